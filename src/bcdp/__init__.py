@@ -1,0 +1,1 @@
+"""Bayesian Coordinate Differential Privacy: every feature of a record gets its own guarantee."""

@@ -1,0 +1,15 @@
+"""The one error that a person sees: what was given, and what would be accepted."""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """Input that cannot be used; the message names the field, its value and what is accepted."""
+
+
+def refuse(name: str, value: object, accepted: str) -> InputError:
+    """An `InputError` in the house's form, to be raised: `delta: got -1; accepted: a number of at least 0`."""
+    shown = repr(value)
+    if len(shown) > 80:
+        shown = shown[:77] + "..."
+    return InputError(f"{name}: got {shown}; accepted: {accepted}")
