@@ -21,7 +21,9 @@ from scipy.special import ndtri
 from bcdp.errors import InputError, refuse
 
 KEY_BYTES = 32
-_DISTINCT_BYTES = 16  # 32 random bytes show fewer distinct values with probability below 1e-15; typed passwords often do
+_DISTINCT_BYTES = (
+    16  # 32 random bytes show fewer distinct values with probability below 1e-15; typed passwords often do
+)
 _LANES = 4  # an AES block holds four 32-bit words
 
 Words = npt.NDArray[np.uint32]
@@ -38,8 +40,10 @@ def check_key(key: bytes) -> bytes:
         size = f"{len(key)} bytes" if isinstance(key, bytes) else type(key).__name__
         raise refuse("key", size, f"exactly {KEY_BYTES} random bytes, for example from `head -c 32 /dev/urandom`")
     if len(set(key)) < _DISTINCT_BYTES:
-        raise InputError(f"key: its {KEY_BYTES} bytes hold only {len(set(key))} different values, so it is not random; "
-                         "accepted: bytes from a random generator, for example `head -c 32 /dev/urandom`")
+        raise InputError(
+            f"key: its {KEY_BYTES} bytes hold only {len(set(key))} different values, so it is not random; "
+            "accepted: bytes from a random generator, for example `head -c 32 /dev/urandom`"
+        )
     return key
 
 
@@ -49,7 +53,7 @@ def _subkey(key: bytes, purpose: bytes) -> bytes:
 
 def _encrypt(key: bytes, blocks: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     # ECB over distinct blocks is AES as a pseudorandom function, which is what is wanted here; nothing is hidden by it.
-    encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305
+    encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
     out = encryptor.update(np.ascontiguousarray(blocks).data)
     return np.frombuffer(out, dtype=np.uint8).reshape(blocks.shape)
 
@@ -72,7 +76,7 @@ class RecordWords:
     """The random words of a batch of records: `words.column(position)` is one 32-bit word for each record."""
 
     def __init__(self, key: bytes | None, ids: npt.NDArray[Any] | Sequence[Any] | range) -> None:
-        """`ids` are integers (of up to 64 bits) or texts, one per record; equal ids get equal words under a given key."""
+        """`ids` are integers of up to 64 bits or texts, one per record; under one key, equal ids get equal words."""
         secret = fresh_key() if key is None else check_key(key)
         self._key = _subkey(secret, b"words")
         array = np.asarray(ids)
@@ -80,8 +84,8 @@ class RecordWords:
         if array.dtype.kind in "iu" or len(array) == 0:
             low = array.astype(np.int64 if array.dtype.kind == "i" else np.uint64).astype("<u8", casting="unsafe")
             self._blocks[:, :8] = np.ascontiguousarray(low).view(np.uint8).reshape(-1, 8)
-        elif all(isinstance(value, str | bytes) for value in ids):
-            self._blocks[:, :12] = _digest_texts(_subkey(secret, b"ids"), list(ids))[:, :12]
+        elif all(isinstance(value, str | bytes) for value in array.tolist()):
+            self._blocks[:, :12] = _digest_texts(_subkey(secret, b"ids"), array.tolist())[:, :12]
         else:
             raise refuse("ids", array.dtype.name, "integers or texts, one for each record, none missing")
         self._cached: tuple[int, Words] = (-1, np.empty((0, _LANES), dtype=np.uint32))
@@ -92,7 +96,10 @@ class RecordWords:
     def _block(self, number: int) -> Words:
         if self._cached[0] != number:
             self._blocks[:, 12:] = np.frombuffer(np.uint32(number).astype("<u4").tobytes(), dtype=np.uint8)
-            self._cached = (number, _encrypt(self._key, self._blocks).view("<u4").astype(np.uint32, copy=False))
+            self._cached = (
+                number,
+                _encrypt(self._key, self._blocks).view("<u4").astype(np.uint32, copy=False),
+            )
         return self._cached[1]
 
     def column(self, position: int) -> Words:

@@ -1,0 +1,43 @@
+"""The four notions of privacy, exactly: LDP, BDP, CDP and BCDP, how they relate, and what they mean for a test."""
+
+from bcdp.notions.levels import Levels, conditional_kernel, dobrushin, levels, total_variation
+from bcdp.notions.relations import (
+    bcdp_from,
+    bcdp_from_cdp,
+    bcdp_from_cdp_and_ldp,
+    bcdp_from_ldp,
+    bdp_from_ldp,
+    budgets_from,
+    cdp_from_ldp,
+    ldp_from_bdp,
+    ldp_from_cdp,
+    ldp_limit,
+    linear_constraint,
+    scale_budgets,
+    scale_budgets_linearly,
+)
+from bcdp.notions.tradeoff import TradeOff, draw_trade_off, trade_off
+
+__all__ = [
+    "Levels",
+    "TradeOff",
+    "bcdp_from",
+    "bcdp_from_cdp",
+    "bcdp_from_cdp_and_ldp",
+    "bcdp_from_ldp",
+    "bdp_from_ldp",
+    "budgets_from",
+    "cdp_from_ldp",
+    "conditional_kernel",
+    "dobrushin",
+    "draw_trade_off",
+    "ldp_from_bdp",
+    "ldp_from_cdp",
+    "ldp_limit",
+    "levels",
+    "linear_constraint",
+    "scale_budgets",
+    "scale_budgets_linearly",
+    "total_variation",
+    "trade_off",
+]
