@@ -1,0 +1,52 @@
+"""Exact randomized response on signs: an integer weight out of 2^32, compared with a 32-bit word.
+
+The guarantee is about the integers (docs/theory.md, sections 3 and 4.2).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from bcdp.cascade.checks import Array
+from bcdp.randomness import Words
+from bcdp.tables.exact import TOTAL, log_up, smallest_other
+
+RESOLUTION = 2.0**-29  # below this budget hardly any integer weight differs from a fair coin's
+
+
+@lru_cache(maxsize=4096)
+def keep_weight(budget: float) -> int:
+    """The largest weight out of 2^32 with which a bit may be kept at this LDP level; at least 1 is left to flipping.
+
+    >>> round(keep_weight(2.0) / TOTAL, 6), TOTAL - keep_weight(40.0)
+    (0.880797, 1)
+    """
+    return TOTAL - smallest_other(2, budget)
+
+
+def bit_level(budget: float) -> float:
+    """The LDP level of the bit kept with `keep_weight(budget)`, from its integers, rounded up; never above `budget`."""
+    keep = keep_weight(budget)
+    return min(log_up(Fraction(keep, TOTAL - keep)), budget)
+
+
+def tilt(budget: float) -> float:
+    """The factor in [0, 1) by which randomized response shrinks a sign's mean: tanh(budget / 2) of the integers."""
+    return (2 * keep_weight(budget) - TOTAL) / TOTAL
+
+
+def randomized_signs(signs: Array, budget: float, words: Words) -> Array:
+    """The signs, each kept with weight `keep_weight(budget)` out of 2^32 and flipped otherwise."""
+    return np.where(words < np.uint32(keep_weight(budget)), signs, -signs)
+
+
+def rounded_signs(means: Array, words: Words) -> Array:
+    """Signs -1 or 1 with the given means in [-1, 1], to within 2^-31.
+
+    This happens before the randomized response, so its rounding touches no guarantee; the bias would show only with
+    some 2^60 people.
+    """
+    return np.where(words < (0.5 + means / 2) * TOTAL, 1.0, -1.0)

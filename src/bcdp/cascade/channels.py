@@ -1,0 +1,165 @@
+"""Three LDP channels for vectors in the box [-1, 1]^m: unbiased, exact as they run, one row per person."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.cascade.bits import RESOLUTION, bit_level, randomized_signs, rounded_signs, tilt
+from bcdp.cascade.checks import LARGEST_BUDGET, Array, Randomness, as_draws, check_number, numbers
+from bcdp.errors import refuse
+from bcdp.randomness import Draws
+from bcdp.tables.dense import Dense
+from bcdp.tables.exact import TOTAL, round_rows
+
+
+class Channel(Protocol):
+    """An unbiased LDP release of a vector in [-1, 1]^m at any budget that its integers can resolve."""
+
+    def release(self, x: Array, budget: float, draws: Draws) -> Array:
+        """Unbiased estimates of `x`, shape (people, m), from one release with the given budget."""
+
+    def variance(self, m: int, budget: float) -> float:
+        """The largest second moment of one released coordinate over the box; infinite if the budget is too small."""
+
+    def level(self, m: int, budget: float) -> float:
+        """The LDP level of the integers as they run, rounded up; never above `budget`."""
+
+
+def _check_budget(name: str, budget: float) -> None:
+    if not RESOLUTION <= budget <= LARGEST_BUDGET:
+        raise refuse(name, budget, f"a number from {RESOLUTION:.3g} to {LARGEST_BUDGET:g}")
+
+
+def duchi_radius(m: int, alpha: float, r: float) -> float:
+    """The norm `B` of the Duchi channel's output that makes it unbiased (docs/theory.md, section 3, erratum 1).
+
+    `r / (tilt E|<U, e>|)` for U uniform on the unit sphere of R^m; by logarithms, because Gamma overflows near m = 340.
+    """
+    return r / tilt(alpha) * math.sqrt(math.pi) * math.exp(math.lgamma((m + 1) / 2) - math.lgamma(m / 2))
+
+
+def _duchi(v: Array, alpha: float, r: float, draws: Draws) -> Array:
+    people, m = v.shape
+    # The direction comes first and knows nothing of the data; all that depends on `v` is one bit.
+    direction = draws.normals(people, m)
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    words = draws.words(people, 2)
+    side = np.where(np.einsum("ij,ij->i", v, direction) >= 0, 1.0, -1.0)
+    share = np.minimum(np.linalg.norm(v, axis=1) / r, 1.0)  # 0 for v = 0: a fair coin, whatever the side
+    bit = randomized_signs(side * rounded_signs(share, words[:, 0]), alpha, words[:, 1])
+    direction *= (duchi_radius(m, alpha, r) * bit)[:, None]
+    return direction
+
+
+def duchi(v: npt.ArrayLike, alpha: float, r: float, rng: Randomness = None) -> Array:
+    """Unbiased `alpha`-LDP estimates of vectors in the l2 ball of radius `r`, in the shape (n, m) or (m,) of `v`.
+
+    Each is a uniform direction times `B` times one bit; covariance `(B^2 / m) I - v v^T` (docs/theory.md, section 3).
+
+    >>> z = duchi([3.0, 4.0], alpha=1.0, r=5.0)
+    >>> bool(np.isclose(np.linalg.norm(z), duchi_radius(2, 1.0, 5.0)))
+    True
+    """
+    _check_budget("alpha", check_number("alpha", alpha, 0))
+    check_number("r", r, 0, open_low=True)
+    accepted = f"vectors of finite numbers, of shape (m,) or (n, m), with norm at most r = {r:g}"
+    vectors = numbers("v", v, accepted)
+    if vectors.ndim not in (1, 2) or vectors.size == 0:
+        raise refuse("v", f"shape {vectors.shape}", accepted)
+    rows = np.atleast_2d(vectors)
+    norms = np.linalg.norm(rows, axis=1)
+    outside = ~(norms <= r * (1 + 1e-12))  # true for NaN
+    if outside.any():
+        raise refuse("v", f"norm {norms[outside][0]:g}", accepted)
+    return _duchi(rows, alpha, r, as_draws(rng, len(rows))).reshape(vectors.shape)
+
+
+@dataclass(frozen=True)
+class DuchiL2:
+    """The channel of Duchi, Jordan and Wainwright for the l2 ball around the box; `variance` is exact at every x."""
+
+    def release(self, x: Array, budget: float, draws: Draws) -> Array:
+        _check_budget("budget", budget)
+        return _duchi(x, budget, math.sqrt(x.shape[1]), draws)
+
+    def variance(self, m: int, budget: float) -> float:
+        return duchi_radius(m, budget, math.sqrt(m)) ** 2 / m if budget >= RESOLUTION else math.inf
+
+    def level(self, m: int, budget: float) -> float:
+        return bit_level(budget)
+
+
+@dataclass(frozen=True)
+class OneBit:
+    """One bit about one coordinate, which is drawn uniformly and independently of the data; `variance` is exact."""
+
+    def release(self, x: Array, budget: float, draws: Draws) -> Array:
+        _check_budget("budget", budget)
+        people, m = x.shape
+        words = draws.words(people, 3)
+        person, chosen = np.arange(people), (words[:, 0].astype(np.int64) * m) >> 32
+        signs = randomized_signs(rounded_signs(x[person, chosen], words[:, 1]), budget, words[:, 2])
+        # Multiply-shift favours some coordinates by one word in 2^32: dividing by the exact share removes the bias.
+        first_words = -(-np.arange(m + 1) * TOTAL // m)
+        released = np.zeros(x.shape)
+        released[person, chosen] = signs * (TOTAL / np.diff(first_words))[chosen] / tilt(budget)
+        return released
+
+    def variance(self, m: int, budget: float) -> float:
+        return TOTAL / (TOTAL // m) / tilt(budget) ** 2 if budget >= RESOLUTION else math.inf
+
+    def level(self, m: int, budget: float) -> float:
+        return bit_level(budget)
+
+
+@lru_cache(maxsize=1024)
+def laplace_table(budget: float) -> Dense:
+    """Two-sided geometric noise on a lattice in [-1, 1], tails folded into its ends, as integers of level <= `budget`.
+
+    The steps are a quarter to a half of the noise's scale up to a budget of 16, and 1/32 beyond.
+    """
+    steps = max(1, min(2 * math.floor(2 * budget), 64))
+    decay = math.exp(-budget / steps)
+    place = np.arange(steps + 1)
+    chances = decay ** np.abs(place[:, None] - place[None, :]) / (1 + decay)
+    chances[:, 1:-1] *= 1 - decay
+    return Dense(round_rows(chances, budget))
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Laplace noise on each feature, the budget split equally; geometric on a lattice, so that it is exact as it runs.
+
+    Noisy values beyond the data's range are merged into its ends and decoded as their mean, which keeps the estimate
+    unbiased and its variance below plain Laplace noise's. `variance` is the maximum over x, reached at a lattice point.
+    """
+
+    def release(self, x: Array, budget: float, draws: Draws) -> Array:
+        people, m = x.shape
+        _check_budget("budget for each feature", _share(budget, m))
+        table = laplace_table(_share(budget, m))
+        words = draws.words(people, 2 * m)
+        position = (x + 1) / 2 * (table.levels - 1)
+        below = np.floor(position)
+        levels = (below + (words[:, :m] < (position - below) * TOTAL)).astype(np.int64)
+        return table.decode(np.linspace(-1, 1, table.levels))[table.sample(levels, words[:, m:])]
+
+    def variance(self, m: int, budget: float) -> float:
+        if _share(budget, m) < RESOLUTION:
+            return math.inf
+        table = laplace_table(_share(budget, m))
+        return float(table.second_moments(np.linspace(-1, 1, table.levels)).max())
+
+    def level(self, m: int, budget: float) -> float:
+        return min(m * laplace_table(_share(budget, m)).level, budget)
+
+
+def _share(budget: float, m: int) -> float:
+    """An equal share of the budget, rounded down so that m shares never exceed it."""
+    return math.nextafter(budget / m, 0.0)

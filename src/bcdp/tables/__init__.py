@@ -1,0 +1,41 @@
+"""Integer randomizer tables: build them, know their exact level, sample, decode (docs/theory.md, 4.1 and 4.2)."""
+
+from bcdp.tables.categorical import binary, categorical, hadamard, response, subset
+from bcdp.tables.dense import Dense
+from bcdp.tables.documents import table_from_dict
+from bcdp.tables.exact import TOTAL, exp_down, log_up
+from bcdp.tables.hadamard import Hadamard
+from bcdp.tables.information import (
+    binary_information,
+    categorical_information,
+    joint_information,
+    numeric_information,
+)
+from bcdp.tables.joint import joint, marginal_target
+from bcdp.tables.numeric import numeric, numeric_values
+from bcdp.tables.protocol import Table
+from bcdp.tables.response import Response
+
+__all__ = [
+    "TOTAL",
+    "Dense",
+    "Hadamard",
+    "Response",
+    "Table",
+    "binary",
+    "binary_information",
+    "categorical",
+    "categorical_information",
+    "exp_down",
+    "hadamard",
+    "joint",
+    "joint_information",
+    "log_up",
+    "marginal_target",
+    "numeric",
+    "numeric_information",
+    "numeric_values",
+    "response",
+    "subset",
+    "table_from_dict",
+]

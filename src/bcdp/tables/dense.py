@@ -1,0 +1,154 @@
+"""A table with all its weights written out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.tables.exact import TOTAL, Floats, Integers, check_weights, log_up
+from bcdp.tables.protocol import (
+    Symbols,
+    Words,
+    check_counts,
+    check_inputs,
+    check_level,
+    check_target,
+    undecodable,
+)
+
+LARGEST_BIAS = 1e-8
+_SMALLEST_SINGULAR_VALUE = 1e-12  # weights that differ by one unit leave singular values near 1e-10; noise is at 1e-16
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """Any table: `weights[x, y]` of the 2^32 words send level x to symbol y.
+
+    Order of sampling: a word gives symbol 0 below `weights[x, 0]`, else symbol 1 below `weights[x, 0] + weights[x, 1]`,
+    and so on.
+
+    >>> table = Dense([[3 * 2**30, 2**30], [2**30, 3 * 2**30]])
+    >>> table.ratio, table.decode([-1, 1])
+    (Fraction(3, 1), array([-2.,  2.]))
+    """
+
+    weights: Integers
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", check_weights(self.weights))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Dense) and np.array_equal(self.weights, other.weights)
+
+    def __hash__(self) -> int:
+        return hash((self.weights.shape, self.weights.tobytes()))
+
+    @property
+    def levels(self) -> int:
+        return int(self.weights.shape[0])
+
+    @property
+    def symbols(self) -> int:
+        return int(self.weights.shape[1])
+
+    @cached_property
+    def ratio(self) -> Fraction | float:
+        extremes = np.stack([self.weights.max(axis=0), self.weights.min(axis=0)], axis=1)
+        pairs = np.unique(extremes[extremes[:, 0] > 0], axis=0).tolist()  # symbols that are never given say nothing
+        return max(Fraction(most, least) if least else math.inf for most, least in pairs)
+
+    @cached_property
+    def level(self) -> float:
+        return log_up(self.ratio)
+
+    @cached_property
+    def second_moment(self) -> float:
+        if self._indicators is None:
+            return math.inf
+        return float(self._average @ (self._indicators**2).sum(axis=1))
+
+    def row(self, level: int) -> Integers:
+        weights: Integers = self.weights[check_level(self, level)]
+        return weights
+
+    def dense(self) -> Dense:
+        return self
+
+    def sample(self, levels: npt.NDArray[Any], words: Words) -> Symbols:
+        check_inputs(self, levels, words)
+        start = levels.astype(np.uint64)
+        position = np.searchsorted(self._boundaries, (start << np.uint64(32)) | words, side="right")
+        return (position.astype(np.uint64) - start * np.uint64(self.symbols)).astype(np.uint32)
+
+    def decode(self, target: npt.ArrayLike) -> Floats:
+        values = self._solve(check_target(self, target))
+        if values is None:
+            raise undecodable(self)
+        return values
+
+    def frequencies(self, counts: npt.ArrayLike) -> tuple[Floats, Floats]:
+        checked, total = check_counts(self, counts)
+        if self._indicators is None:
+            raise undecodable(self)
+        share = checked / total
+        value = share @ self._indicators
+        return value, share @ (self._indicators - value) ** 2 / (total - 1)
+
+    def second_moments(self, target: npt.ArrayLike) -> Floats:
+        values = self.decode(check_target(self, target, dimensions=(1,)))
+        return self._probabilities @ values**2
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"family": "dense", "weights": self.weights.tolist()}
+
+    @cached_property
+    def _boundaries(self) -> npt.NDArray[np.uint64]:
+        """All rows' cumulative weights on one line, row x from x * 2^32, so that one search serves every row."""
+        ends = self.weights.cumsum(axis=1).astype(np.uint64)
+        return (ends + (np.arange(self.levels, dtype=np.uint64) << np.uint64(32))[:, None]).ravel()
+
+    @cached_property
+    def _probabilities(self) -> Floats:
+        return np.asarray(self.weights / TOTAL, dtype=np.float64)
+
+    @cached_property
+    def _average(self) -> Floats:
+        return np.asarray(self._probabilities.mean(axis=0), dtype=np.float64)
+
+    @cached_property
+    def _indicators(self) -> Floats | None:
+        return self._solve(np.eye(self.levels))
+
+    @cached_property
+    def _factors(self) -> tuple[Floats, Floats, Floats]:
+        """`U`, and `D^-1/2 V` and `S` of the decomposition `W D^-1/2 = U S V^T`, D the average output probabilities."""
+        scale = np.sqrt(np.where(self._average > 0, self._average, 1.0))
+        left, singular, right = np.linalg.svd(self._probabilities / scale, full_matrices=False)
+        return left, right.T / scale[:, None], singular
+
+    def _solve(self, target: Floats) -> Floats | None:
+        """The unbiased values of least second moment, `D^-1 W^T (W D^-1 W^T)^+ target`, or None.
+
+        Only as many singular vectors are used as the target needs, largest first: rounding to integers leaves tiny
+        singular values behind, which carry noise and no part of the target.
+        """
+        left, right, singular = self._factors
+        columns = target.reshape(self.levels, -1)
+        coefficients = left.T @ columns
+        outside = ((columns - left @ coefficients) ** 2).sum(axis=0)
+        tails = np.flip(np.cumsum(np.flip(coefficients**2, axis=0), axis=0), axis=0)  # what rank 0, 1, .. leaves out
+        bias = np.sqrt(np.vstack([tails, np.zeros_like(outside)]) + outside).max(axis=1)
+        enough = np.flatnonzero(bias <= LARGEST_BIAS * max(1.0, float(np.abs(target).max(initial=0.0))))
+        if len(enough) == 0:
+            return None
+        rank = int(enough[0])
+        if rank and singular[rank - 1] < _SMALLEST_SINGULAR_VALUE:
+            return None
+        values = right[:, :rank] @ (coefficients[:rank] / singular[:rank, None])
+        return values.reshape((self.symbols, *target.shape[1:]))

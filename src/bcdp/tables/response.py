@@ -1,0 +1,119 @@
+"""k-ary randomized response: the truth with one weight, every other value with another."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.errors import InputError
+from bcdp.tables.dense import Dense
+from bcdp.tables.exact import TOTAL, Floats, Integers, check_whole, log_up
+from bcdp.tables.protocol import (
+    Symbols,
+    Words,
+    check_cells,
+    check_counts,
+    check_inputs,
+    check_level,
+    check_target,
+    undecodable,
+)
+
+MOST_LEVELS = 10_000
+
+
+@dataclass(frozen=True)
+class Response:
+    """Randomized response: the true level by `keep` of the 2^32 words, each other level by `other` of them.
+
+    Order of sampling: a word below `keep` gives x. Otherwise `i = (word - keep) // other` numbers the other levels in
+    increasing order: the symbol is i if `i < x`, else i + 1.
+
+    >>> Response(levels=2, keep=3 * 2**30, other=2**30).decode([-1, 1])
+    array([-2.,  2.])
+    """
+
+    levels: int
+    keep: int
+    other: int
+
+    def __post_init__(self) -> None:
+        check_whole("levels", self.levels, 2, MOST_LEVELS)
+        check_whole("other", self.other, 1, TOTAL // self.levels)
+        check_whole("keep", self.keep, self.other, TOTAL)
+        if self.keep + (self.levels - 1) * self.other != TOTAL:
+            total = self.keep + (self.levels - 1) * self.other
+            raise InputError(f"keep: keep + (levels - 1) other is {total}; accepted: a sum of {TOTAL}")
+
+    @property
+    def symbols(self) -> int:
+        return self.levels
+
+    @property
+    def ratio(self) -> Fraction:
+        return Fraction(self.keep, self.other)
+
+    @property
+    def level(self) -> float:
+        return log_up(self.ratio)
+
+    @property
+    def second_moment(self) -> float:
+        if self._contrast == 0:
+            return math.inf
+        # whatever the symbol, one entry of the decoded indicator is a hit and the others are misses
+        return ((1 - self._base) ** 2 + (self.levels - 1) * self._base**2) / self._contrast**2
+
+    def row(self, level: int) -> Integers:
+        weights = np.full(self.levels, self.other, dtype=np.int64)
+        weights[check_level(self, level)] = self.keep
+        return weights
+
+    def dense(self) -> Dense:
+        check_cells(self)
+        return Dense(np.stack([self.row(level) for level in range(self.levels)]))
+
+    def sample(self, levels: npt.NDArray[Any], words: Words) -> Symbols:
+        check_inputs(self, levels, words)
+        truth = levels.astype(np.uint32)
+        keep = np.uint32(self.keep)  # fits, because `other` is at least 1
+        lie = words >= keep
+        if self.levels == 2:
+            return truth ^ lie
+        index = (np.maximum(words, keep) - keep) // np.uint32(self.other)
+        return np.where(lie, index + (index >= truth), truth).astype(np.uint32)
+
+    def decode(self, target: npt.ArrayLike) -> Floats:
+        values = check_target(self, target)
+        if self._contrast == 0:
+            raise undecodable(self)
+        return np.asarray((values - self._base * values.sum(axis=0)) / self._contrast)
+
+    def frequencies(self, counts: npt.ArrayLike) -> tuple[Floats, Floats]:
+        checked, total = check_counts(self, counts)
+        if self._contrast == 0:
+            raise undecodable(self)
+        share = checked / total
+        return (share - self._base) / self._contrast, share * (1 - share) / (self._contrast**2 * (total - 1))
+
+    def second_moments(self, target: npt.ArrayLike) -> Floats:
+        squares = self.decode(check_target(self, target, dimensions=(1,))) ** 2
+        return np.asarray(self._base * squares.sum() + self._contrast * squares)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"family": "response", "levels": self.levels, "keep": self.keep, "other": self.other}
+
+    @property
+    def _base(self) -> float:
+        """The probability of one given untrue answer."""
+        return self.other / TOTAL
+
+    @property
+    def _contrast(self) -> float:
+        """How much more probable the truth is than any other answer."""
+        return (self.keep - self.other) / TOTAL
