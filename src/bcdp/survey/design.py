@@ -1,0 +1,94 @@
+"""Which menus to ask, and how often: A-optimal design by column generation (docs/theory.md, section 4.1).
+
+Minimises the weighted sum of `1 / J`, the variance of each target's estimate times the number of people, second moments
+counted. The result states a bound on how far it is from the best design of its class (the equivalence theorem).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.survey.pricing import FeatureClass, Market, Profile, Question, information
+
+Array = npt.NDArray[np.float64]
+
+_ENOUGH = 1e-4  # stop when no menu found is worth more than this beyond those already asked
+_ROUNDS = 60
+_FORGOTTEN = 1e-5  # menus asked of fewer people than this are dropped at the end
+
+
+@dataclass(frozen=True)
+class Design:
+    """Menus up to exchange of interchangeable features, how often each is asked, and the proof of optimality."""
+
+    profiles: tuple[Profile, ...]
+    probabilities: Array
+    objective: float
+    gap: float  # the objective is at most this many times the smallest possible in the class
+
+
+def design(
+    classes: tuple[FeatureClass, ...],
+    epsilon: float,
+    groups: bool = True,
+    further: Callable[[Array], list[Profile]] = lambda prices: [],
+    progress: Callable[[str], None] = lambda line: None,
+) -> Design:
+    """The A-optimal design over all menus of the class; `further(prices)` may offer menus from other sources."""
+    market = Market(classes, epsilon, groups)
+    sizes = np.array([len(c.members) for c in classes])
+    weights = np.array([c.weight for c in classes])
+    profiles = _single_questions(classes, market)
+    told = np.array([information(classes, profile) for profile in profiles])
+    probabilities = np.full(len(profiles), 1 / len(profiles))
+    tolerance = 1e-2  # of the search for menus: coarse while there is much to gain
+    for round_number in range(_ROUNDS):
+        probabilities = balance(told, sizes, weights, probabilities)
+        objective, prices = _objective(told, sizes, weights, probabilities)
+        priced = market.best(prices, tolerance)
+        progress(f"menus, round {round_number + 1}: n x error {objective:.5g}")
+        offers = [priced.profile, *further(prices)]
+        gains = np.array([information(classes, profile) for profile in offers])
+        useful = [i for i in range(len(offers)) if gains[i] @ prices > objective * (1 + max(tolerance, _ENOUGH))]
+        if not useful:
+            if tolerance <= _ENOUGH:
+                break
+            tolerance /= 10
+            continue
+        profiles += [offers[i] for i in useful]
+        told = np.concatenate([told, gains[useful]])
+        probabilities = np.append(0.9 * probabilities, np.full(len(useful), 0.1 / len(useful)))
+    kept = probabilities > _FORGOTTEN
+    probabilities = balance(told[kept], sizes, weights, probabilities[kept] / probabilities[kept].sum())
+    objective, prices = _objective(told[kept], sizes, weights, probabilities)
+    bound = market.best(prices, tolerance=2e-5).bound
+    chosen = tuple(profile for profile, keep in zip(profiles, kept, strict=True) if keep)
+    return Design(chosen, probabilities, objective, bound / objective)
+
+
+def _single_questions(classes: tuple[FeatureClass, ...], market: Market) -> list[Profile]:
+    """One question about one feature, for every class: the design to start from."""
+    return [(Question((j,), min(c.delta, market.total)),) for j, c in enumerate(classes)]
+
+
+def _objective(told: Array, sizes: npt.NDArray[np.int64], weights: Array, probabilities: Array) -> tuple[float, Array]:
+    """The objective and the price of each class: what a little more information about one of its features is worth."""
+    each = probabilities @ told / sizes
+    return float((sizes * weights / each).sum()), weights / each**2
+
+
+def balance(told: Array, sizes: npt.NDArray[np.int64], weights: Array, start: Array) -> Array:
+    """The best probabilities for fixed menus, by multiplicative updates, to a relative gap of 1e-7."""
+    probabilities = start
+    for _ in range(20_000):
+        objective, prices = _objective(told, sizes, weights, probabilities)
+        slope = told @ prices / objective
+        if slope.max() <= 1 + 1e-7:
+            break
+        probabilities = probabilities * np.sqrt(slope)
+        probabilities = probabilities / probabilities.sum()
+    return probabilities

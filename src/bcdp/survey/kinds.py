@@ -1,0 +1,59 @@
+"""How much a randomized answer tells about a target, for each kind of feature (docs/theory.md, section 4.1).
+
+Information is one over the second moment of the decoded answer: of a mean on the [-1, 1] scale for binary and numeric
+features, of all frequencies together for categorical ones.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.tables import binary_information, categorical_information, numeric_information
+
+Array = npt.NDArray[np.float64]
+
+JOINT_VALUES = 256  # a joint question ranges over at most so many combinations of values
+
+
+@dataclass(frozen=True, order=True)
+class Kind:
+    """What is asked of a feature: the mean of two values, the mean of a number, or the frequencies of `values`."""
+
+    name: str  # binary, numeric or categorical
+    values: int = 2  # how many values a joint question tells apart; a number is rounded at random to one of two
+
+    def information(self, budget: Array) -> Array:
+        """What a question about this feature alone tells at each budget."""
+        if self.name == "binary":
+            return binary_information(budget)
+        if self.name == "numeric":
+            return numeric_information(budget)
+        return categorical_information(self.values, budget)
+
+    def joint_information(self, features: int, budget: Array) -> Array:
+        """What one response over the joint values of several features of this kind tells about each of them."""
+        if features == 1:
+            return self.information(budget)
+        combinations = float(self.values) ** features
+        total = np.exp(budget) + combinations - 1
+        contrast = np.expm1(budget) / total
+        if self.name != "categorical":
+            return np.asarray(contrast**2)
+        chance = combinations / self.values / total
+        return np.asarray(contrast**2 / (1 - 2 * chance + self.values * chance**2))
+
+    @property
+    def largest_group(self) -> int:
+        """How many features of this kind one joint question may cover."""
+        return int(math.log(JOINT_VALUES) / math.log(self.values) + 1e-9)
+
+    @property
+    def bits(self) -> float:
+        """How many bits of the answer a question about this feature alone may take."""
+        if self.name == "binary":
+            return 1.0
+        return 4.5 if self.name == "numeric" else 1 + math.log2(self.values) + min(self.values, 8)
