@@ -93,6 +93,13 @@ class RecordWords:
     def __len__(self) -> int:
         return len(self._blocks)
 
+    def take(self, rows: npt.NDArray[np.intp]) -> RecordWords:
+        """The words of some of the records."""
+        part = object.__new__(RecordWords)
+        part._key, part._blocks = self._key, self._blocks[rows]
+        part._cached = (self._cached[0], self._cached[1][rows]) if self._cached[0] >= 0 else self._cached
+        return part
+
     def _block(self, number: int) -> Words:
         if self._cached[0] != number:
             self._blocks[:, 12:] = np.frombuffer(np.uint32(number).astype("<u4").tobytes(), dtype=np.uint8)

@@ -15,10 +15,11 @@ import numpy.typing as npt
 from bcdp.survey.pricing import FeatureClass, Market, Profile, Question, information
 
 Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 _ENOUGH = 1e-4  # stop when no menu found is worth more than this beyond those already asked
 _ROUNDS = 60
-_FORGOTTEN = 1e-5  # menus asked of fewer people than this are dropped at the end
+_HAIR = 1e-5  # of the objective may be given up for fewer menus
 
 
 @dataclass(frozen=True)
@@ -33,16 +34,19 @@ class Design:
 
 def design(
     classes: tuple[FeatureClass, ...],
-    epsilon: float,
+    total: float,
     groups: bool = True,
     further: Callable[[Array], list[Profile]] = lambda prices: [],
     progress: Callable[[str], None] = lambda line: None,
 ) -> Design:
-    """The A-optimal design over all menus of the class; `further(prices)` may offer menus from other sources."""
-    market = Market(classes, epsilon, groups)
+    """The A-optimal design over all menus of the class with totals up to `total`, starting from single questions.
+
+    `further(prices)` may offer menus from other sources; the gap does not speak of those.
+    """
+    market = Market(classes, total, groups)
     sizes = np.array([len(c.members) for c in classes])
     weights = np.array([c.weight for c in classes])
-    profiles = _single_questions(classes, market)
+    profiles: list[Profile] = [(Question((j,), c.alone),) for j, c in enumerate(classes)]
     told = np.array([information(classes, profile) for profile in profiles])
     probabilities = np.full(len(profiles), 1 / len(profiles))
     tolerance = 1e-2  # of the search for menus: coarse while there is much to gain
@@ -62,26 +66,35 @@ def design(
         profiles += [offers[i] for i in useful]
         told = np.concatenate([told, gains[useful]])
         probabilities = np.append(0.9 * probabilities, np.full(len(useful), 0.1 / len(useful)))
-    kept = probabilities > _FORGOTTEN
-    probabilities = balance(told[kept], sizes, weights, probabilities[kept] / probabilities[kept].sum())
+    kept, probabilities = _tidy(told, sizes, weights, probabilities)
     objective, prices = _objective(told[kept], sizes, weights, probabilities)
     bound = market.best(prices, tolerance=2e-5).bound
-    chosen = tuple(profile for profile, keep in zip(profiles, kept, strict=True) if keep)
-    return Design(chosen, probabilities, objective, bound / objective)
+    return Design(tuple(profiles[i] for i in kept), probabilities, objective, bound / objective)
 
 
-def _single_questions(classes: tuple[FeatureClass, ...], market: Market) -> list[Profile]:
-    """One question about one feature, for every class: the design to start from."""
-    return [(Question((j,), min(c.delta, market.total)),) for j, c in enumerate(classes)]
+def _tidy(told: Array, sizes: Integers, weights: Array, probabilities: Array) -> tuple[Integers, Array]:
+    """The menus worth keeping, rarest tried first: without any other the objective stays within a hair."""
+    kept = np.arange(len(probabilities))
+    limit = _objective(told, sizes, weights, probabilities)[0] * (1 + _HAIR)
+    best = balance(told, sizes, weights, probabilities)
+    for menu in np.argsort(probabilities):
+        rest = kept[kept != menu]
+        if len(rest) == 0 or np.any(told[rest].sum(axis=0) == 0):
+            continue
+        start = best[kept != menu] + 1e-9
+        tried = balance(told[rest], sizes, weights, start / start.sum())
+        if _objective(told[rest], sizes, weights, tried)[0] <= limit:
+            kept, best = rest, tried
+    return kept, best
 
 
-def _objective(told: Array, sizes: npt.NDArray[np.int64], weights: Array, probabilities: Array) -> tuple[float, Array]:
+def _objective(told: Array, sizes: Integers, weights: Array, probabilities: Array) -> tuple[float, Array]:
     """The objective and the price of each class: what a little more information about one of its features is worth."""
     each = probabilities @ told / sizes
     return float((sizes * weights / each).sum()), weights / each**2
 
 
-def balance(told: Array, sizes: npt.NDArray[np.int64], weights: Array, start: Array) -> Array:
+def balance(told: Array, sizes: Integers, weights: Array, start: Array) -> Array:
     """The best probabilities for fixed menus, by multiplicative updates, to a relative gap of 1e-7."""
     probabilities = start
     for _ in range(20_000):

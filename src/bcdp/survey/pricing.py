@@ -14,7 +14,6 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.notions import ldp_limit
 from bcdp.survey.kinds import Kind
 
 Array = npt.NDArray[np.float64]
@@ -23,17 +22,18 @@ Integers = npt.NDArray[np.int64]
 ANSWER_BITS = 16.0  # a menu's answers stay few enough to be counted one by one
 _COUNT_VECTORS = 3000  # beyond this, menus are searched by density and bounded by the Lagrangian dual
 _CELLS = 400_000
-_NEGLIGIBLE = 1e-7  # budgets below this are not asked
+NEGLIGIBLE = 1e-4  # budgets below this are not asked: an answer would tell less than 1e-8 of a plain one
 
 
 @dataclass(frozen=True)
 class FeatureClass:
     """Interchangeable features: the same kind, demand, correlation and weight."""
 
-    members: tuple[int, ...]
+    members: tuple[str, ...]
     kind: Kind
     delta: float
-    q: float
+    q: float  # of the feature against all others together
+    alone: float  # the largest budget of a menu that asks nothing else, by the correlation of pairs
     weight: float
 
 
@@ -55,11 +55,6 @@ class Priced:
     profile: Profile
     value: float
     bound: float
-
-
-def largest_total(classes: tuple[FeatureClass, ...], epsilon: float) -> float:
-    """The largest budget that a menu may have: `epsilon`, or what the demand of an unasked feature still allows."""
-    return min(epsilon, *(max(float(ldp_limit(c.delta, c.q)), c.delta) for c in classes))
 
 
 def caps(total: Array, delta: float, q: float) -> Array:
@@ -97,9 +92,9 @@ class _Rest:
 class Market:
     """The menus that may be asked, for a fixed set of classes; `best(prices)` finds the most valuable one."""
 
-    def __init__(self, classes: tuple[FeatureClass, ...], epsilon: float, groups: bool = True) -> None:
-        self.classes, self.groups = classes, groups
-        self.total = largest_total(classes, epsilon)
+    def __init__(self, classes: tuple[FeatureClass, ...], total: float, groups: bool = True) -> None:
+        """`total` is the largest budget of a menu that asks several features."""
+        self.classes, self.total, self.groups = classes, total, groups
         self.sizes = np.array([len(c.members) for c in classes])
         self.bits = np.array([c.kind.bits for c in classes])
         limits = [min(len(c.members), int(ANSWER_BITS / c.kind.bits)) * (c.delta < self.total) for c in classes]
@@ -114,9 +109,16 @@ class Market:
         """The most valuable menu; its bound is within `tolerance` of it where the class allows an exact search."""
         counts = self._counts if self.few else self._dense_counts(prices)
         found = self._search(prices, counts, tolerance)
-        if self.few:
-            return found
-        return Priced(found.profile, found.value, max(found.value, self._dual_bound(prices)))
+        if not self.few:
+            found = Priced(found.profile, found.value, max(found.value, self._dual_bound(prices)))
+        alone = [
+            price * float(c.kind.information(np.array([c.alone]))[0])
+            for c, price in zip(self.classes, prices, strict=True)
+        ]
+        top = int(np.argmax(alone))
+        if alone[top] > found.value:
+            found = Priced((Question((top,), self.classes[top].alone),), alone[top], max(found.bound, alone[top]))
+        return found
 
     # -- the search -------------------------------------------------------------------------------------------------
 
@@ -236,7 +238,7 @@ class Market:
         for first in range(0, min(len(members), rest.group * rest.questions), rest.group):
             group = tuple(members[first : first + rest.group])
             questions.append(Question(group, min(budget, *(float(cap[c]) for c in group))))
-        return tuple(question for question in questions if question.budget > _NEGLIGIBLE)
+        return tuple(question for question in questions if question.budget > NEGLIGIBLE)
 
     # -- many classes -----------------------------------------------------------------------------------------------
 
@@ -247,7 +249,7 @@ class Market:
             cap = np.array([max(float(caps(np.array([total]), c.delta, c.q)[0]), 0.0) for c in self.classes])
             told = [float(c.kind.information(np.array([b]))[0]) for c, b in zip(self.classes, cap, strict=True)]
             gain = prices * np.array(told)
-            able = [j for j, c in enumerate(self.classes) if c.delta < total and cap[j] > _NEGLIGIBLE]
+            able = [j for j, c in enumerate(self.classes) if c.delta < total and cap[j] > NEGLIGIBLE]
             counts, spent, bits = [0] * len(self.classes), 0.0, 0.0
             for j in sorted(able, key=lambda j: -gain[j] / cap[j]):
                 for _ in range(self.sizes[j]):

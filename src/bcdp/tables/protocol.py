@@ -21,6 +21,9 @@ Symbols = npt.NDArray[np.uint32]
 class Table(Protocol):
     """A randomizer: input level x gives symbol y with probability `weight(x, y) / 2^32` (docs/theory.md, 4.2)."""
 
+    def __hash__(self) -> int:
+        """Tables are values: equal weights, equal hash."""
+
     @property
     def levels(self) -> int:
         """How many input levels there are."""

@@ -1,0 +1,16 @@
+"""The plan: a public document that any device can execute and check."""
+
+from bcdp.plan.certificate import Claims, certify, menu_delta
+from bcdp.plan.document import Certificate, Channel, FeatureCertificate, Menu, Plan, Question
+
+__all__ = [
+    "Certificate",
+    "Channel",
+    "Claims",
+    "FeatureCertificate",
+    "Menu",
+    "Plan",
+    "Question",
+    "certify",
+    "menu_delta",
+]

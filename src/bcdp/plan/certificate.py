@@ -1,0 +1,120 @@
+"""What a plan's integer tables protect: `epsilon`, `c` and `delta`, recomputed from nothing but the plan.
+
+The draw of the menu does not depend on the record, so every level is the largest over the menus; given the menu it is
+the exact worst case over all priors within q (docs/theory.md, section 4, the exact certificate). Levels are exact
+rationals or doubles with a margin far above their rounding error, and are rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bcdp.tables import TOTAL, Table, log_up
+
+if TYPE_CHECKING:
+    from bcdp.plan.document import Plan, Question
+
+Ratio = Fraction | float  # a float only where it is infinite
+
+_MARGIN = 1 + 1e-13  # a few roundings of relative size 2^-53 separate the doubles below from the truth
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Levels in nats, rounded up: LDP of the whole report, CDP and BCDP of each feature."""
+
+    epsilon: float
+    c: Mapping[str, float]
+    delta: Mapping[str, float]
+
+
+def certify(plan: Plan) -> Claims:
+    """The true levels of a plan under its own assumption about correlation, whatever it claims."""
+    return _certify_cascade(plan) if plan.channels else _certify_survey(plan)
+
+
+def _certify_survey(plan: Plan) -> Claims:
+    names = tuple(plan.policy.features)
+    epsilon = 0.0
+    c, delta = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
+    for menu in plan.menus:
+        questions = [plan.questions[number] for number in menu.questions]
+        tables = [plan.tables[question.table] for question in questions]
+        ratios = tuple(table.ratio for table in tables)
+        epsilon = max(epsilon, log_up(_product(ratios)))
+        asked = {name: number for number, question in enumerate(questions) for name in question.features}
+        for name in names:
+            q = plan.correlation_model.q(name, frozenset(asked) - {name})
+            number = asked.get(name)
+            if number is not None:
+                c[name] = max(c[name], log_up(ratios[number]))
+            delta[name] = max(delta[name], menu_delta(questions, tables, name, number, q))
+    return Claims(epsilon, c, delta)
+
+
+def menu_delta(
+    questions: Sequence[Question], tables: Sequence[Table], name: str, number: int | None, q: float
+) -> float:
+    """The BCDP level of one feature, asked in question `number` of a menu or in none, over all priors within `q`."""
+    rest = _product(tuple(table.ratio for other, table in enumerate(tables) if other != number))
+    if number is None:
+        return _independent(Fraction(1), rest, q)
+    question, table = questions[number], tables[number]
+    if len(question.features) == 1:
+        return _independent(table.ratio, rest, q)
+    return _joint(table, question.levels, question.features.index(name), rest, q)
+
+
+@lru_cache(maxsize=65536)
+def _product(ratios: tuple[Ratio, ...]) -> Ratio:
+    return math.prod(ratios, start=Fraction(1)) if math.inf not in ratios else math.inf
+
+
+@lru_cache(maxsize=65536)
+def _independent(own: Ratio, rest: Ratio, q: float) -> float:
+    """`log((1 - q) own + q own rest)`: the feature's own question, and independent questions about others."""
+    if own == math.inf or (rest == math.inf and q > 0):
+        return math.inf
+    exact = Fraction(q)
+    return log_up(own * (1 - exact + exact * rest)) if q > 0 else log_up(own)
+
+
+@lru_cache(maxsize=4096)
+def _joint(table: Table, levels: tuple[int, ...], position: int, rest: Ratio, q: float) -> float:
+    """The certificate of a feature inside a joint table, for the common mass at its worst point."""
+    if rest == math.inf and q > 0:
+        return math.inf
+    factor = float(rest) if q > 0 else 1.0
+    weights = np.moveaxis(table.dense().weights.astype(np.float64).reshape(*levels, -1), position, 0)
+    f = weights.reshape(levels[position], -1, table.symbols)  # own value x values of the others x symbol
+    top, bottom = f.max(axis=1, keepdims=True), f.min(axis=1, keepdims=True)
+    worst = 1.0
+    for high, low in ((factor, 1.0), (1.0, 1.0 / factor)):  # what the other questions say at the common point
+        numerator = ((1 - q) * f + q * high * top).max(axis=0)
+        denominator = ((1 - q) * f + q * low * bottom).min(axis=0)
+        seen = numerator > 0
+        with np.errstate(divide="ignore"):
+            worst = max(worst, float((numerator[seen] / denominator[seen]).max()))
+    return log_up(worst * _MARGIN) if worst > 1 else 0.0
+
+
+def _certify_cascade(plan: Plan) -> Claims:
+    names = tuple(plan.policy.features)
+    ratios = [Fraction(channel.keep, TOTAL - channel.keep) for channel in plan.channels]
+    own = {
+        name: _product(tuple(r for r, channel in zip(ratios, plan.channels, strict=True) if name in channel.features))
+        for name in names
+    }
+    whole = _product(tuple(ratios))
+    delta = {}
+    for name in names:
+        q = plan.correlation_model.q(name, frozenset(names) - {name})
+        delta[name] = _independent(own[name], whole / own[name], q)
+    return Claims(log_up(whole), {name: log_up(own[name]) for name in names}, delta)

@@ -1,0 +1,256 @@
+"""The plan's document: JSON in a canonical form, its id the SHA-256 of that form."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bcdp.correlation import Listed, PerFeature, correlation_from_dict
+from bcdp.errors import InputError, refuse
+from bcdp.plan.certificate import certify
+from bcdp.policy import Policy
+from bcdp.tables import TOTAL, Table, table_from_dict
+
+MOST_ANSWERS = 2**24  # all menus together: what a tally counts, one by one
+
+Level = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Question(_Part):
+    """What is asked: the features, into how many levels each is coded, and the table that randomizes the combination.
+
+    A number is rounded at random to one of its equally spaced levels; the first feature is the most significant digit.
+    """
+
+    features: Annotated[tuple[str, ...], Field(min_length=1)]
+    levels: tuple[Annotated[int, Field(ge=2)], ...]
+    table: Annotated[int, Field(ge=0)]
+
+
+class Menu(_Part):
+    """Questions answered together, and the weight out of 2^32 with which a device draws this menu."""
+
+    weight: Annotated[int, Field(ge=1, le=TOTAL)]
+    questions: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
+
+
+class Channel(_Part):
+    """One channel of the cascade: the features it covers and the weight out of 2^32 with which its bit is kept."""
+
+    features: Annotated[tuple[str, ...], Field(min_length=1)]
+    keep: Annotated[int, Field(ge=TOTAL // 2, lt=TOTAL)]
+
+
+class FeatureCertificate(_Part):
+    """What one feature was promised, what it certainly gets, and its own share of the budget."""
+
+    asked: Level
+    certified: Level
+    c: Level
+
+
+class Certificate(_Part):
+    """The plan's claims; `objective` is n times the total squared error, second moments counted."""
+
+    epsilon: Level
+    features: dict[str, FeatureCertificate]
+    objective: float | None
+    optimality_gap: float | None
+
+
+class Plan(_Part):
+    """A collection, ready to be executed and checked by anybody.
+
+    `verify()` recomputes every level from the tables and refuses a plan whose claims are not true.
+    """
+
+    bcdp: Literal[1] = 1
+    mechanism: Literal["survey", "cascade"]
+    collection: dict[str, Any]  # epsilon, features and tasks, as the policy states them
+    correlation: dict[str, Any]
+    tables_: tuple[dict[str, Any], ...] = Field(default=(), alias="tables")
+    questions: tuple[Question, ...] = ()
+    menus: tuple[Menu, ...] = ()
+    channels: tuple[Channel, ...] = ()
+    certificate: Certificate
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The features, tasks and demands (without the correlation, which the plan states itself)."""
+        return Policy.parse({**self.collection, "mechanism": self.mechanism})
+
+    @cached_property
+    def correlation_model(self) -> PerFeature | Listed:
+        """The assumption about correlation under which the certificate holds."""
+        return correlation_from_dict(self.correlation)
+
+    @cached_property
+    def tables(self) -> tuple[Table, ...]:
+        """The randomizers."""
+        return tuple(_part(f"tables.{number}", document) for number, document in enumerate(self.tables_))
+
+    @cached_property
+    def symbols(self) -> tuple[tuple[int, ...], ...]:
+        """For each menu, how many symbols each of its questions may answer: the digits of the report's `answer`."""
+        return tuple(
+            tuple(self.tables[self.questions[number].table].symbols for number in menu.questions) for menu in self.menus
+        )
+
+    @cached_property
+    def text(self) -> str:
+        """The canonical form: JSON with sorted keys and no spaces."""
+        document = self.model_dump(mode="json", by_alias=True)
+        return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+    @cached_property
+    def id(self) -> str:
+        """The SHA-256 of the canonical form, in hexadecimal."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def save(self, path: str | Path) -> None:
+        """Writes the canonical form."""
+        Path(path).write_text(self.text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Plan:
+        """The plan in a file, verified: a plan that promises more than it keeps is refused."""
+        try:
+            text = Path(path).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(
+                f"plan: {path} cannot be read ({error}); accepted: a file written by `bcdp plan`"
+            ) from None
+        return cls.parse(text)
+
+    @classmethod
+    def parse(cls, text: str) -> Plan:
+        """The plan in a JSON text, verified."""
+        try:
+            document = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique_keys)
+        except ValueError as error:
+            raise InputError(f"plan: not JSON ({error}); accepted: a file written by `bcdp plan`") from None
+        if not isinstance(document, dict):
+            raise refuse("plan", document, "a JSON object written by `bcdp plan`")
+        plan = cls.build(document)
+        plan.verify()
+        return plan
+
+    @classmethod
+    def build(cls, document: Mapping[str, Any]) -> Plan:
+        """The plan that a document describes, its form checked but not its claims."""
+        try:
+            return cls.model_validate_json(json.dumps(document, allow_nan=False))
+        except ValidationError as error:
+            lines = [
+                f"plan.{'.'.join(map(str, m['loc']))}: got {str(m['input'])[:80]}; {m['msg'].lower()}"
+                for m in error.errors(include_url=False)[:5]
+            ]
+            raise InputError("\n".join(lines)) from None
+
+    def verify(self) -> None:
+        """Recomputes every level from the integer tables; raises `InputError` if a claim or a demand is not kept."""
+        _ = self._kept
+
+    @cached_property
+    def _kept(self) -> bool:
+        self._check_form()
+        true, claimed = certify(self), self.certificate
+        _keep("epsilon", true.epsilon, claimed.epsilon, self.policy.epsilon)
+        for name, feature in self.policy.features.items():
+            stated = claimed.features[name]
+            if stated.asked != feature.delta:
+                raise refuse(f"certificate.features.{name}.asked", stated.asked, f"the policy's delta {feature.delta}")
+            _keep(f"features.{name}.certified", true.delta[name], stated.certified, feature.delta)
+            _keep(f"features.{name}.c", true.c[name], stated.c, math.inf)
+        return True
+
+    def _check_form(self) -> None:
+        features = self.policy.features
+        if set(self.certificate.features) != set(features):
+            raise refuse(
+                "certificate.features", sorted(self.certificate.features), f"one claim for each of {sorted(features)}"
+            )
+        if self.mechanism == "cascade":
+            if not self.channels or self.menus or self.questions or self.tables_:
+                raise refuse("channels", len(self.channels), "at least one channel and no menus in a cascade plan")
+            for number, channel in enumerate(self.channels):
+                _known(f"channels.{number}", channel.features, features)
+            return
+        if self.channels or not self.menus:
+            raise refuse("menus", len(self.menus), "at least one menu and no channels in a survey plan")
+        for number, question in enumerate(self.questions):
+            self._check_question(f"questions.{number}", question)
+        if sum(menu.weight for menu in self.menus) != TOTAL:
+            raise refuse(
+                "menus", f"weights that sum to {sum(m.weight for m in self.menus)}", f"a sum of 2^32 = {TOTAL}"
+            )
+        for number, menu in enumerate(self.menus):
+            if max(menu.questions) >= len(self.questions):
+                raise refuse(f"menus.{number}.questions", menu.questions, f"numbers below {len(self.questions)}")
+            asked = [name for question in menu.questions for name in self.questions[question].features]
+            if len(set(asked)) != len(asked):
+                raise refuse(f"menus.{number}", asked, "each feature at most once in a menu")
+        answers = sum(math.prod(digits) for digits in self.symbols)
+        if answers > MOST_ANSWERS:
+            raise refuse("menus", f"{answers} possible answers", f"at most {MOST_ANSWERS} in all menus together")
+
+    def _check_question(self, path: str, question: Question) -> None:
+        features = self.policy.features
+        _known(path, question.features, features)
+        if len(question.levels) != len(question.features):
+            raise refuse(f"{path}.levels", question.levels, "one number for each feature")
+        for name, levels in zip(question.features, question.levels, strict=True):
+            feature = features[name]
+            if feature.type != "numeric" and levels != len(feature.values or (0, 1)):
+                raise refuse(f"{path}.levels", levels, f"the number of values of {name}")
+        if question.table >= len(self.tables):
+            raise refuse(f"{path}.table", question.table, f"a number below {len(self.tables)}")
+        if self.tables[question.table].levels != math.prod(question.levels):
+            raise refuse(
+                f"{path}.table", f"{self.tables[question.table].levels} levels", f"{math.prod(question.levels)} levels"
+            )
+
+
+def _part(path: str, document: dict[str, Any]) -> Table:
+    try:
+        return table_from_dict(document)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _known(path: str, names: tuple[str, ...], features: Mapping[str, object]) -> None:
+    if len(set(names)) != len(names) or not set(names) <= set(features):
+        raise refuse(f"{path}.features", names, "different features of the policy")
+
+
+def _keep(path: str, true: float, claimed: float, demand: float) -> None:
+    if true > claimed:
+        raise InputError(
+            f"certificate.{path}: claimed {claimed!r}, but the tables give {true!r}; accepted: a true claim"
+        )
+    if claimed > demand:
+        raise InputError(
+            f"certificate.{path}: {claimed!r} is above the {demand!r} that was asked; accepted: at most that"
+        )
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        raise ValueError("a key appears twice")
+    return document

@@ -1,0 +1,37 @@
+"""The policy: the document in which a person says what is collected and how well each feature is protected.
+
+A policy is YAML or a plain mapping. It is read once, completely, into frozen records with every default filled in,
+or refused with **all** its mistakes, one per line: the field's path, its value, what is accepted.
+"""
+
+from bcdp.policy.checks import PLACEHOLDER
+from bcdp.policy.correlation import Correlation, OneQ, Pairs, PairsFile, Pilot, Prior, QPerFeature
+from bcdp.policy.document import LARGEST_EPSILON, Policy
+from bcdp.policy.features import MOST_VALUES, BinaryFeature, CategoricalFeature, Feature, NumericFeature
+from bcdp.policy.tasks import FrequencyTask, MeanTask, Regression, RegressionTask, Task
+from bcdp.policy.yaml_text import Dumper, read_yaml
+
+__all__ = [
+    "LARGEST_EPSILON",
+    "MOST_VALUES",
+    "PLACEHOLDER",
+    "BinaryFeature",
+    "CategoricalFeature",
+    "Correlation",
+    "Dumper",
+    "Feature",
+    "FrequencyTask",
+    "MeanTask",
+    "NumericFeature",
+    "OneQ",
+    "Pairs",
+    "PairsFile",
+    "Pilot",
+    "Policy",
+    "Prior",
+    "QPerFeature",
+    "Regression",
+    "RegressionTask",
+    "Task",
+    "read_yaml",
+]

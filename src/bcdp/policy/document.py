@@ -1,0 +1,150 @@
+"""The policy as a whole: read from a mapping or a file, with its defaults, and written again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, field_validator
+
+from bcdp.errors import InputError, refuse
+from bcdp.policy.checks import Accepts, Number, Record, Words, some
+from bcdp.policy.correlation import SOURCES, Correlation, OneQ, Pairs, PairsFile, Pilot, Prior
+from bcdp.policy.features import BinaryFeature, CategoricalFeature, Feature, NumericFeature
+from bcdp.policy.mistakes import broken_keys, sentence
+from bcdp.policy.tasks import FrequencyTask, MeanTask, Regression, RegressionTask, Task
+from bcdp.policy.yaml_text import read_yaml, write_yaml
+
+LARGEST_EPSILON = 20.0  # e^20 is half a billion: beyond it there is no protection to speak of
+
+
+class Policy(Record):
+    """What is collected, how it is protected and what it is for, complete and checked.
+
+    >>> policy = Policy(epsilon=2, features={"smoker": {"type": "binary", "delta": 0.2}, "age": {"type": "numeric",
+    ...     "bounds": [0, 100]}})
+    >>> policy.features["age"].delta, policy.features["age"].imputed, policy.tasks[0].features
+    (2.0, 50.0, ('smoker', 'age'))
+    >>> Policy(epsilon=2, features={"age": {"type": "numeric", "bounds": [5, 1]}})
+    Traceback (most recent call last):
+    ...
+    bcdp.errors.InputError: features.age.bounds: got [5, 1]; accepted: two finite numbers, low < high
+    """
+
+    epsilon: Annotated[
+        Number,
+        Field(gt=0, le=LARGEST_EPSILON),
+        Accepts(f"a number above 0 and at most {LARGEST_EPSILON:g} (a larger one would protect nobody)"),
+    ]
+    features: Annotated[
+        dict[
+            Annotated[Words, Field(min_length=1, max_length=200), Accepts("text of 1 to 200 characters as a name")],
+            Feature,
+        ],
+        AfterValidator(some),
+        Accepts("a mapping with at least one {name: {type: ...}}", inside=True),
+    ]
+    correlation: Correlation = OneQ(1.0)
+    tasks: Annotated[
+        tuple[Task, ...],
+        AfterValidator(some),
+        Accepts("a list of at least one task, or no such key for the default tasks", inside=True),
+    ] = ()
+    mechanism: Annotated[Literal["survey", "cascade"], Accepts("survey or cascade")] = "survey"
+
+    def __init__(self, /, **document: Any) -> None:
+        if broken := list(broken_keys(document)):
+            raise InputError("\n".join(broken))
+        types = _declared_types(document.get("features"))
+        filled = {**_default_tasks(types or {}), **document}
+        try:
+            self.__pydantic_validator__.validate_python(filled, self_instance=self, context={"types": types})
+        except ValidationError as error:
+            mistakes = [sentence(mistake, _OWNER_OF) for mistake in error.errors(include_url=False)]
+            raise InputError("\n".join(mistakes)) from None
+
+    @field_validator("features")
+    @classmethod
+    def _with_defaults(cls, features: dict[str, Feature], info: ValidationInfo) -> dict[str, Feature]:
+        """Each feature with its label and its delta, if they were left out."""
+
+        def completed(name: str, feature: Feature) -> Feature:
+            defaults = {"label": name, "delta": info.data.get("epsilon", 0.0)}
+            return feature.model_copy(update={key: defaults[key] for key in defaults.keys() - feature.model_fields_set})
+
+        return {name: completed(name, feature) for name, feature in features.items()}
+
+    @classmethod
+    def parse(cls, document: object) -> Policy:
+        """The policy that a mapping holds, whatever its keys."""
+        if not isinstance(document, Mapping):
+            raise refuse("policy", document, "a mapping with at least the keys epsilon and features")
+        return cls(**{str(key): value for key, value in document.items()})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        """The policy in a YAML file; the files that it names are looked for beside it."""
+        try:
+            text = Path(path).read_text("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise refuse("policy", str(path), f"the path of a readable YAML file ({reason})") from None
+        mistakes: list[str] = []
+        document = read_yaml(text, mistakes)
+        if document is None and not mistakes:
+            raise InputError("policy: got an empty file; accepted: YAML with at least the keys epsilon and features")
+        try:
+            policy = cls.parse(_beside(document, Path(path).parent))
+        except InputError as error:
+            mistakes.append(str(error))
+        if mistakes:
+            raise InputError("\n".join(mistakes))
+        return policy
+
+    def to_dict(self) -> dict[str, Any]:
+        """The policy as plain data that JSON can hold, defaults written out: `Policy(**policy.to_dict()) == policy`."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    def to_yaml(self) -> str:
+        """The policy as the text of a YAML file, defaults written out."""
+        return write_yaml(self.to_dict())
+
+
+_RECORDS: tuple[type[BaseModel], ...] = (
+    *(BinaryFeature, NumericFeature, CategoricalFeature),
+    *(Pairs, PairsFile, Prior, Pilot),
+    *(MeanTask, FrequencyTask, RegressionTask),
+)
+_OWNER_OF = {record.__name__: record for record in _RECORDS} | {"": Policy, "regression": Regression}
+
+
+def _declared_types(features: object) -> dict[str, object] | None:
+    """What each feature says its type is, right or wrong; None if there is no telling which features there are."""
+    if not isinstance(features, Mapping):
+        return None
+    return {
+        name: feature.get("type") if isinstance(feature, Mapping) else None
+        for name, feature in features.items()
+        if isinstance(name, str)
+    }
+
+
+def _default_tasks(types: Mapping[str, object]) -> dict[str, Any]:
+    """The key for the tasks that are left out: the means of all numbers, the frequencies of all others."""
+    numbers = [name for name, named in types.items() if named in ("numeric", "binary")]
+    categories = [name for name, named in types.items() if named == "categorical"]
+    tasks = [{"mean": numbers}] * bool(numbers) + [{"frequency": categories}] * bool(categories)
+    return {"tasks": tasks} if tasks else {}
+
+
+def _beside(document: object, folder: Path) -> object:
+    """The document with the files that its correlation names as seen from outside the policy's folder."""
+    if not isinstance(document, dict) or not isinstance(document.get("correlation"), dict):
+        return document
+    paths = {
+        source: str(folder / path)
+        for source, path in document["correlation"].items()
+        if source in SOURCES and isinstance(path, str) and path
+    }
+    return {**document, "correlation": {**document["correlation"], **paths}}

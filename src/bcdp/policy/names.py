@@ -1,0 +1,39 @@
+"""The names of features, wherever a policy speaks of them again: they must be declared, and of a fitting type."""
+
+from __future__ import annotations
+
+from typing import Annotated, cast
+
+from pydantic import AfterValidator, ValidationInfo
+
+from bcdp.policy.checks import Accepts, Words, different, expected, nearest, some
+
+TYPES = ("binary", "numeric", "categorical")
+
+
+def _declared(*types: str, also: str = "") -> AfterValidator:
+    """A check that a name is that of a feature of the policy, of one of these types."""
+
+    def check(name: str, info: ValidationInfo) -> str:
+        declared = cast("dict[str, object]", (info.context or {}).get("types"))
+        if declared is None or name == also:
+            return name
+        if name not in declared:
+            raise expected(f"a feature of this policy{also and f' or {also!r}'}{nearest(name, declared)}")
+        if declared[name] in TYPES and declared[name] not in types:
+            raise expected(f"a {' or '.join(types)} feature, and this one is {declared[name]}")
+        return name
+
+    return AfterValidator(check)
+
+
+_NAME = Accepts("the name of a feature, as text")
+_NAMES = (AfterValidator(some), AfterValidator(different), Accepts("a list of different feature names", inside=True))
+
+AnyName = Annotated[Words, _NAME, _declared(*TYPES)]
+NameOrDefault = Annotated[Words, _NAME, _declared(*TYPES, also="default")]
+NumberName = Annotated[Words, _NAME, _declared("numeric", "binary")]
+CategoryName = Annotated[Words, _NAME, _declared("categorical", "binary")]
+AnyNames = Annotated[tuple[AnyName, ...], *_NAMES]
+NumberNames = Annotated[tuple[NumberName, ...], *_NAMES]
+CategoryNames = Annotated[tuple[CategoryName, ...], *_NAMES]

@@ -1,0 +1,229 @@
+"""Reports become counts: exact, mergeable, independent of how many people answered.
+
+A survey is counted by menu and answer; a cascade by the number, the sum and the products of its estimates.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from bcdp.cascade.device import coordinates
+from bcdp.device import PLAN_KEY
+from bcdp.encoding import as_arrow
+from bcdp.errors import InputError, refuse
+from bcdp.plan import Plan
+
+
+class Tally:
+    """The counts of one plan's reports: `add` reports, add tallies with `+`, `save` and `load`.
+
+    `Tally(plan)` is a `SurveyTally` or a `CascadeTally`, as the plan's mechanism asks.
+    """
+
+    plan: Plan
+    people: int
+
+    def __new__(cls, plan: Plan) -> Tally:
+        return super().__new__(cls if cls is not Tally else SurveyTally if plan.mechanism == "survey" else CascadeTally)
+
+    def add(self, reports: Any) -> Tally:
+        """Counts a batch of reports, all of them or, if any is refused, none; gives the tally itself."""
+        raise NotImplementedError
+
+    def _check_plan(self, table: pa.Table) -> None:
+        made_for = (table.schema.metadata or {}).get(PLAN_KEY)
+        if made_for is not None and made_for != self.plan.id.encode():
+            raise refuse(
+                "reports",
+                f"plan {made_for.decode('ascii', 'replace')[:12]}..",
+                f"reports of plan {self.plan.id[:12]}..",
+            )
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if other.plan.id != self.plan.id:
+            raise refuse("tally", f"plan {other.plan.id[:12]}..", f"a tally of the same plan {self.plan.id[:12]}..")
+        total = Tally(self.plan)
+        total._state([mine + theirs for mine, theirs in zip(self._arrays(), other._arrays(), strict=True)])
+        return total
+
+    def _arrays(self) -> list[npt.NDArray[Any]]:
+        raise NotImplementedError
+
+    def _state(self, arrays: list[npt.NDArray[Any]]) -> None:
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tally in plain JSON."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path) -> None:
+        """Writes the tally as JSON."""
+        Path(path).write_text(json.dumps(self.to_dict(), allow_nan=False), encoding="utf-8")
+
+    @staticmethod
+    def load(path: str | Path, plan: Plan) -> Tally:
+        """The tally in a file, for the plan that it counts."""
+        try:
+            document = json.loads(Path(path).read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"tally: {path} cannot be read ({error}); accepted: a file written by `bcdp tally`"
+            ) from None
+        if not isinstance(document, dict) or document.get("plan") != plan.id:
+            found = document.get("plan") if isinstance(document, dict) else document
+            raise refuse("tally.plan", found, f"the plan's id {plan.id[:12]}..")
+        tally = Tally(plan)
+        tally._read(document)
+        return tally
+
+    def _read(self, document: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+
+class SurveyTally(Tally):
+    """How often each answer to each menu was given."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        sizes = np.array([math.prod(digits) for digits in plan.symbols], dtype=np.int64)
+        self._starts = np.concatenate([[0], np.cumsum(sizes)])
+        self._counts = np.zeros(int(self._starts[-1]), dtype=np.int64)
+
+    @property
+    def people(self) -> int:  # type: ignore[override]
+        """How many reports were counted."""
+        return int(self._counts.sum())
+
+    def counts(self, menu: int) -> npt.NDArray[np.int64]:
+        """The counts of one menu, one axis for each of its questions."""
+        return self._counts[self._starts[menu] : self._starts[menu + 1]].reshape(self.plan.symbols[menu])
+
+    def add(self, reports: Any) -> SurveyTally:
+        table = as_arrow(reports)
+        self._check_plan(table)
+        if not {"menu", "answer"} <= set(table.column_names):
+            raise refuse("reports", f"columns {', '.join(table.column_names)}", "columns menu and answer")
+        menu, answer = (_whole_numbers(table, name) for name in ("menu", "answer"))
+        self._counts += self._counted(menu, answer)
+        return self
+
+    def _counted(
+        self, menu: npt.NDArray[np.int64], answer: npt.NDArray[np.int64], count: npt.NDArray[np.int64] | None = None
+    ) -> npt.NDArray[np.int64]:
+        if len(menu) == 0:
+            return np.zeros_like(self._counts)
+        if int(menu.min()) < 0 or int(menu.max()) >= len(self.plan.menus):
+            worst = int(menu.min()) if int(menu.min()) < 0 else int(menu.max())
+            raise refuse("reports.menu", worst, f"numbers from 0 to {len(self.plan.menus) - 1}")
+        sizes = np.diff(self._starts)
+        wrong = np.flatnonzero((answer < 0) | (answer >= sizes[menu]))
+        if len(wrong):
+            row = int(wrong[0])
+            allowed = f"numbers from 0 to {int(sizes[menu[row]]) - 1} for menu {int(menu[row])}"
+            raise refuse("reports.answer", int(answer[row]), allowed)
+        cells = self._starts[menu] + answer
+        if count is None:
+            return np.bincount(cells, minlength=len(self._counts))
+        total = np.zeros_like(self._counts)
+        np.add.at(total, cells, count)
+        return total
+
+    def _arrays(self) -> list[npt.NDArray[Any]]:
+        return [self._counts]
+
+    def _state(self, arrays: list[npt.NDArray[Any]]) -> None:
+        (self._counts,) = arrays
+
+    def to_dict(self) -> dict[str, Any]:
+        cells = np.flatnonzero(self._counts)
+        menu = np.searchsorted(self._starts, cells, side="right") - 1
+        rows = np.stack([menu, cells - self._starts[menu], self._counts[cells]], axis=1)
+        return {"plan": self.plan.id, "people": self.people, "counts": rows.tolist()}
+
+    def _read(self, document: dict[str, Any]) -> None:
+        rows = document.get("counts")
+        whole = isinstance(rows, list) and all(
+            isinstance(row, list) and len(row) == 3 and all(type(n) is int and 0 <= n < 2**53 for n in row)
+            for row in rows
+        )
+        if not whole:
+            raise refuse("tally.counts", rows, "rows of menu, answer and count")
+        numbers = np.array(rows, dtype=np.int64).reshape(-1, 3)
+        self._counts = self._counted(numbers[:, 0], numbers[:, 1], numbers[:, 2])
+
+
+class CascadeTally(Tally):
+    """The number of reports, the sum of their estimates and the sum of all products of two coordinates."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        size = len(coordinates(plan.policy))
+        self._people, self.sum, self.products = np.zeros(1, dtype=np.int64), np.zeros(size), np.zeros((size, size))
+
+    @property
+    def people(self) -> int:  # type: ignore[override]
+        """How many reports were counted."""
+        return int(self._people[0])
+
+    def add(self, reports: Any) -> CascadeTally:
+        table = as_arrow(reports)
+        self._check_plan(table)
+        if "estimate" not in table.column_names:
+            raise refuse("reports", f"columns {', '.join(table.column_names)}", "a column estimate")
+        column = table.column("estimate").combine_chunks()
+        size = len(self.sum)
+        if not pa.types.is_fixed_size_list(column.type) or column.type.list_size != size or column.null_count:
+            raise refuse("reports.estimate", str(column.type), f"lists of {size} numbers, none missing")
+        flat = (
+            column.flatten() if isinstance(column, pa.Array) else pa.concat_arrays([c.flatten() for c in column.chunks])
+        )
+        estimates = np.asarray(flat, dtype=np.float64).reshape(-1, size)
+        if np.any(np.isinf(estimates)) or np.any(np.isnan(estimates) & ~np.isnan(estimates[:1])):
+            raise refuse("reports.estimate", "values that are not finite", "finite numbers")
+        self._people = self._people + len(estimates)
+        self.sum, self.products = self.sum + estimates.sum(axis=0), self.products + estimates.T @ estimates
+        return self
+
+    def _arrays(self) -> list[npt.NDArray[Any]]:
+        return [self._people, self.sum, self.products]
+
+    def _state(self, arrays: list[npt.NDArray[Any]]) -> None:
+        self._people, self.sum, self.products = arrays
+
+    def to_dict(self) -> dict[str, Any]:
+        total, products = (_without_nan(array) for array in (self.sum, self.products))
+        return {"plan": self.plan.id, "people": self.people, "sum": total, "products": products}
+
+    def _read(self, document: dict[str, Any]) -> None:
+        try:
+            people = int(document["people"])
+            total, products = (np.array(document[key], dtype=np.float64) for key in ("sum", "products"))
+        except (KeyError, TypeError, ValueError):
+            raise refuse("tally", sorted(document), "people, sum and products") from None
+        if people < 0 or total.shape != self.sum.shape or products.shape != self.products.shape:
+            raise refuse("tally", f"{people} people, sums of shape {total.shape}", f"sums of shape {self.sum.shape}")
+        self._people, self.sum, self.products = np.array([people]), total, products
+
+
+def _without_nan(array: npt.NDArray[np.float64]) -> Any:
+    plain = array.astype(object)
+    plain[np.isnan(array)] = None  # a feature that is not released
+    return plain.tolist()
+
+
+def _whole_numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
+    column = table.column(name)
+    if not pa.types.is_integer(column.type) or column.null_count:
+        raise refuse(
+            f"reports.{name}", f"type {column.type} with {column.null_count} missing", "whole numbers, none missing"
+        )
+    return np.asarray(column.to_numpy()).astype(np.int64)

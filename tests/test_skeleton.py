@@ -1,0 +1,113 @@
+"""The draft of a policy: it shows columns and types, and not one value."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+from bcdp.errors import InputError
+from bcdp.policy import Policy
+from bcdp.skeleton import policy_skeleton
+
+NAMES = ["no", "age", "a: b", "x\ny", "région", "grade", "price", "#", "k" * 200]
+TYPES = [
+    pa.bool_(),
+    pa.int32(),
+    pa.float64(),
+    pa.string(),
+    pa.dictionary(pa.int8(), pa.string()),
+    pa.large_string(),
+    pa.decimal128(9, 2),
+    pa.uint8(),
+    pa.float32(),
+]
+COLUMNS = pa.schema(list(zip(NAMES, TYPES, strict=True)))
+
+
+def write_parquet(path: Path, *rows: tuple[object, ...]) -> Path:
+    columns = [pa.array([row[j] for row in rows], kind) for j, kind in enumerate(TYPES)]
+    parquet.write_table(pa.Table.from_arrays(columns, schema=COLUMNS), path)
+    return path
+
+
+def filled(skeleton: str) -> str:
+    return skeleton.replace("[FILL, FILL]", "[0, 1]").replace("[FILL]", "[a, b]")
+
+
+def test_a_filled_skeleton_is_a_policy(tmp_path: Path) -> None:
+    skeleton = policy_skeleton(write_parquet(tmp_path / "data.parquet"))
+    (tmp_path / "policy.yaml").write_text(filled(skeleton), "utf-8")
+    policy = Policy.load(tmp_path / "policy.yaml")
+    categorical, numeric = "categorical", "numeric"
+    kinds = ["binary", numeric, numeric, categorical, categorical, categorical, numeric, numeric, numeric]
+    assert {name: feature.type for name, feature in policy.features.items()} == dict(zip(NAMES, kinds, strict=True))
+
+
+def test_a_skeleton_does_not_depend_on_the_values(tmp_path: Path) -> None:
+    """And no canary among the values shows, in Parquet or in CSV."""
+    first = write_parquet(tmp_path / "a.parquet", (True, 31337, 4.25, "canary", "canary", "canary", 7, 3, 0.5))
+    second = write_parquet(tmp_path / "b.parquet", *[(False, 5, 1e9, "b", "c", "d", 8, 4, math.nan)] * 50)
+    assert policy_skeleton(first) == policy_skeleton(second) == policy_skeleton(write_parquet(tmp_path / "c.parquet"))
+    tables = [
+        pa.table({"flag": [True, False], "age": [31337, 2], "name": ["canary", "x"], "rate": [0.5, 31337.25]}),
+        pa.table({"flag": [False], "age": [5], "name": ["other"], "rate": [1.5]}),
+    ]
+    for number, table in enumerate(tables):
+        csv.write_csv(table, tmp_path / f"{number}.csv")
+    skeleton = policy_skeleton(tmp_path / "0.csv")
+    assert skeleton == policy_skeleton(tmp_path / "1.csv")
+    assert not re.search("canary|31337", skeleton + policy_skeleton(first))
+
+
+def test_what_is_left_to_fill_is_named(tmp_path: Path) -> None:
+    table = pa.table({"age": [1], "name": ["x"], "day": [datetime.date(2020, 1, 1)], "void": [None], "flag": [True]})
+    parquet.write_table(table, tmp_path / "data.parquet")
+    (tmp_path / "policy.yaml").write_text(policy_skeleton(tmp_path / "data.parquet"), "utf-8")
+    with pytest.raises(InputError) as caught:
+        Policy.load(tmp_path / "policy.yaml")
+    lines = str(caught.value).split("\n")
+    paths = ["features.age.bounds", "features.name.values", "features.day.type", "features.void.type"]
+    assert [line.partition(":")[0] for line in lines] == paths
+    assert all(line.endswith("in place of FILL") for line in lines)
+
+
+def test_the_odds_are_true_claims(tmp_path: Path) -> None:
+    """Each factor bounds e^level from above, by less than a thousandth."""
+    claims = re.findall(
+        r"([\d.]+)\D*: odds of any guess move by at most x([\d.]+)",
+        policy_skeleton(write_parquet(tmp_path / "data.parquet")),
+    )
+    assert {level for level, _ in claims} == {"0.2", "1.0"}
+    for level, factor in claims:
+        assert 0 <= float(factor) - math.exp(float(level)) < 0.001
+
+
+def test_the_header_says_why_values_are_not_taken_from_the_data(tmp_path: Path) -> None:
+    assert "would leak" in policy_skeleton(write_parquet(tmp_path / "data.parquet")).partition("epsilon:")[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("nowhere.csv", None),
+        ("nowhere.parquet", None),
+        ("data.txt", b"a,b\n1,2\n"),
+        ("empty.csv", b""),
+        ("broken.parquet", b"canary"),
+        ("ragged.csv", b"a,b\ncanary\n1,2,3\n"),
+        ("twice.csv", b"a,a\n1,2\n"),
+        ("nameless.csv", b"a,\n1,2\n"),
+    ],
+)
+def test_files_that_do_not_serve(tmp_path: Path, name: str, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=r"^data: got .*; accepted: ") as caught:
+        policy_skeleton(tmp_path / name)
+    assert "canary" not in str(caught.value)
