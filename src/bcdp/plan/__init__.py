@@ -1,6 +1,6 @@
 """The plan: a public document that any device can execute and check."""
 
-from bcdp.plan.certificate import Claims, certify, menu_delta
+from bcdp.plan.certificate import Claims, certify, joint_delta, menu_delta, shares_levels
 from bcdp.plan.document import Certificate, Channel, FeatureCertificate, Menu, Plan, Question
 
 __all__ = [
@@ -12,5 +12,7 @@ __all__ = [
     "Plan",
     "Question",
     "certify",
+    "joint_delta",
     "menu_delta",
+    "shares_levels",
 ]

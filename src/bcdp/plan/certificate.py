@@ -15,12 +15,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
+from bcdp.policy import Feature, NumericFeature
 from bcdp.tables import TOTAL, Table, log_up
 
 if TYPE_CHECKING:
     from bcdp.plan.document import Plan, Question
 
+Array = npt.NDArray[np.float64]
 Ratio = Fraction | float  # a float only where it is infinite
 
 _MARGIN = 1 + 1e-13  # a few roundings of relative size 2^-53 separate the doubles below from the truth
@@ -47,29 +50,40 @@ def _certify_survey(plan: Plan) -> Claims:
     for menu in plan.menus:
         questions = [plan.questions[number] for number in menu.questions]
         tables = [plan.tables[question.table] for question in questions]
-        ratios = tuple(table.ratio for table in tables)
-        epsilon = max(epsilon, log_up(_product(ratios)))
+        epsilon = max(epsilon, log_up(_product(tuple(table.ratio for table in tables))))
         asked = {name: number for number, question in enumerate(questions) for name in question.features}
-        for name in names:
+        for name, feature in plan.policy.features.items():
             q = plan.correlation_model.q(name, frozenset(asked) - {name})
-            number = asked.get(name)
-            if number is not None:
-                c[name] = max(c[name], log_up(ratios[number]))
-            delta[name] = max(delta[name], menu_delta(questions, tables, name, number, q))
+            number, shared = asked.get(name), shares_levels(feature)
+            # with the others held fixed, BCDP is CDP
+            c[name] = max(c[name], menu_delta(questions, tables, name, number, shared, 0.0))
+            delta[name] = max(delta[name], menu_delta(questions, tables, name, number, shared, q))
     return Claims(epsilon, c, delta)
 
 
+def shares_levels(feature: Feature) -> bool:
+    """Whether two values of a feature may be coded alike: numbers are rounded, and `missing` stands for no value.
+
+    Such values may still differ in what they say of the other features. A feature without a `missing` rule is taken as
+    complete: its promise speaks of the value that is coded.
+    """
+    return isinstance(feature, NumericFeature) or feature.missing is not None
+
+
 def menu_delta(
-    questions: Sequence[Question], tables: Sequence[Table], name: str, number: int | None, q: float
+    questions: Sequence[Question], tables: Sequence[Table], name: str, number: int | None, shared: bool, q: float
 ) -> float:
-    """The BCDP level of one feature, asked in question `number` of a menu or in none, over all priors within `q`."""
+    """The BCDP level of one feature, asked in question `number` of a menu or in none, over all priors within `q`.
+
+    `shared`: the feature is a number, of which many values are coded as one level.
+    """
     rest = _product(tuple(table.ratio for other, table in enumerate(tables) if other != number))
     if number is None:
         return _independent(Fraction(1), rest, q)
     question, table = questions[number], tables[number]
     if len(question.features) == 1:
         return _independent(table.ratio, rest, q)
-    return _joint(table, question.levels, question.features.index(name), rest, q)
+    return joint_delta(table, question.levels, question.features.index(name), rest, q, shared)
 
 
 @lru_cache(maxsize=65536)
@@ -87,22 +101,36 @@ def _independent(own: Ratio, rest: Ratio, q: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _joint(table: Table, levels: tuple[int, ...], position: int, rest: Ratio, q: float) -> float:
-    """The certificate of a feature inside a joint table, for the common mass at its worst point."""
+def joint_delta(
+    table: Table, levels: tuple[int, ...], position: int, rest: Ratio, q: float, shared: bool = True
+) -> float:
+    """The certificate of a feature inside a joint table beside questions of ratio `rest`, over all priors within `q`.
+
+    Two values of a feature are two levels, unless it is a number and `shared` at random to its levels: the others may
+    be distributed differently for two numbers that share a level.
+    """
     if rest == math.inf and q > 0:
         return math.inf
     factor = float(rest) if q > 0 else 1.0
-    weights = np.moveaxis(table.dense().weights.astype(np.float64).reshape(*levels, -1), position, 0)
-    f = weights.reshape(levels[position], -1, table.symbols)  # own value x values of the others x symbol
+    weights = table.dense().weights.astype(np.float64).reshape(*levels, -1)
+    f = np.moveaxis(weights, position, 0).reshape(levels[position], -1, table.symbols)  # own value x others x symbol
     top, bottom = f.max(axis=1, keepdims=True), f.min(axis=1, keepdims=True)
     worst = 1.0
     for high, low in ((factor, 1.0), (1.0, 1.0 / factor)):  # what the other questions say at the common point
-        numerator = ((1 - q) * f + q * high * top).max(axis=0)
-        denominator = ((1 - q) * f + q * low * bottom).min(axis=0)
+        numerator = (1 - q) * f + q * high * top
+        denominator = (1 - q) * f + q * low * bottom
+        least = denominator.min(axis=0, keepdims=True) if shared else _least_of_others(denominator)
         seen = numerator > 0
         with np.errstate(divide="ignore"):
-            worst = max(worst, float((numerator[seen] / denominator[seen]).max()))
+            worst = max(worst, float((numerator[seen] / np.broadcast_to(least, f.shape)[seen]).max()))
     return log_up(worst * _MARGIN) if worst > 1 else 0.0
+
+
+def _least_of_others(array: Array) -> Array:
+    """For each place along the first axis, the least entry at the other places."""
+    least, second = np.partition(array, 1, axis=0)[:2]
+    own = np.arange(len(array))[:, None, None] == array.argmin(axis=0)
+    return np.asarray(np.where(own, second, least))
 
 
 def _certify_cascade(plan: Plan) -> Claims:

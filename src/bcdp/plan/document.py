@@ -138,7 +138,7 @@ class Plan(_Part):
         """The plan in a JSON text, verified."""
         try:
             document = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique_keys)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"plan: not JSON ({error}); accepted: a file written by `bcdp plan`") from None
         if not isinstance(document, dict):
             raise refuse("plan", document, "a JSON object written by `bcdp plan`")
@@ -157,6 +157,8 @@ class Plan(_Part):
                 for m in error.errors(include_url=False)[:5]
             ]
             raise InputError("\n".join(lines)) from None
+        except (TypeError, ValueError, RecursionError) as error:  # numbers and objects that JSON cannot hold
+            raise InputError(f"plan: not JSON ({error}); accepted: a document written by `bcdp plan`") from None
 
     def verify(self) -> None:
         """Recomputes every level from the integer tables; raises `InputError` if a claim or a demand is not kept."""

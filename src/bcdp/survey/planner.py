@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -12,26 +13,47 @@ import numpy as np
 from bcdp.correlation import Correlation
 from bcdp.errors import InputError
 from bcdp.notions import ldp_limit
-from bcdp.plan import Plan, certify
+from bcdp.plan import Plan, certify, shares_levels
 from bcdp.policy import FrequencyTask, MeanTask, Policy
 from bcdp.survey.decoding import information
 from bcdp.survey.design import Design, design
 from bcdp.survey.kinds import Kind
+from bcdp.survey.offers import ShapeOffers
 from bcdp.survey.pricing import NEGLIGIBLE, FeatureClass, Profile
+from bcdp.survey.shapes import Shape, shaped_table
 from bcdp.tables import TOTAL, Table, binary, categorical, joint, numeric
 
 _SLACK = 1e-9  # kept aside of every demand, so that rounding can never break it
 _MOST_ROTATIONS = 2000  # menus made of one profile
 
 
+@dataclass(frozen=True)
+class Setting:
+    """What a policy leaves to be designed: classes of features to ask, and how much a menu may spend."""
+
+    classes: tuple[FeatureClass, ...]
+    weights: dict[str, float]  # of each feature's squared error
+    epsilon: float
+    total: float  # the largest budget of a menu that may ask anything
+    outside: float  # the largest LDP level that the features never asked can live with
+
+    @classmethod
+    def of(cls, policy: Policy, correlation: Correlation) -> Setting:
+        """The setting of a policy; refused where no question could be asked at all."""
+        weights = _weights(policy)
+        total = _largest_total(policy, correlation)
+        classes = _classes(policy, correlation, weights)
+        outside = _limit_outside(policy, correlation, classes)
+        return cls(classes, weights, policy.epsilon - _SLACK, total, outside)
+
+
 def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[str], None] = lambda line: None) -> Plan:
     """The most accurate survey that keeps every demand of the policy under the given correlation."""
-    weights = _weights(policy)
-    total = _largest_total(policy, correlation)
-    classes = _classes(policy, correlation, weights, total)
-    found = design(classes, total, progress=progress)
-    menus = list(_menus(classes, found))
-    return _document(policy, correlation, menus, found, weights)
+    setting = Setting.of(policy, correlation)
+    offers = ShapeOffers(setting.classes, setting.epsilon, setting.outside)
+    found = design(setting.classes, setting.total, further=offers, progress=progress)
+    menus = list(_menus(setting.classes, found))
+    return _document(policy, correlation, menus, found, setting.weights)
 
 
 def _weights(policy: Policy) -> dict[str, float]:
@@ -60,10 +82,7 @@ def _others(policy: Policy, name: str) -> frozenset[str]:
 
 def _largest_total(policy: Policy, correlation: Correlation) -> float:
     """The largest budget of a menu that may ask anything: what even an unasked feature's demand still allows."""
-    limits = {}
-    for name in policy.features:
-        demand = _demand(policy, name)
-        limits[name] = max(float(ldp_limit(demand, correlation.q(name, _others(policy, name)))), demand)
+    limits = {name: _limit(policy, correlation, name, _others(policy, name)) for name in policy.features}
     tightest = min(limits, key=lambda name: limits[name])
     if limits[tightest] < NEGLIGIBLE:
         feature = policy.features[tightest]
@@ -74,18 +93,28 @@ def _largest_total(policy: Policy, correlation: Correlation) -> float:
     return min(policy.epsilon - _SLACK, limits[tightest])
 
 
+def _limit_outside(policy: Policy, correlation: Correlation, classes: tuple[FeatureClass, ...]) -> float:
+    """The largest LDP level that the features of no class, which are never asked, can live with."""
+    inside = {name for c in classes for name in c.members}
+    limits = [
+        _limit(policy, correlation, name, _others(policy, name)) for name in policy.features if name not in inside
+    ]
+    return min(limits, default=math.inf)
+
+
+def _limit(policy: Policy, correlation: Correlation, name: str, others: frozenset[str]) -> float:
+    """The largest LDP level of an answer about `others` that the demand of a feature can live with."""
+    demand = _demand(policy, name)
+    return max(float(ldp_limit(demand, correlation.q(name, others))), demand)
+
+
 def _alone(policy: Policy, correlation: Correlation, name: str) -> float:
     """The largest budget of a menu that asks one feature only."""
-    budgets = [_demand(policy, name)]
-    for other in _others(policy, name):
-        demand = _demand(policy, other)
-        budgets.append(max(float(ldp_limit(demand, correlation.q(other, frozenset({name})))), demand))
-    return min(budgets)
+    limits = (_limit(policy, correlation, other, frozenset({name})) for other in _others(policy, name))
+    return min(_demand(policy, name), *limits, policy.epsilon - _SLACK)
 
 
-def _classes(
-    policy: Policy, correlation: Correlation, weights: dict[str, float], total: float
-) -> tuple[FeatureClass, ...]:
+def _classes(policy: Policy, correlation: Correlation, weights: dict[str, float]) -> tuple[FeatureClass, ...]:
     groups: dict[tuple[Any, ...], list[str]] = {}
     for name, feature in policy.features.items():
         values = _values(policy, name)
@@ -93,8 +122,9 @@ def _classes(
         if weights[name] == 0 or values < 2 or alone < NEGLIGIBLE:
             continue  # not needed, known without asking, or not to be asked at all
         demand = _demand(policy, name)
-        q = correlation.q(name, _others(policy, name)) if demand < total else 0.0  # a free feature's q does not matter
-        key = (Kind(feature.type, values), min(demand, total), q, alone, weights[name])
+        free = demand >= policy.epsilon - _SLACK  # kept by any menu, so its q does not matter
+        q = 0.0 if free else correlation.q(name, _others(policy, name))
+        key = (Kind(feature.type, values), demand, q, alone, weights[name], shares_levels(feature))
         groups.setdefault(key, []).append(name)
     if not groups:
         raise InputError("tasks: no feature can be asked; accepted: at least one feature in a task with delta above 0")
@@ -103,54 +133,58 @@ def _classes(
     )
 
 
-def _menus(
-    classes: tuple[FeatureClass, ...], found: Design
-) -> Iterator[tuple[Fraction, list[tuple[tuple[str, ...], float]]]]:
-    """Concrete menus: interchangeable features take turns, so that each of a class is asked equally often."""
+Asked = tuple[tuple[str, ...], float, Shape | None]  # a question about named features: its budget, and its shape
+
+
+def _menus(classes: tuple[FeatureClass, ...], found: Design) -> Iterator[tuple[Fraction, list[Asked]]]:
+    """Concrete menus: interchangeable features take turns in every place of a profile, so that each is told equally."""
     for profile, probability in zip(found.profiles, found.probabilities, strict=True):
-        rotations = _rotations(classes, profile)
-        for turn in range(rotations):
-            used = dict.fromkeys(range(len(classes)), 0)
+        steps, turns = _rotation(classes, profile)
+        for turn in range(turns):
+            used = dict.fromkeys(steps, 0)
             questions = []
             for question in profile:
                 names = []
                 for c in question.classes:
-                    members = classes[c].members
-                    per_turn = sum(q.classes.count(c) for q in profile)
-                    names.append(members[(turn * per_turn + used[c]) % len(members)])
+                    names.append(classes[c].members[(turn * steps[c] + used[c]) % len(classes[c].members)])
                     used[c] += 1
-                questions.append((tuple(names), question.budget))
-            yield Fraction(float(probability)) / rotations, questions
+                questions.append((tuple(names), question.budget, question.shape))
+            yield Fraction(float(probability)) / turns, questions
 
 
-def _rotations(classes: tuple[FeatureClass, ...], profile: Profile) -> int:
-    """How many turns until every feature has been asked equally often (nearly so beyond 2000 turns)."""
-    turns = 1
+def _rotation(classes: tuple[FeatureClass, ...], profile: Profile) -> tuple[dict[int, int], int]:
+    """How far each class moves on from menu to menu, and how many menus it takes (nearly so beyond 2000).
+
+    Where all places of a class are alike, its features move on by as many as were asked; else one by one, so that each
+    feature stands in each place equally often.
+    """
+    steps, turns = {}, 1
     for c in {c for question in profile for c in question.classes}:
+        places = [(q.budget, q.shape and q.shape.means[i]) for q in profile for i, k in enumerate(q.classes) if k == c]
         members = len(classes[c].members)
-        per_turn = sum(question.classes.count(c) for question in profile)
-        turns = math.lcm(turns, members // math.gcd(members, per_turn))
-    return min(turns, _MOST_ROTATIONS)
+        steps[c] = len(places) if len(set(places)) == 1 else 1
+        turns = math.lcm(turns, members // math.gcd(members, steps[c]))
+    return steps, min(turns, _MOST_ROTATIONS)
 
 
 def _document(
     policy: Policy,
     correlation: Correlation,
-    menus: list[tuple[Fraction, list[tuple[tuple[str, ...], float]]]],
+    menus: list[tuple[Fraction, list[Asked]]],
     found: Design,
     weights: dict[str, float],
 ) -> Plan:
     tables: dict[Table, int] = {}
-    questions: dict[tuple[tuple[str, ...], float], int] = {}
+    questions: dict[Asked, int] = {}
     documents: list[dict[str, Any]] = []
-    for _, asked in menus:
-        for names, budget in asked:
-            if (names, budget) not in questions:
-                levels, table = _randomizer(policy, names, budget)
-                questions[names, budget] = len(documents)
-                number = tables.setdefault(table, len(tables))
-                documents.append({"features": names, "levels": levels, "table": number})
-    asked_sets = [frozenset(name for names, _ in asked for name in names) for _, asked in menus]
+    for question in (question for _, asked in menus for question in asked):
+        if question not in questions:
+            levels, table = _randomizer(policy, *question)
+            questions[question] = len(documents)
+            documents.append(
+                {"features": question[0], "levels": levels, "table": tables.setdefault(table, len(tables))}
+            )
+    asked_sets = [frozenset(name for names, _, _ in asked for name in names) for _, asked in menus]
     pairs = {(name, asked - {name}) for asked in asked_sets for name in policy.features if asked - {name}}
     unproven = {name: {"asked": feature.delta, "certified": 0.0, "c": 0.0} for name, feature in policy.features.items()}
     document = {
@@ -190,8 +224,12 @@ def _curve_slack(policy: Policy) -> float:
     return 1.005 if any(feature.type == "numeric" for feature in policy.features.values()) else 1.0
 
 
-def _randomizer(policy: Policy, names: tuple[str, ...], budget: float) -> tuple[tuple[int, ...], Table]:
+def _randomizer(
+    policy: Policy, names: tuple[str, ...], budget: float, shape: Shape | None
+) -> tuple[tuple[int, ...], Table]:
     sizes = tuple(_values(policy, name) for name in names)
+    if shape is not None:
+        return sizes, shaped_table(shape)
     if len(names) > 1:
         return sizes, joint(sizes, budget)
     kind = policy.features[names[0]].type

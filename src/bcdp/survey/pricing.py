@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.survey.kinds import Kind
+from bcdp.survey.shapes import Shape
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -35,14 +36,19 @@ class FeatureClass:
     q: float  # of the feature against all others together
     alone: float  # the largest budget of a menu that asks nothing else, by the correlation of pairs
     weight: float
+    shared: bool = False  # whether two values may be coded alike
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question of a menu in terms of classes: one feature, or several jointly, each drawn from the class named."""
+    """A question of a menu in terms of classes: one feature, or several jointly, each drawn from the class named.
+
+    A joint question is one randomized response over all combinations of values, unless it has a shape of its own.
+    """
 
     classes: tuple[int, ...]
     budget: float
+    shape: Shape | None = None
 
 
 Profile = tuple[Question, ...]  # a menu up to exchange of interchangeable features
@@ -70,8 +76,11 @@ def information(classes: tuple[FeatureClass, ...], profile: Profile) -> Array:
     told = np.zeros(len(classes))
     for question in profile:
         budget = np.array([question.budget])
-        for c in question.classes:
-            told[c] += float(classes[c].kind.joint_information(len(question.classes), budget)[0])
+        for place, c in enumerate(question.classes):
+            if question.shape is not None:
+                told[c] += question.shape.means[place] ** 2
+            else:
+                told[c] += float(classes[c].kind.joint_information(len(question.classes), budget)[0])
     return told
 
 
@@ -160,18 +169,21 @@ class Market:
 
     def _rests(self, prices: Array) -> list[_Rest]:
         rests = [_Rest((c,), 1, 1) for c in range(len(self.classes))]
-        pools: dict[Kind, list[int]] = {}
+        by_kind: dict[Kind, list[int]] = {}  # questions about single features share one curve of information
+        by_values: dict[Kind, list[int]] = {}  # and so do joint ones, in which a number is rounded to two values
         for c in np.argsort(-prices, kind="stable"):
             kind = self.classes[c].kind
-            pools.setdefault(Kind("binary") if kind.name == "numeric" else kind, []).append(int(c))
+            by_kind.setdefault(kind, []).append(int(c))
+            by_values.setdefault(Kind("binary") if kind.name == "numeric" else kind, []).append(int(c))
         most = _most_large(self.total)
-        for kind, pool in pools.items():
-            available = int(self.sizes[pool].sum())
-            for group in range(1, (kind.largest_group if self.groups else 1) + 1):
-                for questions in range(1 if group > 1 else 2, most + 1):
-                    bits = group * questions * math.log2(kind.values)
-                    if group * questions <= available and bits <= ANSWER_BITS:
-                        rests.append(_Rest(tuple(pool), group, questions))
+        offers = [(pool, 1, range(2, most + 1), kind) for kind, pool in by_kind.items()]
+        for kind, pool in by_values.items() if self.groups else ():
+            offers += [(pool, group, range(1, most + 1), kind) for group in range(2, kind.largest_group + 1)]
+        for pool, group, numbers, kind in offers:
+            for questions in numbers:
+                bits = group * questions * (math.log2(kind.values) if group > 1 else kind.bits)
+                if group * questions <= self.sizes[pool].sum() and bits <= ANSWER_BITS:
+                    rests.append(_Rest(tuple(pool), group, questions))
         return rests
 
     def _value(self, cells: _Cells, prices: Array, rests: list[_Rest]) -> tuple[Array, Integers]:
@@ -211,15 +223,17 @@ class Market:
         self, rest: _Rest, left_low: Array, left_high: Array, taken: Integers, cap: Array, prices: Array
     ) -> Array:
         budget = np.maximum(left_high, 0.0) / rest.questions
-        least = left_low / rest.questions - 1e-12
-        wanted = np.full(len(taken), rest.group * rest.questions)
-        value = np.zeros(len(taken))
+        if rest.group * rest.questions == 1:  # a single question may leave some of the total unspent
+            c = rest.pool[0]
+            gain = prices[c] * self.classes[c].kind.information(np.minimum(budget, cap[:, c]))
+            return np.where(taken[:, c] < self.sizes[c], gain, -np.inf)
+        # whoever may fit anywhere in the cell is valued at the largest budget: the dearest first is then a bound
+        gain = self.classes[rest.pool[0]].kind.joint_information(rest.group, budget)
+        wanted, value = np.full(len(taken), rest.group * rest.questions), np.zeros(len(taken))
         for c in rest.pool:
-            fits = (cap[:, c] >= least) | (len(rest.pool) == 1 == rest.group)  # alone, a feature may leave some unspent
+            fits = cap[:, c] >= left_low / rest.questions - 1e-12
             use = np.minimum(wanted, np.where(fits, self.sizes[c] - taken[:, c], 0))
-            gain = self.classes[c].kind.joint_information(rest.group, np.minimum(budget, cap[:, c]))
-            value += use * prices[c] * gain
-            wanted = wanted - use
+            value, wanted = value + use * prices[c] * gain, wanted - use
         return np.where(wanted == 0, value, -np.inf)
 
     def _profile(self, point: _Cells, chosen: int, rests: list[_Rest]) -> Profile:
@@ -229,10 +243,11 @@ class Market:
             questions.append(Question((partial,), float(point.part_high[0] * cap[partial])))
         rest = rests[chosen]
         budget = (float(point.high[0]) - sum(question.budget for question in questions)) / rest.questions
+        single = rest.group * rest.questions == 1
         members = [
             c
             for c in rest.pool
-            if len(rest.pool) == 1 or cap[c] >= budget - 1e-12
+            if single or cap[c] >= budget - 1e-12
             for _ in range(self.sizes[c] - counts[c] - (c == partial))
         ]
         for first in range(0, min(len(members), rest.group * rest.questions), rest.group):
