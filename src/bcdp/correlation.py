@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,9 +16,13 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.encoding import codes_of
 from bcdp.errors import InputError, refuse
 from bcdp.notions import dobrushin
 from bcdp.policy import OneQ, Pairs, PairsFile, Policy, Prior, QPerFeature
+
+MOST_PRIOR_ENTRIES = 2**22
+MOST_PRIOR_FEATURES = 64
 
 
 class Correlation(Protocol):
@@ -73,6 +77,23 @@ class Listed:
 
 
 @dataclass(frozen=True)
+class Stronger:
+    """Another model's bounds times a factor, at most 1: what if the assumption was too optimistic?"""
+
+    model: Correlation
+    factor: float
+
+    def q(self, feature: str, others: Collection[str]) -> float:
+        return min(1.0, self.factor * self.model.q(feature, others))
+
+    def restricted(self, questions: Iterable[tuple[str, frozenset[str]]]) -> Correlation:
+        return Stronger(self.model.restricted(questions), self.factor)
+
+    def to_dict(self) -> dict[str, Any]:
+        raise InputError("a stronger correlation is a question about a plan, not the assumption of one")
+
+
+@dataclass(frozen=True)
 class FinitePrior:
     """A known law of binary and categorical features: every bound is exact (docs/theory.md, section 1)."""
 
@@ -104,6 +125,9 @@ def correlation_from_dict(document: object) -> PerFeature | Listed:
     source = document.get("source")
     if not isinstance(source, str):
         raise refuse("correlation.source", source, "text")
+    parts = {"default", "named"} if document["kind"] == "per feature" else {"bounds"}
+    if set(document) != {"kind", "source"} | parts:
+        raise refuse("correlation", sorted(document), f"the keys kind, source and {' and '.join(sorted(parts))}")
     if document["kind"] == "per feature":
         named = document.get("named")
         if not isinstance(named, dict) or not all(isinstance(name, str) for name in named):
@@ -113,7 +137,10 @@ def correlation_from_dict(document: object) -> PerFeature | Listed:
     rows = document.get("bounds")
     if not isinstance(rows, list) or not all(_is_row(row) for row in rows):
         raise refuse("correlation.bounds", rows, "a list of [feature, [other features], number from 0 to 1]")
-    return Listed({(f, frozenset(others)): _bound(f"correlation.bounds.{f}", q) for f, others, q in rows}, source)
+    bounds = {(f, frozenset(others)): _bound(f"correlation.bounds.{f}", q) for f, others, q in rows}
+    if len(bounds) < len(rows):
+        raise refuse("correlation.bounds", rows, "each feature and set of others once")
+    return Listed(bounds, source)
 
 
 def _is_row(row: object) -> bool:
@@ -161,20 +188,21 @@ def pairwise(matrix: Mapping[str, Mapping[str, float]], source: str) -> Listed:
 
 def _read_rows(path: Path, name: str) -> list[list[str]]:
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             return [row for row in csv.reader(file) if row]
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"correlation.{name}: {path} cannot be read ({error}); accepted: a CSV file") from None
 
 
 def _read_pairs(path: Path, policy: Policy) -> dict[str, dict[str, float]]:
-    """A square CSV: the header names the features (first cell empty), each row starts with a feature's name."""
+    """A CSV: the header names the features (first cell empty), each row starts with a feature's name."""
     rows = _read_rows(path, "pairs")
-    header = rows[0][1:] if rows else []
-    unknown = [name for name in [*header, *(row[0] for row in rows[1:])] if name not in policy.features]
-    if len(rows) < 2 or unknown or any(len(row) != len(header) + 1 for row in rows[1:]):
+    header, first = rows[0][1:] if rows else [], [row[0] for row in rows[1:]]
+    unknown = [name for name in [*header, *first] if name not in policy.features]
+    repeated = len(set(header)) < len(header) or len(set(first)) < len(first)
+    if not first or unknown or repeated or any(len(row) != len(header) + 1 for row in rows[1:]):
         raise refuse(f"correlation.pairs ({path.name})", unknown or f"{len(rows)} rows",
-                     "a square table whose header and first column name features of the policy")  # fmt: skip
+                     "a table whose header and first column name features of the policy, each once")  # fmt: skip
     return {
         row[0]: {
             name: _bound(f"correlation.pairs.{row[0]}.{name}", _number(cell))
@@ -196,13 +224,19 @@ def _read_prior(path: Path, policy: Policy) -> FinitePrior:
     rows = _read_rows(path, "prior")
     header = rows[0] if rows else []
     names = tuple(header[:-1])
-    if len(header) < 2 or header[-1] != "probability" or any(name not in policy.features for name in names):
-        raise refuse(f"correlation.prior ({path.name})", header, "a header of feature names and last 'probability'")
-    values = [_values_of(policy, name) for name in names]
-    prior = np.zeros([len(v) for v in values])
+    known = len(set(names)) == len(names) and set(names) <= set(policy.features)
+    if len(header) < 2 or header[-1] != "probability" or not known:
+        raise refuse(f"correlation.prior ({path.name})", header,
+                     "a header of feature names, each once, and last 'probability'")  # fmt: skip
+    codes = [_codes(policy, name) for name in names]
+    sizes = [max(code.values()) + 1 for code in codes]
+    if len(names) > MOST_PRIOR_FEATURES or math.prod(sizes) > MOST_PRIOR_ENTRIES:
+        raise refuse(f"correlation.prior ({path.name})", f"{len(names)} features of {math.prod(sizes)} combinations",
+                     f"at most {MOST_PRIOR_FEATURES} features and {MOST_PRIOR_ENTRIES} combinations")  # fmt: skip
+    prior = np.zeros(sizes)
     for line, row in enumerate(rows[1:], start=2):
         probability = _number(row[-1]) if len(row) == len(header) else math.nan
-        cells = [_position(v, cell) for v, cell in zip(values, row, strict=False)]
+        cells = [code.get(cell, code.get(cell.lower())) for code, cell in zip(codes, row, strict=False)]
         if not isinstance(probability, float) or not 0 <= probability <= 1 or None in cells:
             raise refuse(
                 f"correlation.prior ({path.name}, line {line})", row, "a value for each feature, then its probability"
@@ -213,14 +247,8 @@ def _read_prior(path: Path, policy: Policy) -> FinitePrior:
     return FinitePrior(names, prior / prior.sum(), f"known prior from {path.name}")
 
 
-def _values_of(policy: Policy, name: str) -> Sequence[object]:
+def _codes(policy: Policy, name: str) -> dict[str, int]:
     feature = policy.features[name]
     if feature.type == "numeric":
         raise refuse(f"correlation.prior: feature '{name}'", "numeric", "binary or categorical features")
-    return feature.values if feature.values is not None else (0, 1)
-
-
-def _position(values: Sequence[object], cell: str) -> int | None:
-    written = [str(value).lower() for value in values]
-    cell = {"false": "0", "true": "1"}.get(cell.lower(), cell.lower()) if written == ["0", "1"] else cell.lower()
-    return written.index(cell) if cell in written else None
+    return codes_of(feature.values)

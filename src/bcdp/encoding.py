@@ -30,8 +30,10 @@ def as_arrow(table: Any) -> pa.Table:
         if isinstance(table, pa.RecordBatch):
             return pa.Table.from_batches([table])
         if isinstance(table, Mapping):
-            return pa.table({name: _column(values) for name, values in table.items()})
+            return pa.table({name: _column(name, values) for name, values in table.items()})
         return pa.table(table)
+    except InputError:
+        raise
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InputError(
             f"table: {type(table).__name__} cannot be read ({error}); accepted: pandas, polars, pyarrow or a "
@@ -39,15 +41,29 @@ def as_arrow(table: Any) -> pa.Table:
         ) from None
 
 
-def _column(values: Any) -> Any:
-    return values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
+def _column(name: object, values: Any) -> Any:
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"column '{name}': cannot be read ({error}); accepted: a list of values of one type") from None
+
+
+def arrow_types(policy: Policy) -> dict[str, pa.DataType]:
+    """How to read each feature from a file that states no types."""
+    return {
+        name: pa.float64() if isinstance(feature, NumericFeature) else pa.string()
+        for name, feature in policy.features.items()
+    }
 
 
 def encode(policy: Policy, table: pa.Table) -> dict[str, Codes]:
     """One array of codes for each feature of the policy; other columns are not looked at."""
-    missing = [name for name in policy.features if name not in table.column_names]
-    if missing:
-        raise refuse("table", f"no column {', '.join(map(repr, missing))}", f"columns {', '.join(policy.features)}")
+    found = {name: table.column_names.count(name) for name in policy.features}
+    if unclear := {name: count for name, count in found.items() if count != 1}:
+        shown = ", ".join(f"{count or 'no'} column{'s' * (count > 1)} '{name}'" for name, count in unclear.items())
+        raise InputError(f"table: got {shown}; accepted: one column for each of {', '.join(policy.features)}")
     return {name: _encode_column(policy, name, table.column(name)) for name in policy.features}
 
 
@@ -57,13 +73,23 @@ def _encode_column(policy: Policy, name: str, column: pa.ChunkedArray) -> Codes:
         return _scaled(feature, name, column)
     words = codes_of(feature.values)
     imputed = words[_text(feature.imputed)]
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    values = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
-    encoded = values.dictionary_encode()
-    known = [_code(feature.values, words, name, value, imputed) for value in encoded.dictionary.to_pylist()]
-    indices = np.asarray(pc.fill_null(encoded.indices, len(known)), dtype=np.int64)
-    return np.array([*known, imputed], dtype=np.int64)[indices]
+    codes = [np.empty(0, dtype=np.int64)]
+    for chunk in column.chunks:
+        encoded = chunk if pa.types.is_dictionary(column.type) else _dictionary(name, chunk)
+        values = encoded.dictionary.to_pylist()
+        indices = np.asarray(pc.fill_null(encoded.indices.cast(pa.int64()), len(values)), dtype=np.int64)
+        code_of = np.full(len(values) + 1, imputed)
+        for index in np.flatnonzero(np.bincount(indices, minlength=len(values))[: len(values)]):  # only values in use
+            code_of[index] = _code(feature.values, words, name, values[index], imputed)
+        codes.append(code_of[indices])
+    return np.concatenate(codes)
+
+
+def _dictionary(name: str, chunk: pa.Array) -> pa.DictionaryArray:
+    try:
+        return chunk.dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        raise refuse(f"column '{name}'", f"values of type {chunk.type}", "text, numbers or true/false") from None
 
 
 def _text(value: object) -> str:

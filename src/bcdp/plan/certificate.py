@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.correlation import Correlation
 from bcdp.policy import Feature, NumericFeature
 from bcdp.tables import TOTAL, Table, log_up
 
@@ -38,12 +39,13 @@ class Claims:
     delta: Mapping[str, float]
 
 
-def certify(plan: Plan) -> Claims:
-    """The true levels of a plan under its own assumption about correlation, whatever it claims."""
-    return _certify_cascade(plan) if plan.channels else _certify_survey(plan)
+def certify(plan: Plan, correlation: Correlation | None = None) -> Claims:
+    """The true levels of a plan, whatever it claims, under its own assumption about correlation or another one."""
+    model = plan.correlation_model if correlation is None else correlation
+    return _certify_cascade(plan, model) if plan.channels else _certify_survey(plan, model)
 
 
-def _certify_survey(plan: Plan) -> Claims:
+def _certify_survey(plan: Plan, correlation: Correlation) -> Claims:
     names = tuple(plan.policy.features)
     epsilon = 0.0
     c, delta = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
@@ -53,7 +55,7 @@ def _certify_survey(plan: Plan) -> Claims:
         epsilon = max(epsilon, log_up(_product(tuple(table.ratio for table in tables))))
         asked = {name: number for number, question in enumerate(questions) for name in question.features}
         for name, feature in plan.policy.features.items():
-            q = plan.correlation_model.q(name, frozenset(asked) - {name})
+            q = correlation.q(name, frozenset(asked) - {name})
             number, shared = asked.get(name), shares_levels(feature)
             # with the others held fixed, BCDP is CDP
             c[name] = max(c[name], menu_delta(questions, tables, name, number, shared, 0.0))
@@ -133,7 +135,7 @@ def _least_of_others(array: Array) -> Array:
     return np.asarray(np.where(own, second, least))
 
 
-def _certify_cascade(plan: Plan) -> Claims:
+def _certify_cascade(plan: Plan, correlation: Correlation) -> Claims:
     names = tuple(plan.policy.features)
     ratios = [Fraction(channel.keep, TOTAL - channel.keep) for channel in plan.channels]
     own = {
@@ -143,6 +145,6 @@ def _certify_cascade(plan: Plan) -> Claims:
     whole = _product(tuple(ratios))
     delta = {}
     for name in names:
-        q = plan.correlation_model.q(name, frozenset(names) - {name})
+        q = correlation.q(name, frozenset(names) - {name})
         delta[name] = _independent(own[name], whole / own[name], q)
     return Claims(log_up(whole), {name: log_up(own[name]) for name in names}, delta)

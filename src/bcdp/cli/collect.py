@@ -1,0 +1,168 @@
+"""`bcdp privatize`, `bcdp tally` and `bcdp estimate`: from records to reports to counts to estimates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bcdp.cli.options import AsJson
+from bcdp.cli.output import progress, show, show_json, table
+from bcdp.errors import InputError, refuse
+
+if TYPE_CHECKING:
+    from bcdp.estimate import Estimates
+    from bcdp.plan import Plan
+    from bcdp.tally import Tally
+
+PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, written by bcdp plan.")]
+
+
+def privatize(
+    plan: PlanFile,
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Records: a Parquet, CSV or Arrow file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The reports to write, as Parquet.")],
+    key_file: Annotated[
+        Path | None, typer.Option(metavar="F", help="32 secret random bytes; with them a rerun repeats its answers.")
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option(metavar="C", help="The column that identifies a record, needed with a key.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Do what devices do, for a file: turn records into reports that may leave.
+
+    The plan is verified first. Without a key the randomness is fresh and forgotten; with a key and an id column the
+    same record gives the same report again, so that a retried job releases nothing new.
+
+    Examples:
+
+        bcdp privatize plan.json people.csv -o reports.parquet
+        head -c 32 /dev/urandom > key
+        bcdp privatize plan.json people.parquet -o reports.parquet --key-file key --id-column id
+    """
+    import pyarrow.parquet as pq
+
+    from bcdp.device import privatize as to_reports
+    from bcdp.encoding import arrow_types
+    from bcdp.files import read_batches, row_count, written_whole
+    from bcdp.plan import Plan
+
+    made = Plan.load(plan)
+    key = _read_key(key_file)
+    if (key is None) != (id_column is None):
+        raise refuse("--id-column", id_column, "a key file and an id column together, or neither")
+    people, writer = 0, None
+    with written_whole(output) as draft, progress("privatize", total=row_count(data)) as advance:
+        try:
+            for batch in read_batches(data, arrow_types(made.policy)):
+                reports = to_reports(made, batch, key, id_column)
+                writer = writer or pq.ParquetWriter(draft, reports.schema)
+                writer.write_table(reports)
+                people += len(reports)
+                advance(len(reports))
+        finally:
+            if writer is not None:
+                writer.close()
+        if writer is None:
+            raise InputError(f"{data}: has no rows; accepted: at least one record")
+    if as_json:
+        show_json({"plan": made.id, "reports": str(output), "people": people})
+    else:
+        show(f"{output} written: {people:,} reports for plan {made.id[:12]}..")
+
+
+def _read_key(path: Path | None) -> bytes | None:
+    if path is None:
+        return None
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"--key-file: {path} cannot be read ({error.strerror}); accepted: 32 random bytes") from None
+
+
+def tally(
+    plan: PlanFile,
+    reports: Annotated[
+        list[Path], typer.Argument(metavar="REPORTS...", help="Report files; tallies may be among them.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The tally to write, as JSON.")],
+    as_json: AsJson = False,
+) -> None:
+    """Count reports. The counts are all that estimates need, however many people there are.
+
+    Example:
+
+        bcdp tally plan.json monday.parquet tuesday.parquet -o tally.json
+    """
+    from bcdp.files import written_whole
+    from bcdp.plan import Plan
+
+    counted = _count(Plan.load(plan), reports)
+    with written_whole(output) as draft:
+        counted.save(draft)
+    if as_json:
+        show_json({"plan": counted.plan.id, "tally": str(output), "people": counted.people})
+    else:
+        show(f"{output} written: {counted.people:,} reports counted")
+
+
+def _count(made: Plan, paths: list[Path]) -> Tally:
+    from bcdp.files import read_batches, row_count
+    from bcdp.tally import Tally
+
+    counted = Tally(made)
+    known = [row_count(path) for path in paths if path.suffix != ".json"]
+    total = sum(rows for rows in known if rows is not None) if None not in known else None
+    with progress("tally", total=total) as advance:
+        for path in paths:
+            if path.suffix == ".json":
+                counted = counted + Tally.load(path, made)
+                continue
+            for batch in read_batches(path):
+                counted.add(batch)
+                advance(len(batch))
+    return counted
+
+
+def estimate(
+    plan: PlanFile,
+    tally: Annotated[list[Path], typer.Argument(metavar="TALLY_OR_REPORTS...", help="A tally, or report files.")],
+    level: Annotated[float, typer.Option(metavar="P", help="Of the intervals.")] = 0.95,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the estimates as a PNG.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Estimate means and frequencies with intervals, in the features' own units.
+
+    Example:
+
+        bcdp estimate plan.json tally.json --plot estimates.png
+    """
+    from bcdp.estimate import estimate as from_tally
+    from bcdp.plan import Plan
+
+    made = Plan.load(plan)
+    found = from_tally(_count(made, tally), level)
+    if plot is not None:
+        from bcdp.pictures import draw_estimates
+
+        draw_estimates(made, found, plot)
+    if as_json:
+        show_json(found.to_dict())
+    else:
+        show(*_estimate_tables(found), *([f"{plot} drawn"] if plot else []))
+
+
+def _estimate_tables(found: Estimates) -> list[Any]:
+    share = f"{100 * found.level:g}% interval"
+    parts: list[Any] = [f"{found.people:,} reports"]
+    if found.means:
+        rows = [[name, m.value, m.se, f"{m.low:.5g} to {m.high:.5g}", m.answers] for name, m in found.means.items()]
+        parts += ["", table(["feature", "mean", "std. error", share, "answers"], rows)]
+    for name, categories in found.frequencies.items():
+        rows = [[str(v), e.value, e.raw, e.se, f"{e.low:.4f} to {e.high:.4f}"] for v, e in categories.items()]
+        answers = next(iter(categories.values())).answers
+        parts += ["", f"{name}, from {answers:,} answers"]
+        parts += [table(["value", "frequency", "unprojected", "std. error", share], rows)]
+    return parts

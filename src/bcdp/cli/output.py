@@ -1,0 +1,81 @@
+"""What commands print: results on stdout, as tables for people or one JSON document; progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+PIPED_WIDTH = 100
+
+
+def _console(*, stderr: bool = False) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal:
+        console.width = PIPED_WIDTH
+    return console
+
+
+def show(*parts: str | Table) -> None:
+    """Prints lines and tables on stdout: coloured on a terminal, plain text of at most 100 columns into a pipe."""
+    console = _console()
+    for part in parts:
+        console.print(part, soft_wrap=isinstance(part, str), markup=False)
+
+
+def show_json(document: Mapping[str, Any]) -> None:
+    """Prints the document on stdout as strict JSON: numbers that are not finite become null."""
+    print(json.dumps(_finite(document), indent=2, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+    """A table to `show`: text in the first column, numbers in the others, with four significant digits."""
+    drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for place, column in enumerate(columns):
+        drawn.add_column(column, justify="left" if place == 0 else "right", overflow="fold")
+    for row in rows:
+        drawn.add_row(*(_cell(value) for value in row))
+    return drawn
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}" if math.isfinite(value) else "-"
+    return str(value)
+
+
+@contextmanager
+def progress(description: str, total: float | None) -> Iterator[Callable[[float], None]]:
+    """A bar on stderr while the block runs, if a person watches; the block calls what it gets with each step's size."""
+    console = _console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(description, total=total)
+        yield lambda step: bar.advance(task, step)
+
+
+@contextmanager
+def working(description: str) -> Iterator[Callable[[str], None]]:
+    """A line on stderr while the block runs, if a person watches; the block says through it what it is doing."""
+    console = _console(stderr=True)
+    if not console.is_terminal:
+        yield lambda line: None
+        return
+    with console.status(description) as status:
+        yield lambda line: status.update(f"{description}: {line}")
