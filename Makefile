@@ -2,24 +2,33 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench clean
-.DELETE_ON_ERROR:
+.PHONY: demo test check bench system clean
 
-$(VENV)/.ready: requirements/dev.txt pyproject.toml
+$(VENV)/.runtime: requirements/runtime.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "bcdp needs Python 3.11 or newer")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(PIP) --require-hashes -r requirements/runtime.txt
+	$(PIP) --require-hashes -r requirements/build.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
-test: $(VENV)/.ready
+$(VENV)/.dev: $(VENV)/.runtime requirements/dev.txt requirements/spark.txt
+	$(PIP) --require-hashes -r requirements/dev.txt
+	$(PIP) --require-hashes -r requirements/spark.txt
+	touch $@
+
+system:
+	tools/system-packages
+
+test: $(VENV)/.dev system
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-check: $(VENV)/.ready
+check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) demo-output .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) demo-output bench-output .mypy_cache .ruff_cache .pytest_cache .hypothesis

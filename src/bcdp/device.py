@@ -21,6 +21,7 @@ from bcdp.encoding import Codes, as_arrow, encode
 from bcdp.errors import InputError, refuse
 from bcdp.plan import Plan, Question
 from bcdp.randomness import RecordWords, Words
+from bcdp.tables import TOTAL
 
 PLAN_KEY = b"bcdp.plan"
 
@@ -29,12 +30,19 @@ def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None)
     """The reports of a batch of records, one row each: `menu` and `answer`, or `estimate` for a cascade plan.
 
     With a `key` and `ids` (a column's name, or one id per record) the same records give the same reports again; without
-    them the randomness is fresh. Arrow tables, pandas, polars and mappings of columns are read alike.
+    them the randomness is fresh. An id stands for one record: its values must not change between two runs, because two
+    answers made with the same words can be compared. Arrow tables, pandas, polars and mappings of columns are read
+    alike.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> privatize(plan, {"smoker": [True, False, None]}).column_names
+    ['menu', 'answer']
     """
     plan.verify()
     records = as_arrow(table)
     codes = encode(plan.policy, records)
-    words = RecordWords(key, _ids(records, key, ids))
+    words = RecordWords(key, _ids(records, key, ids), plan.id)
     if plan.mechanism == "cascade":
         estimates = release(plan, codes, words)
         flat = pa.array(estimates.reshape(-1))
@@ -53,12 +61,16 @@ def _ids(records: pa.Table, key: bytes | None, ids: Any) -> Any:
     if isinstance(ids, str):
         if ids not in records.column_names:
             raise refuse("ids", ids, f"one of the columns {', '.join(records.column_names)}")
-        column = records.column(ids)
-        if column.null_count:
-            raise refuse("ids", f"{column.null_count} missing values in column '{ids}'", "an id for every record")
-        return column.to_numpy() if pa.types.is_integer(column.type) else column.to_pylist()
+        ids = records.column(ids)
     if len(ids) != len(records):
         raise refuse("ids", f"{len(ids)} ids", f"one for each of the {len(records)} records")
+    if isinstance(ids, pa.Array | pa.ChunkedArray):
+        if ids.null_count:
+            raise refuse("ids", f"{ids.null_count} missing values", "an id for every record")
+        ids = ids.to_numpy(zero_copy_only=False) if pa.types.is_integer(ids.type) else ids.to_pylist()
+    distinct = len(np.unique(ids)) if isinstance(ids, np.ndarray) else len(set(ids))
+    if distinct < len(ids):
+        raise refuse("ids", f"{distinct} different ids for {len(ids)} records", "a different id for each record")
     return ids
 
 
@@ -127,9 +139,15 @@ class Device:
             kept = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise InputError(f"memory: {path} cannot be read ({error}); accepted: a file written by a device") from None
-        if not isinstance(kept, dict):
+        reports = kept.values() if isinstance(kept, dict) else [kept]
+        if not all(
+            isinstance(report, dict)
+            and report.keys() == {"menu", "answer"}
+            and all(type(number) is int and 0 <= number < TOTAL for number in report.values())
+            for report in reports
+        ):
             raise refuse("memory", str(path), "a file written by a device")
-        return kept
+        return dict(kept)
 
     def answer(self, plan: Plan, record: Mapping[str, Any]) -> dict[str, int]:
         """The report `{"menu": .., "answer": ..}` for a record: the first one again, if there was one."""
@@ -139,5 +157,8 @@ class Device:
             reports = privatize(plan, {name: [record.get(name)] for name in plan.policy.features})
             self._memory[plan.id] = {name: reports.column(name)[0].as_py() for name in ("menu", "answer")}
             if self._path is not None:
-                self._path.write_text(json.dumps(self._memory), encoding="utf-8")
+                # whole or not at all: half a file would be refused, a lost one would answer again
+                draft = self._path.with_name(self._path.name + ".new")
+                draft.write_text(json.dumps(self._memory), encoding="utf-8")
+                draft.replace(self._path)
         return dict(self._memory[plan.id])

@@ -79,7 +79,7 @@ def estimate(tally: Tally, level: float = 0.95) -> Estimates:
 
     The intervals are for the population that the people were drawn from.
     """
-    if not 0 < level < 1:
+    if not isinstance(level, float) or not 0 < level < 1:
         raise refuse("level", level, "a number above 0 and below 1")
     plan = tally.plan
     width = NormalDist().inv_cdf((1 + level) / 2)
@@ -138,11 +138,13 @@ def _decoded(plan: Plan, question: Question, name: str, counts: npt.NDArray[np.i
     table = plan.tables[question.table]
     if len(question.features) == 1 and is_frequency(plan, name):
         return table.frequencies(counts)
-    wanted = target(plan, question, name)
-    decoded = table.decode(wanted if wanted.ndim == 2 else wanted[:, None])
+    wanted = target(plan, question, name).reshape(table.levels, -1)
+    decoded = table.decode(wanted)
     people = int(counts.sum())
     mean: Array = counts @ decoded / people
-    spread: Array = np.maximum(counts @ decoded**2 / people - mean**2, 0.0)
+    # a few equal answers have no spread of their own, but the randomizer's is known
+    least = np.array([np.min(table.second_moments(column) - column**2) for column in wanted.T])
+    spread: Array = np.maximum(counts @ decoded**2 / people - mean**2, np.maximum(least, 0.0))
     return mean, spread / (people - 1)
 
 

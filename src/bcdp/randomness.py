@@ -8,7 +8,7 @@ taken from the operating system and forgotten. Nothing here takes a seed.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -58,7 +58,7 @@ def _encrypt(key: bytes, blocks: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]
     return np.frombuffer(out, dtype=np.uint8).reshape(blocks.shape)
 
 
-def _digest_texts(key: bytes, texts: Sequence[str | bytes]) -> npt.NDArray[np.uint8]:
+def _digest_texts(key: bytes, texts: Iterable[str | bytes]) -> npt.NDArray[np.uint8]:
     """CBC-MAC with the length in the first block (so no text is the start of another), all texts at once."""
     raw = [text.encode() if isinstance(text, str) else bytes(text) for text in texts]
     lengths = np.array([len(text) for text in raw], dtype=np.uint64)
@@ -75,19 +75,21 @@ def _digest_texts(key: bytes, texts: Sequence[str | bytes]) -> npt.NDArray[np.ui
 class RecordWords:
     """The random words of a batch of records: `words.column(position)` is one 32-bit word for each record."""
 
-    def __init__(self, key: bytes | None, ids: npt.NDArray[Any] | Sequence[Any] | range) -> None:
-        """`ids` are integers of up to 64 bits or texts, one per record; under one key, equal ids get equal words."""
+    def __init__(self, key: bytes | None, ids: npt.NDArray[Any] | Sequence[Any], purpose: str = "") -> None:
+        """`ids` are integers of up to 64 bits or texts, one per record; equal ids get equal words, for one purpose.
+
+        Releases that share their words are not independent and tell more than their sum, so every plan is a purpose.
+        """
         secret = fresh_key() if key is None else check_key(key)
-        self._key = _subkey(secret, b"words")
-        array = np.asarray(ids)
-        self._blocks = np.zeros((len(array), 16), dtype=np.uint8)
-        if array.dtype.kind in "iu" or len(array) == 0:
-            low = array.astype(np.int64 if array.dtype.kind == "i" else np.uint64).astype("<u8", casting="unsafe")
-            self._blocks[:, :8] = np.ascontiguousarray(low).view(np.uint8).reshape(-1, 8)
-        elif all(isinstance(value, str | bytes) for value in array.tolist()):
-            self._blocks[:, :12] = _digest_texts(_subkey(secret, b"ids"), array.tolist())[:, :12]
+        self._key = _subkey(secret, f"words {purpose}".encode())
+        self._blocks = np.zeros((len(ids), 16), dtype=np.uint8)
+        if all(isinstance(value, str | bytes) for value in ids):
+            self._blocks[:, :12] = _digest_texts(_subkey(secret, b"ids"), ids)[:, :12]
         else:
-            raise refuse("ids", array.dtype.name, "integers or texts, one for each record, none missing")
+            array = np.asarray(ids)
+            if array.dtype.kind not in "iu" or array.ndim != 1:
+                raise refuse("ids", array.dtype.name, "integers or texts, one for each record, none missing")
+            self._blocks[:, :8] = array.astype("<u8").view(np.uint8).reshape(-1, 8)
         self._cached: tuple[int, Words] = (-1, np.empty((0, _LANES), dtype=np.uint32))
 
     def __len__(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bcdp.cascade.device import coordinates
+from bcdp.cascade.device import largest_estimates
 from bcdp.device import PLAN_KEY
 from bcdp.encoding import as_arrow
 from bcdp.errors import InputError, refuse
@@ -74,7 +74,7 @@ class Tally:
         """The tally in a file, for the plan that it counts."""
         try:
             document = json.loads(Path(path).read_text("utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise InputError(
                 f"tally: {path} cannot be read ({error}); accepted: a file written by `bcdp tally`"
             ) from None
@@ -159,6 +159,8 @@ class SurveyTally(Tally):
             raise refuse("tally.counts", rows, "rows of menu, answer and count")
         numbers = np.array(rows, dtype=np.int64).reshape(-1, 3)
         self._counts = self._counted(numbers[:, 0], numbers[:, 1], numbers[:, 2])
+        if document.get("people") != self.people:
+            raise refuse("tally.people", document.get("people"), f"{self.people}, the sum of the counts")
 
 
 class CascadeTally(Tally):
@@ -166,7 +168,8 @@ class CascadeTally(Tally):
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        size = len(coordinates(plan.policy))
+        self._largest = largest_estimates(plan)
+        size = len(self._largest)
         self._people, self.sum, self.products = np.zeros(1, dtype=np.int64), np.zeros(size), np.zeros((size, size))
 
     @property
@@ -180,15 +183,16 @@ class CascadeTally(Tally):
         if "estimate" not in table.column_names:
             raise refuse("reports", f"columns {', '.join(table.column_names)}", "a column estimate")
         column = table.column("estimate").combine_chunks()
-        size = len(self.sum)
-        if not pa.types.is_fixed_size_list(column.type) or column.type.list_size != size or column.null_count:
-            raise refuse("reports.estimate", str(column.type), f"lists of {size} numbers, none missing")
-        flat = (
-            column.flatten() if isinstance(column, pa.Array) else pa.concat_arrays([c.flatten() for c in column.chunks])
-        )
-        estimates = np.asarray(flat, dtype=np.float64).reshape(-1, size)
-        if np.any(np.isinf(estimates)) or np.any(np.isnan(estimates) & ~np.isnan(estimates[:1])):
-            raise refuse("reports.estimate", "values that are not finite", "finite numbers")
+        size, kind = len(self.sum), column.type
+        lists = pa.types.is_fixed_size_list(kind) and kind.list_size == size and pa.types.is_floating(kind.value_type)
+        if not lists or column.null_count:
+            raise refuse("reports.estimate", f"{kind} with {column.null_count} missing", f"lists of {size} numbers")
+        estimates = np.asarray(column.flatten(), dtype=np.float64).reshape(-1, size)
+        possible = np.abs(estimates) <= self._largest
+        if not np.all(np.where(np.isnan(self._largest), np.isnan(estimates), possible)):
+            raise refuse(
+                "reports.estimate", "values that no device sends", f"at most {self._largest.round(3).tolist()}"
+            )
         self._people = self._people + len(estimates)
         self.sum, self.products = self.sum + estimates.sum(axis=0), self.products + estimates.T @ estimates
         return self
@@ -204,14 +208,24 @@ class CascadeTally(Tally):
         return {"plan": self.plan.id, "people": self.people, "sum": total, "products": products}
 
     def _read(self, document: dict[str, Any]) -> None:
-        try:
-            people = int(document["people"])
-            total, products = (np.array(document[key], dtype=np.float64) for key in ("sum", "products"))
-        except (KeyError, TypeError, ValueError):
-            raise refuse("tally", sorted(document), "people, sum and products") from None
-        if people < 0 or total.shape != self.sum.shape or products.shape != self.products.shape:
-            raise refuse("tally", f"{people} people, sums of shape {total.shape}", f"sums of shape {self.sum.shape}")
-        self._people, self.sum, self.products = np.array([people]), total, products
+        people = document.get("people")
+        if type(people) is not int or not 0 <= people < 2**53:
+            raise refuse("tally.people", people, "a whole number of people")
+        self._people = np.array([people])
+        hidden = np.isnan(self._largest) & (people > 0)
+        self.sum = _numbers(document, "sum", hidden)
+        self.products = _numbers(document, "products", hidden | hidden[:, None])
+
+
+def _numbers(document: dict[str, Any], name: str, hidden: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    try:
+        array = np.array(document.get(name), dtype=np.float64)  # null becomes NaN
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape != hidden.shape or not np.array_equal(np.isnan(array), hidden) or np.any(np.isinf(array)):
+        accepted = f"numbers of shape {hidden.shape}, null only for features that are not released"
+        raise refuse(f"tally.{name}", document.get(name), accepted)
+    return array
 
 
 def _without_nan(array: npt.NDArray[np.float64]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -33,6 +34,7 @@ def plan_cascade(policy: Policy, correlation: Correlation) -> Plan:
     demands = np.array([policy.features[name].delta for name in names])
     q = np.array([correlation.q(name, frozenset(names) - {name}) for name in names])
     c = budgets(demands[owners], policy.epsilon, q[owners]).c
+    errors = predicted_error(c, 1)
     document: dict[str, Any] = {
         "mechanism": "cascade",
         "collection": {k: v for k, v in policy.to_dict().items() if k not in ("correlation", "mechanism")},
@@ -44,7 +46,7 @@ def plan_cascade(policy: Policy, correlation: Correlation) -> Plan:
         "certificate": {
             "epsilon": 0.0,
             "features": {name: {"asked": policy.features[name].delta, "certified": 0.0, "c": 0.0} for name in names},
-            "objective": float(predicted_error(c, 1).sum()),
+            "objective": float(errors[np.isfinite(errors)].sum()),  # of what is released
             "optimality_gap": None,
         },
     }
@@ -66,6 +68,16 @@ def coordinate_budgets(plan: Plan) -> Array:
     return np.array([spent[name] for name in coordinates(plan.policy)])
 
 
+def largest_estimates(plan: Plan) -> Array:
+    """The largest absolute value that a report can hold in each coordinate; NaN where nothing is released."""
+    c = coordinate_budgets(plan)
+    total, precision = np.zeros(c.size), np.zeros(c.size)
+    for opened in open_channels(c):  # one channel's vector has the length B = sqrt(m variance)
+        total[opened.features] += math.sqrt(opened.features.size / opened.variance)
+        precision[opened.features] += 1 / opened.variance
+    return total / np.where(precision > 0, precision, np.nan) * (1 + 1e-9)
+
+
 def release(plan: Plan, codes: Mapping[str, npt.NDArray[Any]], words: RecordWords) -> Array:
     """The unbiased private estimate of each record, one coordinate after the other, on the [-1, 1] scale."""
     columns = []
@@ -76,4 +88,5 @@ def release(plan: Plan, codes: Mapping[str, npt.NDArray[Any]], words: RecordWord
             columns.append(codes[name] * 2.0 - 1)
         else:
             columns.extend(2.0 * (codes[name] == value) - 1 for value in range(len(feature.values)))
-    return mean_mechanism(np.stack(columns, axis=1), coordinate_budgets(plan), KeyedDraws(words))
+    records = np.stack(columns, axis=1)
+    return mean_mechanism(records, coordinate_budgets(plan), KeyedDraws(words)) if len(records) else records

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -22,7 +22,7 @@ from bcdp.errors import InputError
 
 NO_READER, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[..., None]] = {
     "policy": policy,
     "plan": plan,
     "privatize": privatize,
@@ -71,7 +71,7 @@ def start(
 def main(arguments: Sequence[str] | None = None) -> int:
     """The program's exit code after running it with these arguments (the process's own by default): 0 if all went well.
 
-    Each mistake in the input is told in one line `bcdp: ...` on stderr, with exit code 2; anything else that is raised is a bug.
+    Each mistake in the input is told in one line `bcdp: ...` on stderr, with exit code 2; any other error is a bug.
     """
     try:
         code = app(arguments, prog_name="bcdp", standalone_mode=False)

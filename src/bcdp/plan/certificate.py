@@ -77,7 +77,7 @@ def menu_delta(
 ) -> float:
     """The BCDP level of one feature, asked in question `number` of a menu or in none, over all priors within `q`.
 
-    `shared`: the feature is a number, of which many values are coded as one level.
+    `shared`: several values of the feature may be coded as one level (`shares_levels`).
     """
     rest = _product(tuple(table.ratio for other, table in enumerate(tables) if other != number))
     if number is None:
@@ -108,8 +108,8 @@ def joint_delta(
 ) -> float:
     """The certificate of a feature inside a joint table beside questions of ratio `rest`, over all priors within `q`.
 
-    Two values of a feature are two levels, unless it is a number and `shared` at random to its levels: the others may
-    be distributed differently for two numbers that share a level.
+    Two values of a feature are two levels, unless levels are `shared` (`shares_levels`): the others may be distributed
+    differently for two values that are coded alike.
     """
     if rest == math.inf and q > 0:
         return math.inf

@@ -1,0 +1,266 @@
+"""Plans and priors made at random, the full kernel of a plan, and a second opinion on its certificate."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.notions import dobrushin
+from bcdp.plan import Menu, Plan
+from bcdp.tables import TOTAL, Dense, Table, hadamard, response
+
+Array = npt.NDArray[np.float64]
+
+
+def random_dense(rng: np.random.Generator, levels: int, symbols: int, budget: float) -> Dense:
+    """A table without structure; its level is about twice the budget, and infinite once in a while."""
+    ideal = np.exp(budget * rng.uniform(-1, 1, (levels, symbols)))
+    if rng.random() < 0.5:  # extreme entries, as optimal tables have
+        ideal = np.exp(budget * rng.choice([-1.0, 1.0], (levels, symbols)))
+    if rng.random() < 0.02:
+        ideal[0, 0] = 0.0
+    weights = np.floor(ideal / ideal.sum(axis=1, keepdims=True) * TOTAL).astype(np.int64)
+    weights[:, -1] += TOTAL - weights.sum(axis=1)
+    return Dense(weights)
+
+
+def random_table(rng: np.random.Generator, levels: int) -> Table:
+    budget = float(rng.exponential(1.0)) + 0.01
+    family = rng.integers(4)
+    if family == 0:
+        return response(levels, budget)
+    if family == 1 and levels <= 4:
+        return hadamard(levels, budget)
+    return random_dense(rng, levels, int(rng.integers(2, 5)), budget / 2)
+
+
+def random_document(rng: np.random.Generator) -> dict[str, Any]:
+    """The document of a random survey of 2 to 4 features, nothing claimed and no correlation stated."""
+    names = [f"x{i}" for i in range(rng.integers(2, 5))]
+    kinds = {name: str(rng.choice(["binary", "categorical", "numeric"])) for name in names}
+    features: dict[str, dict[str, Any]] = {name: {"type": kind, "delta": 20.0} for name, kind in kinds.items()}
+    for name, kind in kinds.items():
+        features[name] |= {"categorical": {"values": ["a", "b", "c"]}, "numeric": {"bounds": [0, 1]}}.get(kind, {})
+    tables: list[dict[str, Any]] = []
+    questions: list[dict[str, Any]] = []
+    menus: list[dict[str, Any]] = []
+    for _ in range(rng.integers(1, 4)):
+        left, chosen = list(rng.permutation(names)), []
+        while left and (not chosen or rng.random() < 0.6):
+            group = [str(left.pop()) for _ in range(min(len(left), int(rng.choice([1, 1, 2, 2, 3]))))]
+            sizes = {"binary": 2, "categorical": 3, "numeric": int(rng.integers(2, 4))}
+            levels = [sizes[kinds[name]] for name in group]
+            chosen.append(len(questions))
+            questions.append({"features": group, "levels": levels, "table": len(tables)})
+            tables.append(random_table(rng, math.prod(levels)).to_dict())
+        menus.append({"weight": int(rng.integers(1, 2**30)), "questions": chosen})
+    menus[0]["weight"] += TOTAL - sum(menu["weight"] for menu in menus)
+    return survey(features, tables, questions, menus)
+
+
+def survey(features: Any, tables: Any, questions: Any, menus: Any, q: float = 1.0, epsilon: float = 20.0) -> Any:
+    """A survey's document in which every claim is as large as the policy allows."""
+    return {
+        "bcdp": 1,
+        "mechanism": "survey",
+        "collection": {"epsilon": epsilon, "features": features},
+        "correlation": {"kind": "per feature", "default": q, "named": {}, "source": "test"},
+        "tables": tables,
+        "questions": questions,
+        "menus": menus,
+        "certificate": {
+            "epsilon": epsilon,
+            "features": {
+                name: {"asked": feature["delta"], "certified": feature["delta"], "c": epsilon}
+                for name, feature in features.items()
+            },
+            "objective": None,
+            "optimality_gap": None,
+        },
+    }
+
+
+def sizes_of(plan: Plan) -> tuple[int, ...]:
+    """How many values each feature has in enumerations."""
+    grid = max(3, *(size for question in plan.questions for size in question.levels))  # of numbers: -1, .., 0, .., 1
+    return tuple(
+        grid if feature.type == "numeric" else len(feature.values or (0, 1))
+        for feature in plan.policy.features.values()
+    )
+
+
+def rounding(values: int, levels: int) -> Array:
+    """The probability of each level for each of a feature's values, which lie equally spaced over the same range."""
+    place = np.linspace(0, levels - 1, values)
+    return np.maximum(0.0, 1 - np.abs(place[:, None] - np.arange(levels)))
+
+
+def question_kernel(plan: Plan, number: int) -> Array:
+    """The probability of each symbol of a question for every record: one axis per feature, then the symbols."""
+    question = plan.questions[number]
+    kernel = plan.tables[question.table].dense().weights.reshape(*question.levels, -1) / TOTAL
+    names, sizes = list(plan.policy.features), sizes_of(plan)
+    order = np.argsort([names.index(name) for name in question.features])
+    for axis, (name, levels) in enumerate(zip(question.features, question.levels, strict=True)):
+        matrix = rounding(sizes[names.index(name)], levels)
+        kernel = np.moveaxis(np.tensordot(matrix, kernel, axes=(1, axis)), 0, axis)
+    kernel = kernel.transpose(*order, len(order))
+    shape = [size if name in question.features else 1 for name, size in zip(names, sizes, strict=True)]
+    return np.asarray(kernel.reshape(*shape, -1))
+
+
+def menu_kernel(plan: Plan, menu: Menu) -> Array:
+    """The probability of every answer for every record, once this menu is drawn."""
+    answer: Array = np.ones((*sizes_of(plan), 1))
+    for number in menu.questions:
+        symbols = question_kernel(plan, number)
+        answer = (answer[..., :, None] * symbols[..., None, :]).reshape(*sizes_of(plan), -1)
+    return answer
+
+
+def full_kernel(plan: Plan) -> Array:
+    """The probability of every report (menu, answer) for every record."""
+    return np.concatenate([menu_kernel(plan, menu) * (menu.weight / TOTAL) for menu in plan.menus], axis=-1)
+
+
+def worst_prior(plan: Plan, name: str) -> Array:
+    """The prior of docs/theory.md, section 4: common mass at its worst point, the rest at the extremes.
+
+    Given two values of the feature, the others are at most as far apart as the plan says for the menu that leaks most.
+    """
+    sizes, feature = sizes_of(plan), list(plan.policy.features).index(name)
+    worst, prior = 0.0, np.zeros((sizes[feature], math.prod(sizes) // sizes[feature]))
+    for menu, asked in zip(plan.menus, asked_sets(plan), strict=True):
+        q = stated_q(plan.correlation, name, asked - {name})
+        f = np.moveaxis(menu_kernel(plan, menu), feature, 0)
+        f = f.reshape(f.shape[0], -1, f.shape[-1])
+        most = (1 - q) * f + q * f.max(axis=1, keepdims=True)
+        least = (1 - q) * f + q * f.min(axis=1, keepdims=True)
+        for a, other in itertools.permutations(range(len(f)), 2):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = np.nan_to_num(most[a] / least[other], posinf=np.inf)
+            if ratio.max() > worst:
+                worst = float(ratio.max())
+                z, output = np.unravel_index(ratio.argmax(), ratio.shape)
+                prior[:] = 0.0
+                prior[[a, other], z] += (1 - q) / 2
+                prior[a, f[a, :, output].argmax()] += q / 2
+                prior[other, f[other, :, output].argmin()] += q / 2
+    rest = [size for axis, size in enumerate(sizes) if axis != feature]
+    return np.moveaxis(prior.reshape(sizes[feature], *rest), 0, feature)
+
+
+def asked_sets(plan: Plan) -> list[frozenset[str]]:
+    """The features that each menu asks together."""
+    return [frozenset(f for number in menu.questions for f in plan.questions[number].features) for menu in plan.menus]
+
+
+def random_prior(rng: np.random.Generator, sizes: tuple[int, ...]) -> Array:
+    """A prior anywhere between independence and determination; some values may be impossible."""
+    independent = np.ones(())
+    for size in sizes:
+        independent = np.multiply.outer(independent, rng.dirichlet(np.full(size, rng.choice([0.3, 3.0]))))
+    tied = rng.dirichlet(np.full(math.prod(sizes), rng.choice([0.02, 0.3, 3.0]))).reshape(sizes)
+    if rng.random() < 0.3:  # every feature a function of the first
+        tied = np.zeros(sizes)
+        for value in range(sizes[0]):
+            tied[(value, *(int(rng.integers(size)) for size in sizes[1:]))] += 1 / sizes[0]
+    share = rng.choice([0.0, 0.01, 0.1, 0.5, 1.0])
+    prior = (1 - share) * independent + share * tied
+    return np.asarray(prior / prior.sum())
+
+
+def exact_q(plan: Plan, prior: Array) -> dict[tuple[str, frozenset[str]], float]:
+    """For every feature and set asked with it, the distance between the set's laws, up to rounding error."""
+    names = list(plan.policy.features)
+    pairs = {(name, asked - {name}) for asked in asked_sets(plan) for name in names if asked - {name}}
+    return {
+        (name, others): min(1.0, dobrushin(prior, names.index(name), tuple(map(names.index, others))) + 1e-13)
+        for name, others in pairs
+    }
+
+
+def listed(bounds: dict[tuple[str, frozenset[str]], float]) -> dict[str, Any]:
+    """The bounds as a plan states them."""
+    rows = [[name, sorted(others), q] for (name, others), q in bounds.items()]
+    return {"kind": "listed", "bounds": rows, "source": "test"}
+
+
+def brute_ratios(plan: Plan) -> tuple[Fraction | float, dict[str, Fraction | float], dict[str, Fraction | float]]:
+    """`exp` of epsilon, c and delta, by the formula of docs/theory.md, section 4, over every z, a, a' and output.
+
+    Written from the theory alone, in fractions, without any of the package's certificate or correlation code.
+    """
+    names = list(plan.policy.features)
+    epsilon: Fraction | float = Fraction(1)
+    c: dict[str, Fraction | float] = dict.fromkeys(names, Fraction(1))
+    delta: dict[str, Fraction | float] = dict.fromkeys(names, Fraction(1))
+    for menu in plan.menus:
+        questions = [plan.questions[number] for number in menu.questions]
+        asked = [name for question in questions for name in question.features]
+        levels = [size for question in questions for size in question.levels]
+        weights = [plan.tables[question.table].dense().weights.tolist() for question in questions]
+        records = list(itertools.product(*map(range, levels)))
+        for output in itertools.product(*(range(len(rows[0])) for rows in weights)):
+            f = {}
+            for record in records:
+                position, chance = 0, Fraction(1)
+                for question, rows, symbol in zip(questions, weights, output, strict=True):
+                    level = 0
+                    for size in question.levels:
+                        level, position = level * size + record[position], position + 1
+                    chance *= Fraction(rows[level][symbol], TOTAL)
+                f[record] = chance
+            epsilon = max(epsilon, _over(max(f.values()), min(f.values())))
+            for name in names:
+                q = Fraction(stated_q(plan.correlation, name, frozenset(asked) - {name}))
+                place = asked.index(name) if name in asked else None
+                by_value: dict[int, dict[tuple[int, ...], Fraction]] = {}
+                for record, chance in f.items():
+                    own = 0 if place is None else record[place]
+                    rest = record if place is None else record[:place] + record[place + 1 :]
+                    by_value.setdefault(own, {})[rest] = chance
+                high = {a: max(column.values()) for a, column in by_value.items()}
+                low = {a: min(column.values()) for a, column in by_value.items()}
+                # numbers, and missing values, may be coded as one level; nothing is coded if nothing is asked
+                stated = plan.collection["features"][name]
+                shared = place is None or stated["type"] == "numeric" or stated.get("missing") is not None
+                for a, other in itertools.product(by_value, repeat=2):
+                    if a == other and not shared:
+                        continue
+                    for z in by_value[a]:
+                        c[name] = max(c[name], _over(by_value[a][z], by_value[other][z]))
+                        most = (1 - q) * by_value[a][z] + q * high[a]
+                        least = (1 - q) * by_value[other][z] + q * low[other]
+                        delta[name] = max(delta[name], _over(most, least))
+    return epsilon, c, delta
+
+
+def stated_q(correlation: dict[str, Any], name: str, others: frozenset[str]) -> float:
+    """What a plan's correlation says about a feature and a set of others; nothing known means 1."""
+    if not others:
+        return 0.0
+    if correlation["kind"] == "per feature":
+        return float(correlation["named"].get(name, correlation["default"]))
+    rows = [q for feature, stated, q in correlation["bounds"] if feature == name and frozenset(stated) == others]
+    return float(rows[0]) if rows else 1.0
+
+
+def _over(most: Fraction, least: Fraction) -> Fraction | float:
+    if most == 0:
+        return Fraction(1)
+    return most / least if least else math.inf
+
+
+def log(ratio: Fraction | float) -> Decimal:
+    """The logarithm of a ratio, to 28 digits."""
+    if ratio == math.inf:
+        return Decimal("inf")
+    exact = Fraction(ratio)
+    return (Decimal(exact.numerator) / Decimal(exact.denominator)).ln()
