@@ -22,6 +22,9 @@ $(VENV)/.dev: $(VENV)/.runtime requirements/dev.txt requirements/spark.txt
 system:
 	tools/system-packages
 
+demo: $(VENV)/.runtime
+	$(BIN)/bcdp demo -o demo-output
+
 test: $(VENV)/.dev system
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 

@@ -10,6 +10,6 @@ class InputError(ValueError):
 def refuse(name: str, value: object, accepted: str) -> InputError:
     """An `InputError` in the house's form, to be raised: `delta: got -1; accepted: a number of at least 0`."""
     shown = repr(value)
-    if len(shown) > 80:
-        shown = shown[:77] + "..."
+    if len(shown) > 200:
+        shown = shown[:197] + "..."
     return InputError(f"{name}: got {shown}; accepted: {accepted}")

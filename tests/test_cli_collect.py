@@ -1,0 +1,154 @@
+"""The path from a policy to estimates on the command line, as a person walks it."""
+
+import json
+import os
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from bcdp.cli import main
+
+POLICY = """
+epsilon: 2.0
+features:
+  smoker: {type: binary, delta: 0.2, values: [no, yes]}
+  income: {type: numeric, bounds: [0, 200000], delta: 0.2, missing: 0}
+  region: {type: categorical, values: [north, south, east, west]}
+correlation: 0.05
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a policy, its plan, people as CSV and Parquet, and a key."""
+    path = tmp_path_factory.mktemp("people")
+    (path / "policy.yaml").write_text(POLICY)
+    rng = np.random.default_rng(5)
+    people = pa.table(
+        {
+            "id": np.arange(5000),
+            "smoker": rng.choice(["no", "yes"], 5000, p=[0.7, 0.3]),
+            "income": rng.gamma(2, 20000, 5000).round(),
+            "region": rng.choice(["north", "south", "east", "west"], 5000),
+        }
+    )
+    pa.parquet.write_table(people, path / "people.parquet")
+    pa.csv.write_csv(people, path / "people.csv")
+    (path / "key").write_bytes(os.urandom(32))
+    assert main(["plan", str(path / "policy.yaml"), "-o", str(path / "plan.json")]) == 0
+    return path
+
+
+def run(capsys, *arguments):
+    """The exit code, the JSON document on stdout and the lines on stderr."""
+    code = main([*map(str, arguments), "--json"])
+    out, err = capsys.readouterr()
+    return code, json.loads(out) if out else None, err.splitlines()
+
+
+def test_plan_states_what_users_rely_on(folder, capsys, tmp_path):
+    code, document, _ = run(capsys, "plan", folder / "policy.yaml", "-o", tmp_path / "plan.json", "--users", 1000)
+    assert code == 0
+    assert {"id", "epsilon", "objective", "optimality_gap", "features"} <= set(document)
+    for name, feature in document["features"].items():
+        assert {"asked", "certified", "budget", "standard_error"} <= set(feature)
+        assert feature["certified"] <= feature["asked"], name
+    assert (
+        document["features"]["smoker"]["certified_at_q_1"]
+        >= document["features"]["smoker"]["certified_at_twice_q"]
+        > 0.2
+    )
+
+
+def test_plan_is_readable(folder, capsys, tmp_path):
+    assert main(["plan", str(folder / "policy.yaml"), "-o", str(tmp_path / "plan.json"), "--users", "1000"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 110
+    text = "\n".join(lines)
+    for word in ("smoker", "uniform LDP", "paper", "odds", "underestimated", "1,000 people"):
+        assert word in text
+
+
+def test_records_to_estimates(folder, capsys, tmp_path):
+    reports, tally, picture = tmp_path / "reports.parquet", tmp_path / "tally.json", tmp_path / "e.png"
+    assert run(capsys, "privatize", folder / "plan.json", folder / "people.csv", "-o", reports)[1]["people"] == 5000
+    assert run(capsys, "tally", folder / "plan.json", reports, reports, "-o", tally)[1]["people"] == 10_000
+    code, document, _ = run(capsys, "estimate", folder / "plan.json", tally, "--plot", picture)
+    assert code == 0
+    assert set(document["means"]) == {"smoker", "income"}
+    assert {"value", "se", "low", "high", "answers"} <= set(document["means"]["income"])
+    assert set(document["frequencies"]["region"]) == {"north", "south", "east", "west"}
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert run(capsys, "estimate", folder / "plan.json", reports)[1]["means"]["smoker"]["answers"] > 0
+    assert main(["estimate", str(folder / "plan.json"), str(tally)]) == 0
+    assert "95% interval" in capsys.readouterr().out
+
+
+def test_a_key_repeats_the_answers_whatever_the_format(folder, capsys, tmp_path):
+    made = []
+    for number, data in enumerate(("people.csv", "people.parquet", "people.parquet")):
+        path = tmp_path / f"{number}.parquet"
+        key = ["--key-file", folder / "key", "--id-column", "id"]
+        assert run(capsys, "privatize", folder / "plan.json", folder / data, "-o", path, *key)[0] == 0
+        made.append(pa.parquet.read_table(path))
+    assert made[0].equals(made[1])
+    assert made[1].equals(made[2])
+    fresh = tmp_path / "fresh.parquet"
+    run(capsys, "privatize", folder / "plan.json", folder / "people.parquet", "-o", fresh)
+    assert not pa.parquet.read_table(fresh).equals(made[0])
+
+
+def test_a_report_page_before_and_after(folder, capsys, tmp_path):
+    reports, page = tmp_path / "reports.parquet", tmp_path / "page.html"
+    assert run(capsys, "report", folder / "plan.json", "-o", page)[0] == 0
+    before = page.read_text()
+    run(capsys, "privatize", folder / "plan.json", folder / "people.csv", "-o", reports)
+    assert run(capsys, "report", folder / "plan.json", reports, "-o", page)[1]["people"] == 5000
+    after = page.read_text()
+    assert "What was learned" not in before
+    assert "What was learned" in after
+    for text in (before, after):
+        assert "What an adversary cannot do" in text
+        assert 'src="http' not in text
+        assert "href=" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["plan", "nowhere.yaml", "-o", "x"], "nowhere.yaml"),
+        (["privatize", "{plan}", "nowhere.csv", "-o", "{out}"], "there is no such file"),
+        (["privatize", "{plan}", "{policy}", "-o", "{out}"], "its ending '.yaml' is not known"),
+        (["privatize", "{plan}", "{csv}", "-o", "{out}", "--key-file", "{key}"], "--id-column"),
+        (["privatize", "{policy}", "{csv}", "-o", "{out}"], "plan: not JSON"),
+        (["tally", "{plan}", "{csv}", "-o", "{out}"], "columns menu and answer"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(folder, capsys, tmp_path, arguments, sentence):
+    places = {"plan": "plan.json", "policy": "policy.yaml", "csv": "people.csv", "key": "key"}
+    known = {name: str(folder / file) for name, file in places.items()} | {"out": str(tmp_path / "out")}
+    assert main([argument.format(**known) for argument in arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert err.startswith("bcdp: ")
+    assert sentence in err
+    assert list(tmp_path.iterdir()) == []  # nothing half-written
+
+
+def test_every_mistake_of_a_policy_has_its_line(capsys, tmp_path):
+    (tmp_path / "policy.yaml").write_text("epsilon: -1\nfeatures: {a: {type: numeric, bounds: [2, 1]}}\n")
+    assert main(["plan", str(tmp_path / "policy.yaml"), "-o", str(tmp_path / "plan.json")]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith("bcdp: ") for line in lines)
+
+
+def test_policy_skeleton_asks_to_be_filled_in(folder, capsys, tmp_path):
+    draft = tmp_path / "draft.yaml"
+    assert run(capsys, "policy", folder / "people.csv", "-o", draft)[0] == 0
+    assert main(["plan", str(draft), "-o", str(tmp_path / "plan.json")]) == 2
+    assert "FILL" in capsys.readouterr().err

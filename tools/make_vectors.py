@@ -1,0 +1,270 @@
+"""Writes vectors/*.json: plans of every kind with the answers that every device must give (vectors/README.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.device import answers
+from bcdp.encoding import as_arrow, encode
+from bcdp.plan import Plan, certify
+from bcdp.planning import make_plan
+from bcdp.policy import NumericFeature, Policy
+from bcdp.tables import TOTAL, Table, binary, hadamard, joint, numeric, response, subset
+
+FOLDER = Path(__file__).resolve().parent.parent / "vectors"
+EXAMPLES, MANY = 8, 1000
+Words = npt.NDArray[np.uint32]
+
+
+def mix(x: Words) -> Words:
+    for shift, factor in ((16, 0x21F0AAAD), (15, 0x735A2D97)):
+        x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
+    return x ^ (x >> np.uint32(15))
+
+
+def word(seed: int, records: Words, position: int) -> Words:
+    start = mix(np.array([seed], dtype=np.uint32))
+    return mix(mix(start + records) + np.array([position], dtype=np.uint32))
+
+
+class GeneratedWords:
+    """The device's words for the records of the generator, in the place of secret ones."""
+
+    def __init__(self, seed: int, records: Words) -> None:
+        self._seed, self._records = seed, records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def take(self, rows: npt.NDArray[np.intp]) -> GeneratedWords:
+        return GeneratedWords(self._seed, self._records[rows])
+
+    def column(self, position: int) -> Words:
+        return word(self._seed, self._records, position)
+
+
+def records_of(plan: Plan, seed: int, people: int) -> dict[str, list[Any]]:
+    """The generator's records, one column for each feature."""
+    columns: dict[str, list[Any]] = {}
+    for number, name in enumerate(sorted(plan.policy.features)):
+        feature = plan.policy.features[name]
+        words = word(seed, np.arange(people, dtype=np.uint32), 1000 + number)
+        if isinstance(feature, NumericFeature):
+            low, high = feature.bounds
+            values = [low + (high - low) * (int(w) / 2**32 * 1.5 - 0.25) for w in words]
+        else:
+            known = feature.values or (0, 1)
+            values = [known[int(w) // 16 % len(known)] for w in words]
+        columns[name] = [None if w % 16 == 0 else value for w, value in zip(words, values, strict=True)]
+    return columns
+
+
+def reports_of(plan: Plan, seed: int, people: int) -> tuple[list[int], list[int]]:
+    """The menus and answers of the generator's records, by the device."""
+    codes = encode(plan.policy, as_arrow(records_of(plan, seed, people)))
+    words = GeneratedWords(seed, np.arange(people, dtype=np.uint32))
+    menus, answer = answers(plan, codes, words)  # type: ignore[arg-type]
+    return menus.tolist(), answer.tolist()
+
+
+def vector(plan: Plan, seed: int) -> dict[str, Any]:
+    levels = certify(plan)
+    columns = records_of(plan, seed, EXAMPLES)
+    menus, answer = reports_of(plan, seed, MANY)
+    length = 1 + max(sum(len(plan.questions[q].features) + 1 for q in menu.questions) for menu in plan.menus)
+    people = np.arange(EXAMPLES, dtype=np.uint32)
+    words = np.stack([word(seed, people, position) for position in range(length)], axis=1).tolist()
+    return {
+        "plan": plan.text,
+        "id": plan.id,
+        "levels": {"epsilon": levels.epsilon, "c": dict(levels.c), "delta": dict(levels.delta)},
+        "examples": [
+            {
+                "record": {name: column[i] for name, column in columns.items()},
+                "words": words[i],
+                "menu": menus[i],
+                "answer": answer[i],
+            }
+            for i in range(EXAMPLES)
+        ],
+        "seed": seed,
+        "menus": menus,
+        "answers": answer,
+    }
+
+
+Asked = list[tuple[tuple[str, ...], tuple[int, ...], Table] | tuple[tuple[str, ...], tuple[int, ...], Table, list[Any]]]
+
+
+def built(features: dict[str, Any], asked: Asked, menus: list[list[int]], correlation: Any = 0.1) -> Plan:
+    """A plan with these questions and menus of unequal weight, which promises exactly what its tables keep."""
+    weights = [TOTAL // (number + 2) // 2 for number in range(1, len(menus))]
+    document: dict[str, Any] = {
+        "mechanism": "survey",
+        "collection": {"epsilon": 20.0, "features": features},
+        "correlation": {"kind": "per feature", "default": correlation, "named": {}, "source": "assumed"}
+        if isinstance(correlation, float)
+        else correlation,
+        "tables": [question[2].to_dict() for question in asked],
+        "questions": [
+            {"features": question[0], "levels": question[1], "table": number}
+            | ({"kind": "product", "categories": question[3]} if len(question) == 4 else {})
+            for number, question in enumerate(asked)
+        ],
+        "menus": [
+            {"weight": weight, "questions": numbers}
+            for weight, numbers in zip([TOTAL - sum(weights), *weights], menus, strict=True)
+        ],
+        "certificate": {
+            "epsilon": 0.0,
+            "features": {name: {"asked": 20.0, "certified": 0.0, "c": 0.0} for name in features},
+            "objective": None,
+            "optimality_gap": None,
+        },
+    }
+    levels = certify(Plan.build(document))
+    document["certificate"]["epsilon"] = levels.epsilon
+    for name, claim in document["certificate"]["features"].items():
+        claim |= {"certified": levels.delta[name], "c": levels.c[name]}
+    return Plan.parse(json.dumps(document))
+
+
+BIT: dict[str, Any] = {"type": "binary"}
+NUMBER: dict[str, Any] = {"type": "numeric", "bounds": [-3.5, 12.25]}
+
+
+def categories(size: int) -> dict[str, Any]:
+    return {"type": "categorical", "values": [f"v{i}" for i in range(size)]}
+
+
+def designed() -> Plan:
+    """A plan as the planner makes it: jointly shaped tables and several menus."""
+    policy = Policy(
+        epsilon=2,
+        correlation=0.05,
+        features={
+            "smoker": {"type": "binary", "values": ["no", "yes"], "delta": 0.2, "label": "Smoking"},
+            "income": {"type": "numeric", "bounds": [0, 200000], "delta": 0.2, "missing": 0},
+            "région": {"type": "categorical", "values": ["north", "south", "east", "west"]},
+            "age": {"type": "numeric", "bounds": [18, 100]},
+        },
+    )
+    return make_plan(policy)
+
+
+LISTED = {
+    "kind": "listed",
+    "source": "a known prior",
+    "bounds": [["bit", ["number"], 0.05], ["kind", ["bit", "number"], 0.3], ["number", ["bit"], 0.125]],
+}
+MIXED: dict[str, Any] = {"bit": {**BIT, "missing": True}, "number": NUMBER, "kind": categories(3), "never": BIT}
+
+PLANS: dict[str, Callable[[], Plan]] = {
+    "binary": lambda: built({"answer": BIT}, [(("answer",), (2,), binary(0.7))], [[0]]),
+    "one-bit-number": lambda: built({"x": {**NUMBER, "missing": 0}}, [(("x",), (2,), binary(0.25))], [[0]]),
+    "17-levels": lambda: built({"x": NUMBER}, [(("x",), (17,), numeric(2.0))], [[0]]),
+    "response": lambda: built({"kind": categories(7)}, [(("kind",), (7,), response(7, 1.1))], [[0]]),
+    "subset": lambda: built({"kind": categories(6)}, [(("kind",), (6,), subset(6, 2, 0.8))], [[0]]),
+    "hadamard": lambda: built({"kind": categories(21)}, [(("kind",), (21,), hadamard(21, 0.9))], [[0]]),
+    "joint": lambda: built(
+        MIXED, [(("bit", "number", "kind"), (2, 3, 3), joint((2, 3, 3), 1.5)), (("never",), (2,), binary(0.3))], [[0], [1]]
+    ),
+    "menus": lambda: built(
+        MIXED,
+        [
+            (("bit", "number"), (2, 2), joint((2, 2), 0.9)),
+            (("kind",), (3,), response(3, 0.4)),
+            (("number",), (17,), numeric(1.5)),
+            (("kind", "bit"), (3, 2), subset(6, 2, 0.7)),
+        ],
+        [[0, 1], [2], [3, 2], [1, 2]],
+        LISTED,
+    ),
+    "product": lambda: built(
+        MIXED,
+        [
+            (("bit", "number"), (2,), binary(0.4), [None, None]),
+            (("number",), (17,), numeric(1.2), [None]),
+            (("kind", "number"), (5,), response(5, 0.9), [2, None]),
+            (("never",), (2,), binary(0.2)),
+        ],
+        [[0, 3], [1], [2, 3]],
+    ),
+    "designed": designed,
+}
+
+
+def refused() -> list[dict[str, str]]:
+    """Plans with one mistake each: a promise that is not kept, or a form that no planner writes."""
+    text = PLANS["menus"]().text
+    cases: list[dict[str, str]] = []
+
+    def case(why: str, change: Callable[[Any], object]) -> None:
+        document = json.loads(text)
+        change(document)
+        changed = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        assert changed != text, why
+        cases.append({"why": why, "plan": changed})
+
+    def lowered(holder: dict[str, float], key: str) -> None:
+        holder[key] = float(np.nextafter(holder[key], 0))
+
+    case("epsilon is claimed one double too low", lambda d: lowered(d["certificate"], "epsilon"))
+    for name in MIXED:
+        for key in ("certified", "c"):
+            if name != "never" or key == "certified":
+                case(f"{key} of {name} is claimed one double too low",
+                     lambda d, n=name, k=key: lowered(d["certificate"]["features"][n], k))  # fmt: skip
+    case("asked is not the delta", lambda d: d["certificate"]["features"]["bit"].update(asked=19.0))
+    case("less was asked", lambda d: (d["collection"]["features"]["kind"].update(delta=0.01),
+                                      d["certificate"]["features"]["kind"].update(asked=0.01)))  # fmt: skip
+    case("a claim is missing", lambda d: d["certificate"]["features"].pop("bit"))
+    case("more correlation than was counted on", lambda d: d["correlation"]["bounds"].pop(1))
+    case("a probability above 1", lambda d: d["correlation"]["bounds"][0].__setitem__(2, 1.5))
+    case("weights do not sum to 2^32", lambda d: d["menus"][1].update(weight=d["menus"][1]["weight"] + 1))
+    case("a menu of weight 0", lambda d: d["menus"].append({"weight": 0, "questions": [0]}))
+    case("a feature twice in a menu", lambda d: d["menus"][0].update(questions=[0, 2]))
+    case("no such question", lambda d: d["menus"][0].update(questions=[0, 9]))
+    case("no such table", lambda d: d["questions"][0].update(table=9))
+    case("a table of other levels", lambda d: d["questions"][0].update(table=1))
+    case("levels that a feature does not have", lambda d: d["questions"][1].update(levels=[4]))
+    case("an unknown kind of question", lambda d: d["questions"][0].update(kind="riddle"))
+    case("an unknown family", lambda d: d["tables"][0].update(family="other"))
+    case("a response that does not sum up", lambda d: d["tables"][0].update(keep=d["tables"][0]["keep"] - 1))
+    case("a response that lies more than it tells the truth", lambda d: d["tables"][0].update(keep=1, other=TOTAL // 3))
+    case("a row that does not sum up", lambda d: d["tables"][2]["weights"][0].__setitem__(0, 7))
+    case("a negative weight", lambda d: d["tables"][2]["weights"][0].__setitem__(0, -1))
+    case("a fraction as a weight", lambda d: d["tables"][2]["weights"][0].__setitem__(0, 0.5))
+    case("rows of different lengths", lambda d: d["tables"][2]["weights"][0].append(0))
+    case("an unknown key", lambda d: d.update(note="trust me"))
+    case("channels in a survey", lambda d: d["channels"].append({"features": ["bit"], "keep": TOTAL // 2}))
+    case("bounds in the wrong order", lambda d: d["collection"]["features"]["number"].update(bounds=[5, 1]))
+    case("a value twice", lambda d: d["collection"]["features"]["kind"].update(values=["a", "b", "a"]))
+    case("a type that is not known", lambda d: d["collection"]["features"]["kind"].update(type="text"))
+    case("an epsilon that protects nobody", lambda d: d["collection"].update(epsilon=21.0))
+    cases.append({"why": "half a text", "plan": text[: len(text) // 2]})
+    cases.append({"why": "a key twice", "plan": text.replace('{"bcdp":1,', '{"bcdp":1,"bcdp":1,', 1)})
+    return cases
+
+
+def written(document: object) -> str:
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def main(folder: Path = FOLDER) -> None:
+    documents: Mapping[str, object] = {
+        **{name: vector(plan(), seed) for seed, (name, plan) in enumerate(PLANS.items(), start=1)},
+        "refused": refused(),
+    }
+    for name, document in documents.items():
+        (folder / f"{name}.json").write_text(written(document), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
