@@ -2,8 +2,11 @@
 
 import doctest
 import importlib
+import os
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +36,20 @@ def test_links_lead_somewhere(document):
     for target in re.findall(r"\]\(([^)#\s]+)", document.read_text("utf-8")):
         if "://" not in target:
             assert (document.parent / target).exists(), target
+
+
+def test_the_site_builds_and_fetches_nothing(tmp_path):
+    """Strictly, without the network: no page of the site loads a script, style, font or picture from elsewhere."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    built = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, check=False
+    )
+    assert built.returncode == 0, built.stderr
+    pages = list((tmp_path / "site").rglob("*.html"))
+    assert len(pages) >= 10
+    for page in pages:
+        fetched = re.findall(r"<(?:script|img|link)[^>]+(?:src|href)=\"(https?:[^\"]+)", page.read_text("utf-8"))
+        assert fetched == [], page.name
 
 
 def modules():
