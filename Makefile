@@ -33,5 +33,8 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/run.py -o bench-output
+
 clean:
 	rm -rf $(VENV) demo-output bench-output .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -12,3 +12,6 @@ def require(present: object, package: str) -> None:
         if os.environ.get("CI") == "true":
             pytest.fail(sentence)
         pytest.skip(sentence)
+
+
+from collector_fixtures import collection, postgres, store_url  # noqa: E402, F401

@@ -104,6 +104,8 @@ def rounding(values: int, levels: int) -> Array:
 def question_kernel(plan: Plan, number: int) -> Array:
     """The probability of each symbol of a question for every record: one axis per feature, then the symbols."""
     question = plan.questions[number]
+    if question.kind == "product":
+        return product_kernel(plan, number)
     kernel = plan.tables[question.table].dense().weights.reshape(*question.levels, -1) / TOTAL
     names, sizes = list(plan.policy.features), sizes_of(plan)
     order = np.argsort([names.index(name) for name in question.features])
@@ -113,6 +115,56 @@ def question_kernel(plan: Plan, number: int) -> Array:
     kernel = kernel.transpose(*order, len(order))
     shape = [size if name in question.features else 1 for name, size in zip(names, sizes, strict=True)]
     return np.asarray(kernel.reshape(*shape, -1))
+
+
+def product_kernel(plan: Plan, number: int) -> Array:
+    """The same for a product: each record's number, rounded at random, through the table."""
+    question, features = plan.questions[number], plan.policy.features
+    names, sizes = list(features), sizes_of(plan)
+    shape = [size if name in question.features else 1 for name, size in zip(names, sizes, strict=True)]
+    value = np.ones(shape)
+    for name, category in zip(question.features, question.categories, strict=True):
+        place = names.index(name)
+        worth = np.linspace(-1, 1, sizes[place])
+        if features[name].type == "categorical":
+            worth = np.where(np.arange(sizes[place]) == category, 1.0, -1.0)
+        worth = worth.reshape([-1 if axis == place else 1 for axis in range(len(names))])
+        value = value * worth if len(question.features) == 2 else 2 * worth**2 - 1
+    (levels,) = question.levels
+    near = np.maximum(0.0, 1 - np.abs((value[..., None] + 1) / 2 * (levels - 1) - np.arange(levels)))
+    return np.asarray(near @ (plan.tables[question.table].dense().weights / TOTAL))
+
+
+def random_product_document(rng: np.random.Generator) -> dict[str, Any]:
+    """The document of a random survey of 3 features whose menus ask a product, half of them beside other questions."""
+    names = ["x0", "x1", "x2"]
+    kinds = {name: str(rng.choice(["binary", "categorical", "numeric"])) for name in names}
+    features: dict[str, dict[str, Any]] = {name: {"type": kind, "delta": 20.0} for name, kind in kinds.items()}
+    for name, kind in kinds.items():
+        features[name] |= {"categorical": {"values": ["a", "b", "c"]}, "numeric": {"bounds": [0, 1]}}.get(kind, {})
+    tables: list[dict[str, Any]] = []
+    questions: list[dict[str, Any]] = []
+    menus: list[dict[str, Any]] = []
+    for _ in range(rng.integers(1, 4)):
+        left = [str(name) for name in rng.permutation(names)]
+        squares = [name for name in left if kinds[name] == "numeric"]
+        asked = squares[:1] if squares and rng.random() < 0.3 else left[:2]
+        levels = int(rng.integers(2, 5))
+        categories = [int(rng.integers(3)) if kinds[name] == "categorical" else None for name in asked]
+        chosen = [len(questions)]
+        questions.append(
+            {"features": asked, "levels": [levels], "table": len(tables), "kind": "product", "categories": categories}
+        )
+        tables.append(random_table(rng, levels).to_dict())
+        others = [name for name in left if name not in asked]
+        if rng.random() < 0.5:
+            size = {"binary": 2, "categorical": 3, "numeric": 2}[kinds[others[0]]]
+            chosen.append(len(questions))
+            questions.append({"features": [others[0]], "levels": [size], "table": len(tables)})
+            tables.append(random_table(rng, size).to_dict())
+        menus.append({"weight": int(rng.integers(1, 2**30)), "questions": chosen})
+    menus[0]["weight"] += TOTAL - sum(menu["weight"] for menu in menus)
+    return survey(features, tables, questions, menus)
 
 
 def menu_kernel(plan: Plan, menu: Menu) -> Array:

@@ -100,7 +100,7 @@ def test_the_certificate_of_a_made_plan_is_attained(correlation: float) -> None:
     features |= {"b": {"type": "binary"}, "k": {"type": "categorical", "values": ["u", "v", "w"], "delta": 1.0}}
     plan = make_plan(Policy(epsilon=1.5, features=features, correlation=correlation))
     kernel, claims = full_kernel(plan), certify(plan)
-    for i, name in enumerate(features):
+    for i, name in enumerate(plan.policy.features):
         level = levels(worst_prior(plan, name), kernel).bcdp[i]
         assert claims.delta[name] - 1e-6 <= level <= claims.delta[name] + ROUNDING
 
@@ -110,7 +110,7 @@ def test_a_numeric_question_is_attained() -> None:
     features = {"age": {"type": "numeric", "bounds": [0, 1]}, "ill": {"type": "binary", "delta": 0.4}}
     plan = make_plan(Policy(epsilon=2.0, features=features, correlation=0.1))
     kernel, claims = full_kernel(plan), certify(plan)
-    for i, name in enumerate(features):
+    for i, name in enumerate(plan.policy.features):
         level = levels(worst_prior(plan, name), kernel).bcdp[i]
         assert claims.delta[name] - 1e-6 <= level <= claims.delta[name] + ROUNDING
 

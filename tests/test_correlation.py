@@ -133,6 +133,7 @@ def test_models_survive_the_plan() -> None:
     for stated in (
         PerFeature(0.5, {"a": 0.1}, "x"),
         Listed({("a", frozenset("bc")): 0.25, ("b", frozenset("a")): 0.0}, "y"),
+        Listed({("a", frozenset("b")): 0.4}, "z", {("a", "b"): ((0.9, 0.1), (0.5, 0.5))}),
     ):
         assert correlation_from_dict(stated.to_dict()) == stated
 
@@ -157,6 +158,16 @@ def test_models_survive_the_plan() -> None:
         {"kind": "listed", "bounds": [["a", ["b"], 2]], "source": ""},
         {"kind": "listed", "bounds": [["a", ["b"], 0.1], ["a", ["b"], 0.9]], "source": ""},
         {"kind": "listed", "bounds": [["a", ["b"]]], "source": ""},
+        {"kind": "per feature", "default": 0, "named": {}, "source": "", "laws": []},
+        {"kind": "listed", "bounds": [], "source": "", "laws": {}},
+        {"kind": "listed", "bounds": [], "source": "", "laws": [["a", "b"]]},
+        {"kind": "listed", "bounds": [], "source": "", "laws": [["a", "b", []]]},
+        {"kind": "listed", "bounds": [], "source": "", "laws": [["a", "a", [[0.5, 0.5]]]]},
+        {"kind": "listed", "bounds": [], "source": "", "laws": [["a", "b", [[0.5, 0.5], [1.0]]]]},
+        {"kind": "listed", "bounds": [], "source": "", "laws": [["a", "b", [[0.5, 0.6]]]]},
+        {"kind": "listed", "bounds": [], "source": "", "laws": [["a", "b", [[1.5, -0.5]]]]},
+        {"kind": "listed", "bounds": [], "source": "", "laws": [["a", "b", [[float("nan"), 0.5]]]]},
+        {"kind": "listed", "bounds": [], "source": "", "laws": [["a", "b", [[1, 0]]], ["a", "b", [[0, 1]]]]},
     ],
 )
 def test_bad_models_in_a_plan_are_refused(document: object) -> None:

@@ -15,8 +15,17 @@ from bcdp.experiments.means import Cascade, MeanSetting, SampleMean, expected_er
 from bcdp.experiments.picture import write_png
 from bcdp.experiments.regression import TwoCopies, excess_risk, population
 from bcdp.experiments.results import run_trials, summarise
+from bcdp.survey import information
 
 FALSE_ALARM = 1e-9
+PAPER_CURVES = means.CURVES[:4]
+
+
+@pytest.fixture(autouse=True)
+def without_planning(monkeypatch):
+    """The paper's curves only: planning a survey at every point takes seconds; a test below is about the survey."""
+    monkeypatch.setattr(means, "CURVES", PAPER_CURVES)
+    monkeypatch.setattr(means, "LIMITS", ())
 
 
 def paper_setting(q, people=1_000):
@@ -189,7 +198,7 @@ def test_records_are_drawn_from_the_population():
 def test_regression_keeps_every_demand_and_needs_a_crowd():
     scenarios = regression.over_people(2_000)
     assert [scenario.people for scenario in scenarios] == [1_000, 2_000]
-    for method in scenarios[0].methods[:-1]:
+    for method in scenarios[0].methods[:3]:
         kept = certify(method.mechanism.budgets, population().q)
         assert kept.epsilon <= regression.EPSILON
         assert (kept.delta <= np.array(regression.DELTA)).all()
@@ -197,7 +206,38 @@ def test_regression_keeps_every_demand_and_needs_a_crowd():
     assert ("second moments", "predicting 0") not in rows
     half = regression.THETA @ population().second_moments[:9, :9] @ regression.THETA / 2
     assert rows["excess risk", "predicting 0"].median == pytest.approx(half, rel=1e-12)
-    assert rows["second moments", "min-delta LDP"].median > 100
+    assert rows["second moments", "min-delta LDP"].median > 100 > rows["second moments", "survey"].median
+    scenarios[0].methods[3].mechanism.plan.verify()
+
+
+def test_the_survey_errs_as_predicted_and_keeps_every_demand():
+    """False alarm 1e-9 by the chi-squared bounds above; half of the people, so twice the error, is noticed."""
+    setting = paper_setting(0.12, people=10_000)
+    scenario = means.MeanScenario(0.12, 10_000, 10, ("survey",), (means.survey(setting),))
+    plan = scenario.methods[0].mechanism.plan
+    plan.verify()
+    assert [plan.policy.features[f"x{i}"].delta for i in range(10)] == list(setting.delta)
+    told = information(plan)
+    variances = np.array([1 / told[f"x{i}"] - 1 for i in range(10)]) / 10_000
+    assert scenario.methods[0].predicted == pytest.approx(variances.sum(), rel=1e-9)
+    errors = np.array([scenario.trial((9, trial))[1, 0] for trial in range(300)])
+    assert consistent(errors, variances)
+    assert not consistent(errors, 2 * variances)
+
+
+def test_the_lower_bound_is_drawn_without_a_simulation(tmp_path, monkeypatch):
+    """It stands below the survey, has no row where nothing is known, and no median."""
+    setting = paper_setting(0.12)
+    limits = (Curve("numerical lower bound", means.bound),)
+    scenario = means.scenario(0.12, setting, limits)
+    rows = summarise("mean", [scenario], [np.array([scenario.trial((1, trial)) for trial in range(3)])])
+    (row,) = [row for row in rows if row.curve == "numerical lower bound"]
+    assert row.panel == means.UNPROJECTED
+    assert math.isnan(row.median)
+    assert 0.98 * means.survey(setting).predicted < row.predicted <= means.survey(setting).predicted * (1 + 1e-9)
+    write_png(find("mean"), rows, tmp_path / "picture.png")
+    write_csv(rows, tmp_path / "table.csv")
+    assert "numerical lower bound,0.12,,,,,0." in (tmp_path / "table.csv").read_text()
 
 
 def test_two_copies_pool_their_batches(monkeypatch):

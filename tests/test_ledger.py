@@ -1,12 +1,17 @@
 """A ledger's sums bound what several releases, adaptive ones too, tell about one person."""
 
 import itertools
+import json
+from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 import pytest
 
+from bcdp import Device, Policy, make_plan
+from bcdp.cli.app import main
 from bcdp.errors import InputError
-from bcdp.ledger import Ledger, Release
+from bcdp.ledger import Ledger, Limits, Release, release_of
 from bcdp.notions import dobrushin, levels
 
 
@@ -68,3 +73,144 @@ def test_bad_release_is_named():
         Release("a", 1.0, {"smoker": -1})
     with pytest.raises(InputError, match="epsilon"):
         Release("a", float("nan"))
+
+
+@lru_cache
+def made(epsilon=1.0, other="drinker"):
+    features = {"smoker": {"type": "binary", "delta": 0.2}, other: {"type": "binary"}}
+    return make_plan(Policy(epsilon=epsilon, features=features, correlation=0.05))
+
+
+def test_one_plan_counts_as_it_is_certified():
+    plan = made()
+    spent = Ledger().add(release_of(plan))
+    for name, claim in plan.certificate.features.items():
+        assert spent.delta(name) == claim.certified
+        assert spent.c(name) == claim.c
+    assert spent.epsilon == plan.certificate.epsilon
+
+
+def test_the_same_plan_again_adds_nothing_and_another_one_adds():
+    first, second = made(), made(epsilon=1.5)
+    once = Ledger().add(release_of(first, "2030-01-01"))
+    assert once.add(release_of(first, "2030-02-02")) is once
+    both = once.add(release_of(second))
+    assert both.epsilon >= first.certificate.epsilon + second.certificate.epsilon
+    assert both.delta("smoker") == pytest.approx(
+        np.log(0.95 * np.exp(both.c("smoker")) + 0.05 * np.exp(both.epsilon)), rel=1e-11
+    )
+
+
+def test_releases_about_different_features_have_no_common_q():
+    """Each plan bounds how its own features depend on each other; nobody bounds both plans' features together."""
+    other = made(other="income")
+    alone = Ledger().add(release_of(made()))
+    assert alone.q("smoker") == 0.05
+    both = alone.add(release_of(other))
+    assert both.q("smoker") == 1.0
+    assert both.delta("smoker") == both.epsilon
+    assert both.delta("smoker", q=0.05) < both.epsilon
+    # smoker = drinker xor income, all fair: independent in pairs, so each plan alone tells nothing of it by q = 0
+    xor = np.zeros((2, 2, 2))
+    for drinker, income in itertools.product(range(2), repeat=2):
+        xor[drinker ^ income, drinker, income] = 0.25
+    exact = levels(xor, product_answer([0.0, 2.0, 2.0]))
+    assert dobrushin(xor, 0, (1,)) == dobrushin(xor, 0, (2,)) == 0
+    assert exact.bcdp[0] > 0.7
+
+
+def test_sums_are_rounded_up():
+    spent = Ledger()
+    for number in range(10):
+        spent = spent.add(Release(f"{number}", 0.1))
+    assert sum([Fraction(0.1)] * 10) <= Fraction(spent.epsilon) < Fraction(1.0) + Fraction(1, 10**15)
+    assert Fraction(spent.epsilon) > 1  # 0.1 is a little more than a tenth
+
+
+def test_limits_are_kept():
+    plan, limits = made(), Limits(1.8, {"smoker": 0.3})
+    spent = Ledger(limits=limits).add(release_of(plan))
+    with pytest.raises(InputError, match=r"release .*: epsilon would be 2.001, above the limit 1.8; delta of smoker"):
+        spent.add(release_of(made(epsilon=1.001)))
+    with pytest.raises(InputError, match=r"limits\.delta\.smoker"):
+        Limits(1.0, {"smoker": -1.0})
+    unknown = Ledger(limits=Limits(delta={"weight": 0.5}))  # a feature not asked is bounded by epsilon alone
+    with pytest.raises(InputError, match="delta of weight"):
+        unknown.add(release_of(plan))
+
+
+def test_a_file_holds_all_of_a_ledger(tmp_path):
+    file = tmp_path / "me.json"
+    assert Ledger.load(file) == Ledger()
+    spent = Ledger(limits=Limits(5.0, {"smoker": 1.0})).add(release_of(made(), "2030-01-01", "spring"))
+    spent.save(file)
+    assert Ledger.load(file) == spent
+    Ledger().save(file)
+    assert Ledger.load(file) == Ledger()
+    with pytest.raises(InputError, match="infinite"):
+        Ledger().add(Release("all", np.inf)).save(file)
+    assert Ledger.load(file) == Ledger()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"bcdp_ledger": 2, "limits": {"epsilon": null, "delta": {}}, "releases": []}',
+        '{"bcdp_ledger": 1, "limits": {"epsilon": "much", "delta": {}}, "releases": []}',
+        '{"bcdp_ledger": 1, "limits": {"epsilon": null, "delta": {}}, "releases": [{"name": "a"}]}',
+        '{"bcdp_ledger": 1, "limits": {"epsilon": null, "delta": {}}, "releases": [{"name": "a", "epsilon": -1}]}',
+        '{"bcdp_ledger": 1, "limits": {"epsilon": null, "delta": {}}, "releases": [{"name": "a", "epsilon": "1"}]}',
+    ],
+)
+def test_what_is_no_ledger_is_refused_and_left_as_it_is(text, tmp_path):
+    file = tmp_path / "me.json"
+    file.write_text(text)
+    with pytest.raises(InputError, match=r"ledger: .* cannot be read"):
+        Ledger.load(file)
+    assert file.read_text() == text
+
+
+def test_a_device_refuses_what_exceeds_its_owners_limits(tmp_path):
+    file, record = tmp_path / "me.json", {"smoker": True, "drinker": False}
+    Ledger(limits=Limits(1.8)).save(file)
+    memory = {}
+    device = Device(memory, ledger=file)
+    first = device.answer(made(), record)
+    assert device.answer(made(), record) == first
+    assert Ledger.load(file).epsilon == made().certificate.epsilon
+    with pytest.raises(InputError, match="epsilon would be"):
+        device.answer(made(epsilon=1.001), record)
+    assert list(memory) == [made().id]
+    assert len(Ledger.load(file).releases) == 1
+
+
+def test_a_device_that_lost_its_memory_does_not_answer_again(tmp_path):
+    file, record = tmp_path / "me.json", {"smoker": True, "drinker": False}
+    Device({}, ledger=file).answer(made(), record)
+    with pytest.raises(InputError, match="its answer is lost"):
+        Device({}, ledger=file).answer(made(), record)
+
+
+def test_the_command(tmp_path, capsys):
+    file, plan, other = (str(tmp_path / name) for name in ("me.json", "plan.json", "other.json"))
+    made().save(plan)
+    made(epsilon=1.5).save(other)
+    assert main(["ledger", "show", file]) == 2
+    limits = ["--max-epsilon", "2", "--max-delta", "smoker=0.9"]
+    assert main(["ledger", "add", file, plan, "--date", "2030-01-01", *limits]) == 0
+    assert main(["ledger", "add", file, plan, "--date", "2030-01-02"]) == 0
+    capsys.readouterr()
+    assert main(["ledger", "show", file, "--q", "0.1", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["releases"] == [{"plan": made().id, "date": "2030-01-01", "epsilon": made().certificate.epsilon}]
+    assert document["features"]["smoker"]["limit"] == 0.9
+    assert document["features"]["smoker"]["q"] == 0.1
+    assert document["epsilon"]["limit"] == 2.0
+    assert main(["ledger", "add", file, other]) == 1
+    assert "REFUSED: epsilon would be" in capsys.readouterr().out
+    assert len(Ledger.load(file).releases) == 1
+    for wrong in (["add", file], ["show", file, plan], ["add", file, plan, "--date", "yesterday"], ["drop", file]):
+        assert main(["ledger", *wrong]) == 2

@@ -203,7 +203,7 @@ LARGEST = largest_estimates(CASCADE).tolist()
         _lists([[0.0] * 5, None]),
         _lists([[LARGEST[0] * 1.001, 0.0, 0.0, 0.0, 0.0]]),
         _lists([[0.0, 0.0, 0.0, 0.0, -1e300]]),
-        _lists([[0.0] * 5], pa.list_(pa.float64())),
+        _lists([[0.0] * 5, [0.0] * 4], pa.list_(pa.float64())),
         _lists([[0.0] * 4], pa.list_(pa.float64(), 4)),
         _lists([["0"] * 5], pa.list_(pa.string(), 5)),
         pa.table({"estimate": [0.0, 1.0]}),

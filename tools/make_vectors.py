@@ -18,7 +18,7 @@ from bcdp.policy import NumericFeature, Policy
 from bcdp.tables import TOTAL, Table, binary, hadamard, joint, numeric, response, subset
 
 FOLDER = Path(__file__).resolve().parent.parent / "vectors"
-EXAMPLES, MANY = 8, 1000
+MANY = 1000
 Words = npt.NDArray[np.uint32]
 
 
@@ -31,6 +31,22 @@ def mix(x: Words) -> Words:
 def word(seed: int, records: Words, position: int) -> Words:
     start = mix(np.array([seed], dtype=np.uint32))
     return mix(mix(start + records) + np.array([position], dtype=np.uint32))
+
+
+class GivenWords:
+    """Words that are written down, one row for each record, in the place of secret ones."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def take(self, rows: npt.NDArray[np.intp]) -> GivenWords:
+        return GivenWords(self._words[rows])
+
+    def column(self, position: int) -> Words:
+        return self._words[:, position]
 
 
 class GeneratedWords:
@@ -73,26 +89,58 @@ def reports_of(plan: Plan, seed: int, people: int) -> tuple[list[int], list[int]
     return menus.tolist(), answer.tolist()
 
 
+def edges(plan: Plan) -> list[tuple[dict[str, Any], list[int]]]:
+    """Records and words on both sides of every kind of boundary: menus, a number's rounding, the tables."""
+    length = 1 + max(sum(len(plan.questions[q].features) + 1 for q in menu.questions) for menu in plan.menus)
+    found, start = [], 0
+    for menu in plan.menus:
+        for question in (plan.questions[number] for number in menu.questions):
+            for which in (0, 1):
+                record = {name: _place(feature, which) for name, feature in plan.policy.features.items()}
+                near = _boundaries(plan.tables[question.table], which * (plan.tables[question.table].levels - 1))
+                for choice in (*near, 2**30 - 1, 2**30):
+                    found.append((record, [start, *[choice] * (length - 1)]))
+        start += menu.weight
+        found.append((record, [start - 1, *[0] * (length - 1)]))
+    return found
+
+
+def _place(feature: Any, which: int) -> Any:
+    """The first or last value; a number a quarter from the low or the high bound."""
+    if isinstance(feature, NumericFeature):
+        low, high = feature.bounds
+        return low + (high - low) * (0.25, 0.75)[which]
+    return (feature.values or (0, 1))[-which]
+
+
+def _boundaries(table: Table, level: int) -> list[int]:
+    """Some words around which the symbol changes."""
+    row = np.sort(table.row(level))[::-1]
+    near = np.concatenate([np.cumsum(table.row(level)), np.cumsum(row), [TOTAL // 4 + row[0], TOTAL // 32 + row[0]]])
+    words = np.unique(np.concatenate([near - 1, near]))
+    words = words[(words > 0) & (words < TOTAL - 1)]
+    symbols = [table.sample(np.full(len(words), level), (words + step).astype(np.uint32)) for step in (-1, 0, 1)]
+    changes = words[(symbols[0] != symbols[1]) | (symbols[1] != symbols[2])]
+    return [int(choice) for choice in changes[:6]]
+
+
+def answers_to(plan: Plan, given: list[tuple[dict[str, Any], list[int]]]) -> list[dict[str, Any]]:
+    """Examples: records with their words and the device's reports."""
+    columns = {name: [record[name] for record, _ in given] for name in plan.policy.features}
+    words = np.array([chosen for _, chosen in given], dtype=np.uint32)
+    menus, answer = answers(plan, encode(plan.policy, as_arrow(columns)), GivenWords(words))  # type: ignore[arg-type]
+    reports = zip(given, menus.tolist(), answer.tolist(), strict=True)
+    return [{"record": record, "words": chosen, "menu": m, "answer": a} for (record, chosen), m, a in reports]
+
+
 def vector(plan: Plan, seed: int) -> dict[str, Any]:
     levels = certify(plan)
-    columns = records_of(plan, seed, EXAMPLES)
     menus, answer = reports_of(plan, seed, MANY)
-    length = 1 + max(sum(len(plan.questions[q].features) + 1 for q in menu.questions) for menu in plan.menus)
-    people = np.arange(EXAMPLES, dtype=np.uint32)
-    words = np.stack([word(seed, people, position) for position in range(length)], axis=1).tolist()
     return {
         "plan": plan.text,
         "id": plan.id,
         "levels": {"epsilon": levels.epsilon, "c": dict(levels.c), "delta": dict(levels.delta)},
-        "examples": [
-            {
-                "record": {name: column[i] for name, column in columns.items()},
-                "words": words[i],
-                "menu": menus[i],
-                "answer": answer[i],
-            }
-            for i in range(EXAMPLES)
-        ],
+        "examples": answers_to(plan, edges(plan)),
         "seed": seed,
         "menus": menus,
         "answers": answer,
@@ -163,6 +211,12 @@ LISTED = {
     "source": "a known prior",
     "bounds": [["bit", ["number"], 0.05], ["kind", ["bit", "number"], 0.3], ["number", ["bit"], 0.125]],
 }
+LAWS = {
+    "kind": "listed",
+    "source": "a known prior",
+    "bounds": [["secret", ["answer"], 0.4], ["secret", ["kind"], 0.3]],
+    "laws": [["secret", "answer", [[0.4, 0.6], [0.55, 0.45]]], ["secret", "kind", [[0.5, 0.3, 0.2], [0.3, 0.3, 0.4]]]],
+}
 MIXED: dict[str, Any] = {"bit": {**BIT, "missing": True}, "number": NUMBER, "kind": categories(3), "never": BIT}
 
 PLANS: dict[str, Callable[[], Plan]] = {
@@ -173,7 +227,9 @@ PLANS: dict[str, Callable[[], Plan]] = {
     "subset": lambda: built({"kind": categories(6)}, [(("kind",), (6,), subset(6, 2, 0.8))], [[0]]),
     "hadamard": lambda: built({"kind": categories(21)}, [(("kind",), (21,), hadamard(21, 0.9))], [[0]]),
     "joint": lambda: built(
-        MIXED, [(("bit", "number", "kind"), (2, 3, 3), joint((2, 3, 3), 1.5)), (("never",), (2,), binary(0.3))], [[0], [1]]
+        MIXED,
+        [(("bit", "number", "kind"), (2, 3, 3), joint((2, 3, 3), 1.5)), (("never",), (2,), binary(0.3))],
+        [[0], [1]],
     ),
     "menus": lambda: built(
         MIXED,
@@ -195,6 +251,12 @@ PLANS: dict[str, Callable[[], Plan]] = {
             (("never",), (2,), binary(0.2)),
         ],
         [[0, 3], [1], [2, 3]],
+    ),
+    "known-laws": lambda: built(
+        {"answer": BIT, "kind": categories(3), "secret": BIT},
+        [(("answer",), (2,), binary(1.5)), (("kind",), (3,), subset(3, 2, 1.1))],
+        [[0], [1]],
+        LAWS,
     ),
     "designed": designed,
 }
@@ -248,6 +310,13 @@ def refused() -> list[dict[str, str]]:
     case("a value twice", lambda d: d["collection"]["features"]["kind"].update(values=["a", "b", "a"]))
     case("a type that is not known", lambda d: d["collection"]["features"]["kind"].update(type="text"))
     case("an epsilon that protects nobody", lambda d: d["collection"].update(epsilon=21.0))
+    text = PLANS["known-laws"]().text
+    case("a law that was counted on is missing", lambda d: d["correlation"]["laws"].pop(0))
+    case("laws that are further apart", lambda d: d["correlation"]["laws"][0].__setitem__(2, [[0.3, 0.7], [0.6, 0.4]]))
+    case("a law that is none", lambda d: d["correlation"]["laws"][0].__setitem__(2, [[0.4, 0.5], [0.55, 0.45]]))
+    case("a law of too many values", lambda d: d["correlation"]["laws"][0][2].__setitem__(0, [0.4, 0.5, 0.1]))
+    case("laws stated twice", lambda d: d["correlation"]["laws"].append(d["correlation"]["laws"][0]))
+    text = PLANS["menus"]().text
     cases.append({"why": "half a text", "plan": text[: len(text) // 2]})
     cases.append({"why": "a key twice", "plan": text.replace('{"bcdp":1,', '{"bcdp":1,"bcdp":1,', 1)})
     return cases

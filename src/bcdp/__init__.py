@@ -10,6 +10,7 @@ from bcdp.ledger import Ledger, Release
 from bcdp.plan import Plan
 from bcdp.planning import make_plan
 from bcdp.policy import Policy
+from bcdp.regression.regressor import SurveyRegressor
 from bcdp.tally import Tally
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Plan",
     "Policy",
     "Release",
+    "SurveyRegressor",
     "Tally",
     "estimate",
     "make_plan",

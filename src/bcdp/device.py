@@ -3,12 +3,17 @@
 The menu is drawn before anything is looked at, every report has the same shape, and every random choice reads the next
 32-bit word of the record: word 0 draws the menu; then, for each question of the menu, one word per feature (to round a
 number at random; other features ignore theirs) and one word for the table.
+
+A question of kind "product" has the same words, and the first of them rounds its one number `v` at random; the word of
+a second feature is not used. With binary features worth `2 code - 1`, categorical ones 1 where the code is the
+question's category and -1 elsewhere, and numbers as they are: `v = x y`, or `v = 2 (x x) - 1` for a single feature.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +24,11 @@ import pyarrow as pa
 from bcdp.cascade.device import release
 from bcdp.encoding import Codes, as_arrow, encode
 from bcdp.errors import InputError, refuse
+from bcdp.ledger import Ledger, release_of
 from bcdp.plan import Plan, Question
-from bcdp.randomness import RecordWords, Words
+from bcdp.randomness import RecordWords, Words, check_key, fresh_key
 from bcdp.tables import TOTAL
+from bcdp.tables.intervals import Intervals
 
 PLAN_KEY = b"bcdp.plan"
 
@@ -41,23 +48,32 @@ def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None)
     """
     plan.verify()
     records = as_arrow(table)
-    codes = encode(plan.policy, records)
-    words = RecordWords(key, _ids(records, key, ids), plan.id)
+    secret = fresh_key() if key is None else check_key(key)
+    identities = _ids(records, key, ids)
     if plan.mechanism == "cascade":
-        estimates = release(plan, codes, words)
+        estimates = release(plan, encode(plan.policy, records), RecordWords(secret, identities, plan.id))
         flat = pa.array(estimates.reshape(-1))
         columns = {"estimate": pa.FixedSizeListArray.from_arrays(flat, estimates.shape[1])}
     else:
-        menu, answer = answers(plan, codes, words)
+        menu, answer = (np.empty(len(records), dtype=np.uint32) for _ in range(2))
+        for part in _blocks(len(records), len(plan.menus)):
+            codes = encode(plan.policy, records[part])
+            menu[part], answer[part] = answers(plan, codes, RecordWords(secret, identities[part], plan.id))
         columns = {"menu": pa.array(menu), "answer": pa.array(answer)}
     return pa.table(columns).replace_schema_metadata({PLAN_KEY: plan.id.encode()})
+
+
+def _blocks(people: int, menus: int) -> Iterator[slice]:
+    """Parts small enough for the processor's cache, and large enough that every menu has work for the arrays."""
+    size = min(max(2**17, menus * 2**11), 2**20)
+    return (slice(start, min(start + size, people)) for start in range(0, max(people, 1), size))
 
 
 def _ids(records: pa.Table, key: bytes | None, ids: Any) -> Any:
     if ids is None:
         if key is not None:
             raise refuse("ids", None, "a column's name or one id per record, because a key repeats answers by id")
-        return range(len(records))
+        return np.arange(len(records))
     if isinstance(ids, str):
         if ids not in records.column_names:
             raise refuse("ids", ids, f"one of the columns {', '.join(records.column_names)}")
@@ -67,51 +83,92 @@ def _ids(records: pa.Table, key: bytes | None, ids: Any) -> Any:
     if isinstance(ids, pa.Array | pa.ChunkedArray):
         if ids.null_count:
             raise refuse("ids", f"{ids.null_count} missing values", "an id for every record")
-        ids = ids.to_numpy(zero_copy_only=False) if pa.types.is_integer(ids.type) else ids.to_pylist()
-    distinct = len(np.unique(ids)) if isinstance(ids, np.ndarray) else len(set(ids))
+        ids = pa.chunked_array(ids) if isinstance(ids, pa.Array) else ids
+        if pa.types.is_integer(ids.type):
+            ids = ids.to_numpy()
+        elif _is_text(ids.type):
+            ids = pa.concat_arrays(ids.cast(pa.large_string()).chunks or [pa.array([], pa.large_string())])
+        else:
+            ids = ids.to_pylist()
+    distinct = _distinct(ids)
     if distinct < len(ids):
         raise refuse("ids", f"{distinct} different ids for {len(ids)} records", "a different id for each record")
     return ids
 
 
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _distinct(ids: Any) -> int:
+    if isinstance(ids, pa.Array):
+        return len(ids.unique())
+    if not isinstance(ids, np.ndarray) or ids.dtype.kind not in "iu":
+        return len(set(ids))
+    ordered = ids if np.all(ids[1:] > ids[:-1]) else np.sort(ids)
+    return len(ids) - int(np.count_nonzero(ordered[1:] == ordered[:-1]))
+
+
 def answers(plan: Plan, codes: Mapping[str, Codes], words: RecordWords) -> tuple[Words, Words]:
     """The menu and the answer of each record: a function of the plan, the codes and the words, nothing else."""
-    ends = np.cumsum([menu.weight for menu in plan.menus], dtype=np.uint64)
-    menus = np.searchsorted(ends, words.column(0), side="right").astype(np.uint32)
+    menus = _drawing(tuple(menu.weight for menu in plan.menus)).find(np.array(0), words.column(0))
     order = np.argsort(menus.astype(np.min_scalar_type(len(plan.menus))), kind="stable")
-    edges = np.searchsorted(menus[order], np.arange(len(plan.menus) + 1))
+    edges = np.cumsum(np.bincount(menus, minlength=len(plan.menus)))
     result = np.zeros(len(words), dtype=np.uint32)
-    for number, menu in enumerate(plan.menus):
-        rows = order[edges[number] : edges[number + 1]]
-        if len(rows):
+    for menu, start, end in zip(plan.menus, [0, *edges], edges, strict=False):
+        if start < end:
+            rows = order[start:end]
             result[rows] = _answer_menu(plan, menu.questions, codes, rows, words.take(rows))
     return menus, result
 
 
+@lru_cache(maxsize=16)
+def _drawing(weights: tuple[int, ...]) -> Intervals:
+    return Intervals(np.array([weights], dtype=np.int64))
+
+
 def _answer_menu(
     plan: Plan, questions: tuple[int, ...], codes: Mapping[str, Codes], rows: npt.NDArray[np.intp], words: RecordWords
-) -> npt.NDArray[np.uint64]:
+) -> Words:
     position = 1
-    answer = np.zeros(len(rows), dtype=np.uint64)
+    answer = np.zeros(len(rows), dtype=np.uint32)  # a plan has fewer than 2^32 answers
     for number in questions:
         question = plan.questions[number]
         table = plan.tables[question.table]
         level = _level(question, codes, rows, words, position)
         position += len(question.features) + 1
         symbol = table.sample(level, words.column(position - 1))
-        answer = answer * np.uint64(table.symbols) + symbol
+        answer = answer * np.uint32(table.symbols) + symbol
     return answer
 
 
 def _level(
     question: Question, codes: Mapping[str, Codes], rows: npt.NDArray[np.intp], words: RecordWords, position: int
-) -> npt.NDArray[np.int64]:
-    level = np.zeros(len(rows), dtype=np.int64)
+) -> npt.NDArray[np.signedinteger]:
+    if question.kind == "product":
+        return round_at_random(_product(question, codes, rows), question.levels[0], words.column(position))
+    level = np.zeros(len(rows), dtype=np.int32)
     for offset, (name, size) in enumerate(zip(question.features, question.levels, strict=True)):
-        code = codes[name][rows]
+        code = codes[name].take(rows)
         digit = code if code.dtype.kind == "i" else round_at_random(code, size, words.column(position + offset))
-        level = level * size + digit
+        level = level * np.int32(size) + digit if offset else digit.astype(np.int32)
     return level
+
+
+def _product(question: Question, codes: Mapping[str, Codes], rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    """The number in [-1, 1] that a product question is about."""
+    factors = [
+        worth(codes[name][rows], category)
+        for name, category in zip(question.features, question.categories, strict=True)
+    ]
+    return factors[0] * factors[1] if len(factors) == 2 else 2 * (factors[0] * factors[0]) - 1
+
+
+def worth(code: Codes, category: int | None) -> npt.NDArray[np.float64]:
+    """A feature on the [-1, 1] scale: a number as it is, two values as signs, one category against the others."""
+    if code.dtype.kind == "f":
+        return code
+    return 2.0 * (code if category is None else code == category) - 1
 
 
 def round_at_random(value: npt.NDArray[np.float64], levels: int, words: Words) -> npt.NDArray[np.int64]:
@@ -124,10 +181,14 @@ def round_at_random(value: npt.NDArray[np.float64], levels: int, words: Words) -
 class Device:
     """One person's device: answers each plan once and remembers the answer, because a second one would tell more.
 
-    `memory` is a mapping or the path of a JSON file that keeps the answers by plan id.
+    `memory` is a mapping or the path of a JSON file that keeps the answers by plan id. With the path of a `ledger` the
+    device refuses a plan that exceeds the person's limits there, before anything is drawn, and enters what it answers.
     """
 
-    def __init__(self, memory: MutableMapping[str, dict[str, int]] | str | Path) -> None:
+    def __init__(
+        self, memory: MutableMapping[str, dict[str, int]] | str | Path, ledger: str | Path | None = None
+    ) -> None:
+        self._ledger = ledger
         self._path = Path(memory) if isinstance(memory, str | Path) else None
         self._memory = memory if not isinstance(memory, str | Path) else self._read(Path(memory))
 
@@ -154,6 +215,7 @@ class Device:
         if plan.mechanism != "survey":
             raise refuse("plan.mechanism", plan.mechanism, "survey; a cascade report is made by privatize()")
         if plan.id not in self._memory:
+            self._charge(plan)
             reports = privatize(plan, {name: [record.get(name)] for name in plan.policy.features})
             self._memory[plan.id] = {name: reports.column(name)[0].as_py() for name in ("menu", "answer")}
             if self._path is not None:
@@ -162,3 +224,15 @@ class Device:
                 draft.write_text(json.dumps(self._memory), encoding="utf-8")
                 draft.replace(self._path)
         return dict(self._memory[plan.id])
+
+    def _charge(self, plan: Plan) -> None:
+        """Enters the plan before it is answered: what was charged and never sent costs nobody's privacy."""
+        if self._ledger is None:
+            return
+        spent = Ledger.load(self._ledger)
+        if spent.holds(plan.id):
+            raise InputError(
+                f"ledger: {self._ledger} holds plan {plan.id[:12]}.., but its answer is lost; "
+                "accepted: a plan not answered yet, because a second answer would tell more"
+            )
+        spent.add(release_of(plan)).save(self._ledger)

@@ -19,7 +19,9 @@ import pyarrow.compute as pc
 from bcdp.errors import InputError, refuse
 from bcdp.policy import NumericFeature, Policy
 
-Codes = npt.NDArray[Any]  # float64 in [-1, 1], or int64 numbers of values
+Codes = npt.NDArray[Any]  # float64 in [-1, 1], or int16 numbers of values
+_CODE = np.int16
+_WIDEST = 2**20  # the widest range of whole numbers that is looked up in a table
 
 
 def as_arrow(table: Any) -> pa.Table:
@@ -71,25 +73,71 @@ def _encode_column(policy: Policy, name: str, column: pa.ChunkedArray) -> Codes:
     feature = policy.features[name]
     if isinstance(feature, NumericFeature):
         return _scaled(feature, name, column)
-    words = codes_of(feature.values)
-    imputed = words[_text(feature.imputed)]
-    codes = [np.empty(0, dtype=np.int64)]
+    known = codes_of(feature.values)
+    imputed = known[_text(feature.imputed)]
+    parts = []
     for chunk in column.chunks:
-        encoded = chunk if pa.types.is_dictionary(column.type) else _dictionary(name, chunk)
-        values = encoded.dictionary.to_pylist()
-        indices = np.asarray(pc.fill_null(encoded.indices.cast(pa.int64()), len(values)), dtype=np.int64)
-        code_of = np.full(len(values) + 1, imputed)
-        for index in np.flatnonzero(np.bincount(indices, minlength=len(values))[: len(values)]):  # only values in use
-            code_of[index] = _code(feature.values, words, name, values[index], imputed)
-        codes.append(code_of[indices])
-    return np.concatenate(codes)
+        try:
+            codes = _codes(known, imputed, chunk)
+        except pa.ArrowNotImplementedError:
+            raise refuse(f"column '{name}'", f"values of type {chunk.type}", "text, numbers or true/false") from None
+        if len(codes) and codes.min() < 0:
+            values = feature.values or ()
+            listed = ", ".join(map(repr, values[:12])) + ", ..." * (len(values) > 12) or "0, 1, false or true"
+            raise refuse(f"column '{name}'", chunk[int(codes.argmin())].as_py(), listed)
+        parts.append(codes)
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=_CODE), *parts])
 
 
-def _dictionary(name: str, chunk: pa.Array) -> pa.DictionaryArray:
-    try:
-        return chunk.dictionary_encode()
-    except pa.ArrowNotImplementedError:
-        raise refuse(f"column '{name}'", f"values of type {chunk.type}", "text, numbers or true/false") from None
+def _codes(known: Mapping[str, int], imputed: int, values: pa.Array) -> npt.NDArray[np.int16]:
+    """The code of each value, -1 where it is not known."""
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        return _looked_up(_codes(known, imputed, values.dictionary), imputed, values.indices)
+    if pa.types.is_boolean(kind):
+        false, true = (known.get(word, -1) for word in ("false", "true"))
+        first, skipped = divmod(values.offset, 8)
+        packed = np.frombuffer(values.buffers()[1] or b"", dtype=np.uint8)[first:]
+        codes = np.unpackbits(packed, bitorder="little", count=skipped + len(values))[skipped:].astype(_CODE)
+        if (false, true) != (0, 1):
+            codes = codes * _CODE(true - false) + _CODE(false)
+        return _with_missing(codes, imputed, values)
+    if pa.types.is_integer(kind) and kind != pa.uint64():
+        numbers = _whole(known)
+        low, high = min(numbers, default=0) - 1, max(numbers, default=0) + 1
+        if high - low < _WIDEST:
+            table = np.full(high - low + 1, -1, dtype=_CODE)
+            table[[number - low for number in numbers]] = list(numbers.values())
+            return _looked_up(table, imputed, values, low)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        position = pc.index_in(values, value_set=pa.array(known, kind))
+        codes = _looked_up(np.fromiter(known.values(), _CODE), -1, position)
+        return _with_missing(codes, imputed, values)
+    distinct = values.dictionary_encode()
+    table = np.array([_code(known, imputed, value) for value in distinct.dictionary.to_pylist()], dtype=_CODE)
+    return _looked_up(table, imputed, distinct.indices)
+
+
+def _looked_up(table: npt.NDArray[np.int16], missing: int, numbers: pa.Array, low: int = 0) -> npt.NDArray[np.int16]:
+    """The table's entry for each number, counted from `low`; numbers beyond the table have its first or last one."""
+    present = numbers.fill_null(0) if numbers.null_count else numbers
+    places = present.to_numpy(zero_copy_only=False).astype(np.intp, copy=False)
+    if low:
+        places = places - low  # what wraps around lands beyond the table too
+    codes = table.take(places, mode="clip") if len(table) else np.empty(len(places), _CODE)
+    return _with_missing(codes, missing, numbers)
+
+
+def _with_missing(codes: npt.NDArray[np.int16], missing: int, values: pa.Array) -> npt.NDArray[np.int16]:
+    if values.null_count:
+        codes[np.asarray(values.is_null())] = missing
+    return codes
+
+
+def _whole(known: Mapping[str, int]) -> dict[int, int]:
+    """The codes of the words that are whole numbers."""
+    short = (word for word in known if len(word) <= 19 and word.removeprefix("-").isdecimal())
+    return {int(word): known[word] for word in short if str(int(word)) == word}
 
 
 def _text(value: object) -> str:
@@ -108,18 +156,10 @@ def codes_of(values: tuple[Any, ...] | None) -> dict[str, int]:
     return {_text(value): number for number, value in enumerate(values)}
 
 
-def _code(values: tuple[Any, ...] | None, codes: dict[str, int], name: str, value: object, imputed: int) -> int:
+def _code(known: Mapping[str, int], imputed: int, value: object) -> int:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return imputed
-    code = codes.get(_text(value))
-    if code is None:
-        known = (
-            "0, 1, false or true"
-            if values is None
-            else ", ".join(map(repr, values[:12])) + ", ..." * (len(values) > 12)
-        )
-        raise refuse(f"column '{name}'", value, known)
-    return code
+    return known.get(_text(value), -1)
 
 
 def _scaled(feature: NumericFeature, name: str, column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
@@ -128,7 +168,12 @@ def _scaled(feature: NumericFeature, name: str, column: pa.ChunkedArray) -> npt.
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)
     ):
         raise refuse(f"column '{name}'", f"values of type {kind}", "numbers")
-    numbers = np.asarray(pc.cast(column, pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+    numbers = np.array(pc.cast(column, pa.float64(), safe=False).to_numpy(), dtype=np.float64)
     low, high = feature.bounds
-    inside = np.clip(np.where(np.isnan(numbers), feature.imputed, numbers), low, high)
-    return np.clip((inside - low) / (high - low) * 2 - 1, -1.0, 1.0)
+    numbers[np.isnan(numbers)] = feature.imputed
+    np.clip(numbers, low, high, out=numbers)
+    numbers -= low
+    numbers /= high - low
+    numbers *= 2
+    numbers -= 1
+    return np.clip(numbers, -1.0, 1.0, out=numbers)

@@ -1,4 +1,4 @@
-"""Counts become estimates: means and frequencies in the features' own units, with intervals (docs/theory.md, 4.3).
+"""Counts become estimates: means, frequencies and regressions in the features' own units (docs/theory.md, 4.3).
 
 Of those who were asked a question, the decoded answers are averaged; where a feature is asked in several ways, the
 averages are weighted by what each way was designed to tell.
@@ -18,8 +18,9 @@ import numpy.typing as npt
 from bcdp.cascade.device import coordinates
 from bcdp.errors import refuse
 from bcdp.plan import Plan, Question
-from bcdp.policy import FrequencyTask, MeanTask, NumericFeature
-from bcdp.survey.decoding import is_frequency, second_moment, target
+from bcdp.policy import FrequencyTask, MeanTask, NumericFeature, RegressionTask
+from bcdp.regression import RegressionEstimate, fit
+from bcdp.survey.decoding import is_frequency, second_moment, target, targets
 from bcdp.tally import CascadeTally, SurveyTally, Tally
 
 Array = npt.NDArray[np.float64]
@@ -45,12 +46,20 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Estimates:
-    """Everything that the plan's tasks ask for; `people` is the number of reports."""
+    """Everything that the plan's tasks ask for; `people` is the number of reports.
+
+    `regression` is that of the first such task; all of them are in `regressions`. Only surveys have them.
+    """
 
     people: int
     level: float
     means: Mapping[str, Estimate]
     frequencies: Mapping[str, Mapping[Any, Estimate]]
+    regressions: tuple[RegressionEstimate, ...] = ()
+
+    @property
+    def regression(self) -> RegressionEstimate | None:
+        return self.regressions[0] if self.regressions else None
 
     def to_dict(self) -> dict[str, Any]:
         """The estimates in plain JSON; what is not finite is null."""
@@ -62,6 +71,8 @@ class Estimates:
                 name: {str(value): estimate.to_dict() for value, estimate in table.items()}
                 for name, table in self.frequencies.items()
             },
+            **({"regression": self.regression.to_dict()} if self.regression else {}),
+            **({"regressions": [one.to_dict() for one in self.regressions]} if len(self.regressions) > 1 else {}),
         }
 
 
@@ -75,7 +86,7 @@ class _Raw:
 
 
 def estimate(tally: Tally, level: float = 0.95) -> Estimates:
-    """The estimates of every mean and frequency that the plan's tasks name, with intervals of the given level.
+    """The estimates of all that the plan's tasks name, with intervals of the given level.
 
     The intervals are for the population that the people were drawn from.
     """
@@ -91,7 +102,9 @@ def estimate(tally: Tally, level: float = 0.95) -> Estimates:
                 means[name] = _mean(plan, name, raws[name], width)
             else:
                 frequencies[name] = _frequencies(plan, name, raws[name], width)
-    return Estimates(tally.people, level, means, frequencies)
+    regressions = [task.regression for task in plan.policy.tasks if isinstance(task, RegressionTask)]
+    fitted = tuple(fit(tally, one, level) for one in regressions) if isinstance(tally, SurveyTally) else ()
+    return Estimates(tally.people, level, means, frequencies, fitted)
 
 
 def _raw(tally: Tally, name: str) -> _Raw:
@@ -112,7 +125,7 @@ def _from_counts(tally: SurveyTally, name: str) -> _Raw:
     for number, menu in enumerate(plan.menus):
         for axis, index in enumerate(menu.questions):
             question = plan.questions[index]
-            if name not in question.features:
+            if name not in targets(question):
                 continue
             counts = tally.counts(number)
             marginal = counts.sum(axis=tuple(a for a in range(counts.ndim) if a != axis))

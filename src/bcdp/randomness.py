@@ -8,13 +8,14 @@ taken from the operating system and forgotten. Nothing here takes a seed.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from scipy.special import ndtri
 
@@ -51,25 +52,52 @@ def _subkey(key: bytes, purpose: bytes) -> bytes:
     return HKDF(algorithm=hashes.SHA256(), length=16, salt=None, info=b"bcdp " + purpose).derive(key)
 
 
-def _encrypt(key: bytes, blocks: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def _aes(key: bytes) -> CipherContext:
     # ECB over distinct blocks is AES as a pseudorandom function, which is what is wanted here; nothing is hidden by it.
-    encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
-    out = encryptor.update(np.ascontiguousarray(blocks).data)
-    return np.frombuffer(out, dtype=np.uint8).reshape(blocks.shape)
+    return Cipher(algorithms.AES(key), modes.ECB()).encryptor()
 
 
-def _digest_texts(key: bytes, texts: Iterable[str | bytes]) -> npt.NDArray[np.uint8]:
-    """CBC-MAC with the length in the first block (so no text is the start of another), all texts at once."""
+def _encrypt(aes: CipherContext, blocks: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(aes.update(blocks.data), dtype=np.uint8).reshape(blocks.shape)
+
+
+def _text_bytes(texts: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """All texts one after the other as bytes, and where each begins, with the end of the last."""
+    if isinstance(texts, pa.Array):
+        whole = texts.cast(pa.large_binary())
+        _, offsets, data = whole.buffers()
+        starts = np.frombuffer(offsets, dtype=np.int64)[whole.offset : whole.offset + len(whole) + 1]
+        return np.frombuffer(data or b"", dtype=np.uint8), starts
     raw = [text.encode() if isinstance(text, str) else bytes(text) for text in texts]
-    lengths = np.array([len(text) for text in raw], dtype=np.uint64)
-    state = np.zeros((len(raw), 16), dtype=np.uint8)
+    starts = np.concatenate([[0], np.cumsum([len(text) for text in raw], dtype=np.int64)])
+    return np.frombuffer(b"".join(raw), dtype=np.uint8), starts
+
+
+def _digest_texts(key: bytes, texts: Any) -> npt.NDArray[np.uint8]:
+    """CBC-MAC with the length in the first block (so no text is the start of another), all texts at once."""
+    data, starts = _text_bytes(texts)
+    aes = _aes(key)
+    lengths = np.diff(starts)
+    state = np.zeros((len(lengths), 16), dtype=np.uint8)
     state[:, :8] = lengths.astype("<u8").view(np.uint8).reshape(-1, 8)
-    state = _encrypt(key, state).copy()
-    for start in range(0, int(lengths.max(initial=0)), 16):
-        live = np.flatnonzero(lengths > start)
-        chunk = b"".join(raw[i][start : start + 16].ljust(16, b"\0") for i in live)
-        state[live] = _encrypt(key, state[live] ^ np.frombuffer(chunk, dtype=np.uint8).reshape(-1, 16))
+    state = _encrypt(aes, state).copy()
+    padded = np.concatenate([data, np.zeros(16, dtype=np.uint8)])
+    windows = np.ndarray(len(data) + 1, dtype="V16", buffer=padded, strides=(1,))  # 16 bytes from every place on
+    kept = np.where(np.arange(16) < np.arange(17)[:, None], 255, 0).astype(np.uint8)
+    for done in range(0, int(lengths.max(initial=0)), 16):
+        live = np.flatnonzero(lengths > done)
+        chunk = windows.take(starts[live] + done).view(np.uint8).reshape(-1, 16)
+        chunk &= _rows(kept, np.minimum(lengths[live] - done, 16))
+        state[live] = _encrypt(aes, _rows(state, live) ^ chunk)
     return state
+
+
+def _is_text(ids: Any) -> bool:
+    if isinstance(ids, pa.Array):
+        return any(test(ids.type) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary))
+    if isinstance(ids, range) or (isinstance(ids, np.ndarray) and ids.dtype.kind in "iu"):
+        return False
+    return all(isinstance(value, str | bytes) for value in ids)
 
 
 class RecordWords:
@@ -81,39 +109,53 @@ class RecordWords:
         Releases that share their words are not independent and tell more than their sum, so every plan is a purpose.
         """
         secret = fresh_key() if key is None else check_key(key)
-        self._key = _subkey(secret, f"words {purpose}".encode())
+        self._aes = _aes(_subkey(secret, f"words {purpose}".encode()))
         self._blocks = np.zeros((len(ids), 16), dtype=np.uint8)
-        if all(isinstance(value, str | bytes) for value in ids):
+        if _is_text(ids):
             self._blocks[:, :12] = _digest_texts(_subkey(secret, b"ids"), ids)[:, :12]
         else:
-            array = np.asarray(ids)
+            array = np.arange(ids.start, ids.stop, ids.step) if isinstance(ids, range) else np.asarray(ids)
             if array.dtype.kind not in "iu" or array.ndim != 1:
                 raise refuse("ids", array.dtype.name, "integers or texts, one for each record, none missing")
-            self._blocks[:, :8] = array.astype("<u8").view(np.uint8).reshape(-1, 8)
+            self._blocks.view("<u8")[:, 0] = array.astype("<u8")
         self._cached: tuple[int, Words] = (-1, np.empty((0, _LANES), dtype=np.uint32))
+        self._origin: tuple[RecordWords, npt.NDArray[np.intp]] | None = None
 
     def __len__(self) -> int:
-        return len(self._blocks)
+        return len(self._blocks) if self._origin is None else len(self._origin[1])
 
     def take(self, rows: npt.NDArray[np.intp]) -> RecordWords:
-        """The words of some of the records."""
+        """The words of some of the records; nothing is encrypted twice for them, and nothing that is never read."""
         part = object.__new__(RecordWords)
-        part._key, part._blocks = self._key, self._blocks[rows]
-        part._cached = (self._cached[0], self._cached[1][rows]) if self._cached[0] >= 0 else self._cached
+        part._aes, part._blocks = self._aes, self._blocks
+        part._origin = (self, rows) if self._origin is None else (self._origin[0], self._origin[1][rows])
+        part._cached = (-1, np.empty((0, _LANES), dtype=np.uint32))
         return part
 
     def _block(self, number: int) -> Words:
         if self._cached[0] != number:
-            self._blocks[:, 12:] = np.frombuffer(np.uint32(number).astype("<u4").tobytes(), dtype=np.uint8)
-            self._cached = (
-                number,
-                _encrypt(self._key, self._blocks).view("<u4").astype(np.uint32, copy=False),
-            )
+            self._cached = (number, self._made(number))
         return self._cached[1]
+
+    def _made(self, number: int) -> Words:
+        if self._origin is None:
+            blocks = self._blocks
+        else:
+            whole, rows = self._origin
+            if whole._cached[0] == number:
+                return _rows(whole._cached[1], rows)
+            blocks = _rows(self._blocks, rows)
+        blocks.view("<u4")[:, 3] = number
+        return _encrypt(self._aes, blocks).view("<u4").astype(np.uint32, copy=False)
 
     def column(self, position: int) -> Words:
         """Word number `position` of every record."""
         return self._block(position // _LANES)[:, position % _LANES]
+
+
+def _rows(array: npt.NDArray[Any], rows: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+    """Some rows of an array whose rows are 16 bytes; as one number each they are moved at once."""
+    return array.view(np.complex128)[:, 0].take(rows).view(array.dtype).reshape(len(rows), -1)
 
 
 class Draws(Protocol):

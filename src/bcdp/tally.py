@@ -7,18 +7,28 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bcdp.cascade.device import largest_estimates
 from bcdp.device import PLAN_KEY
 from bcdp.encoding import as_arrow
 from bcdp.errors import InputError, refuse
 from bcdp.plan import Plan
+
+SPARK_KEY = b"org.apache.spark.sql.parquet.row.metadata"
+_BLOCK = 2**17  # rows that fit in the processor's cache
+_LARGEST_RECTANGLE = 2**16
+_MOST_PAIRED = 100
+_LARGEST_COUNT = 2**53  # beyond it, whole numbers are not exact in JSON
+
+Whole = npt.NDArray[Any]  # integers of any size
 
 
 class Tally:
@@ -38,7 +48,7 @@ class Tally:
         raise NotImplementedError
 
     def _check_plan(self, table: pa.Table) -> None:
-        made_for = (table.schema.metadata or {}).get(PLAN_KEY)
+        made_for = _stated_plan(table.schema.metadata or {})
         if made_for is not None and made_for != self.plan.id.encode():
             raise refuse(
                 "reports",
@@ -78,6 +88,11 @@ class Tally:
             raise InputError(
                 f"tally: {path} cannot be read ({error}); accepted: a file written by `bcdp tally`"
             ) from None
+        return Tally.from_dict(document, plan)
+
+    @staticmethod
+    def from_dict(document: Any, plan: Plan) -> Tally:
+        """The tally that `to_dict` describes, for the plan that it counts."""
         if not isinstance(document, dict) or document.get("plan") != plan.id:
             found = document.get("plan") if isinstance(document, dict) else document
             raise refuse("tally.plan", found, f"the plan's id {plan.id[:12]}..")
@@ -97,6 +112,9 @@ class SurveyTally(Tally):
         sizes = np.array([math.prod(digits) for digits in plan.symbols], dtype=np.int64)
         self._starts = np.concatenate([[0], np.cumsum(sizes)])
         self._counts = np.zeros(int(self._starts[-1]), dtype=np.int64)
+        # the counts as a rectangle, menu by answer: its corners that no answer can reach are checked after counting
+        reachable = np.arange(sizes.max()) < sizes[:, None] if len(sizes) * sizes.max() <= _LARGEST_RECTANGLE else None
+        self._reachable = reachable
 
     @property
     def people(self) -> int:  # type: ignore[override]
@@ -108,20 +126,51 @@ class SurveyTally(Tally):
         return self._counts[self._starts[menu] : self._starts[menu + 1]].reshape(self.plan.symbols[menu])
 
     def add(self, reports: Any) -> SurveyTally:
+        """Counts a batch of reports, all of them or, if any is refused, none; gives the tally itself.
+
+        With a column `count` a row stands for so many reports, as a `GROUP BY menu, answer` gives them.
+        """
         table = as_arrow(reports)
         self._check_plan(table)
-        if not {"menu", "answer"} <= set(table.column_names):
+        names = set(table.column_names)
+        if not {"menu", "answer"} <= names:
             raise refuse("reports", f"columns {', '.join(table.column_names)}", "columns menu and answer")
         menu, answer = (_whole_numbers(table, name) for name in ("menu", "answer"))
-        self._counts += self._counted(menu, answer)
+        if "count" in names:
+            count = _whole_numbers(table, "count")
+            if len(count) and not 0 <= int(count.min()) <= int(count.max()) < _LARGEST_COUNT:
+                wrong = int(count.min()) if int(count.min()) < 0 else int(count.max())
+                raise refuse("reports.count", wrong, "whole numbers from 0 to 2^53")
+            self._counts = self._counts + self._summed(menu, answer, count.astype(np.int64))
+        else:
+            size = max(_BLOCK, len(self._counts))
+            parts = (slice(start, start + size) for start in range(0, len(menu), size))
+            counts = (self._counted(menu[part], answer[part]) for part in parts)
+            self._counts = sum(counts, self._counts)
         return self
 
-    def _counted(
-        self, menu: npt.NDArray[np.int64], answer: npt.NDArray[np.int64], count: npt.NDArray[np.int64] | None = None
-    ) -> npt.NDArray[np.int64]:
-        if len(menu) == 0:
-            return np.zeros_like(self._counts)
-        if int(menu.min()) < 0 or int(menu.max()) >= len(self.plan.menus):
+    def _counted(self, menu: Whole, answer: Whole) -> Whole:
+        """How often each cell occurs."""
+        reachable = self._reachable
+        if reachable is None:
+            return np.bincount(self._cells(menu, answer), minlength=len(self._counts))
+        width = reachable.shape[1]
+        if not (_within(menu, len(reachable)) and _within(answer, width)):
+            self._cells(menu, answer)
+        cells = menu.astype(np.uint32, copy=False) * np.uint32(width) + answer.astype(np.uint32, copy=False)
+        counts = _occurrences(cells, reachable.size).reshape(reachable.shape)
+        if counts[~reachable].any():
+            self._cells(menu, answer)
+        return counts[reachable]
+
+    def _summed(self, menu: Whole, answer: Whole, count: Whole) -> Whole:
+        total = np.zeros_like(self._counts)
+        np.add.at(total, self._cells(menu, answer), count)
+        return total
+
+    def _cells(self, menu: Whole, answer: Whole) -> npt.NDArray[np.int64]:
+        """The place of each report among the counts; an impossible report is refused."""
+        if not _within(menu, len(self.plan.menus)):
             worst = int(menu.min()) if int(menu.min()) < 0 else int(menu.max())
             raise refuse("reports.menu", worst, f"numbers from 0 to {len(self.plan.menus) - 1}")
         sizes = np.diff(self._starts)
@@ -130,12 +179,7 @@ class SurveyTally(Tally):
             row = int(wrong[0])
             allowed = f"numbers from 0 to {int(sizes[menu[row]]) - 1} for menu {int(menu[row])}"
             raise refuse("reports.answer", int(answer[row]), allowed)
-        cells = self._starts[menu] + answer
-        if count is None:
-            return np.bincount(cells, minlength=len(self._counts))
-        total = np.zeros_like(self._counts)
-        np.add.at(total, cells, count)
-        return total
+        return np.asarray(self._starts[menu] + answer.astype(np.int64))
 
     def _arrays(self) -> list[npt.NDArray[Any]]:
         return [self._counts]
@@ -152,13 +196,13 @@ class SurveyTally(Tally):
     def _read(self, document: dict[str, Any]) -> None:
         rows = document.get("counts")
         whole = isinstance(rows, list) and all(
-            isinstance(row, list) and len(row) == 3 and all(type(n) is int and 0 <= n < 2**53 for n in row)
+            isinstance(row, list) and len(row) == 3 and all(type(n) is int and 0 <= n < _LARGEST_COUNT for n in row)
             for row in rows
         )
         if not whole:
             raise refuse("tally.counts", rows, "rows of menu, answer and count")
         numbers = np.array(rows, dtype=np.int64).reshape(-1, 3)
-        self._counts = self._counted(numbers[:, 0], numbers[:, 1], numbers[:, 2])
+        self._counts = self._summed(numbers[:, 0], numbers[:, 1], numbers[:, 2])
         if document.get("people") != self.people:
             raise refuse("tally.people", document.get("people"), f"{self.people}, the sum of the counts")
 
@@ -184,8 +228,7 @@ class CascadeTally(Tally):
             raise refuse("reports", f"columns {', '.join(table.column_names)}", "a column estimate")
         column = table.column("estimate").combine_chunks()
         size, kind = len(self.sum), column.type
-        lists = pa.types.is_fixed_size_list(kind) and kind.list_size == size and pa.types.is_floating(kind.value_type)
-        if not lists or column.null_count:
+        if not _are_lists(column, size) or column.null_count:
             raise refuse("reports.estimate", f"{kind} with {column.null_count} missing", f"lists of {size} numbers")
         estimates = np.asarray(column.flatten(), dtype=np.float64).reshape(-1, size)
         possible = np.abs(estimates) <= self._largest
@@ -209,7 +252,7 @@ class CascadeTally(Tally):
 
     def _read(self, document: dict[str, Any]) -> None:
         people = document.get("people")
-        if type(people) is not int or not 0 <= people < 2**53:
+        if type(people) is not int or not 0 <= people < _LARGEST_COUNT:
             raise refuse("tally.people", people, "a whole number of people")
         self._people = np.array([people])
         hidden = np.isnan(self._largest) & (people > 0)
@@ -228,16 +271,51 @@ def _numbers(document: dict[str, Any], name: str, hidden: npt.NDArray[np.bool_])
     return array
 
 
+def _are_lists(column: pa.Array, size: int) -> bool:
+    kind = column.type
+    lists = pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind)
+    if not lists or not pa.types.is_floating(kind.value_type):
+        return False
+    return bool(pc.all(pc.equal(pc.list_value_length(column), size), min_count=0).as_py())
+
+
 def _without_nan(array: npt.NDArray[np.float64]) -> Any:
     plain = array.astype(object)
     plain[np.isnan(array)] = None  # a feature that is not released
     return plain.tolist()
 
 
-def _whole_numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
+def _occurrences(cells: npt.NDArray[np.uint32], size: int) -> npt.NDArray[np.int64]:
+    """How often each number below `size` occurs; where there are few, two at a time, which takes half the steps."""
+    if size > _MOST_PAIRED:
+        return np.bincount(cells, minlength=size)
+    half = len(cells) // 2
+    pairs = np.bincount(cells[:half] * np.uint32(size) + cells[half : 2 * half], minlength=size**2).reshape(size, size)
+    return np.asarray(pairs.sum(axis=0) + pairs.sum(axis=1) + np.bincount(cells[2 * half :], minlength=size))
+
+
+def _within(numbers: Whole, end: int) -> bool:
+    return len(numbers) == 0 or 0 <= int(numbers.min()) <= int(numbers.max()) < end
+
+
+def _whole_numbers(table: pa.Table, name: str) -> Whole:
     column = table.column(name)
+    if pa.types.is_decimal(column.type) and column.type.scale == 0:  # as some warehouses write whole numbers
+        column = column.cast(pa.int64())
     if not pa.types.is_integer(column.type) or column.null_count:
         raise refuse(
             f"reports.{name}", f"type {column.type} with {column.null_count} missing", "whole numbers, none missing"
         )
-    return np.asarray(column.to_numpy()).astype(np.int64)
+    return np.asarray(column.to_numpy())
+
+
+def _stated_plan(metadata: Mapping[bytes, bytes]) -> bytes | None:
+    """The id of the plan that reports were made for, where they say it; Spark says it of the column `menu`."""
+    if PLAN_KEY in metadata or SPARK_KEY not in metadata:
+        return metadata.get(PLAN_KEY)
+    try:
+        fields = json.loads(metadata[SPARK_KEY])["fields"]
+        stated = [field["metadata"].get(PLAN_KEY.decode()) for field in fields if field["name"] in ("menu", "estimate")]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return str(stated[0]).encode() if stated and stated[0] is not None else None

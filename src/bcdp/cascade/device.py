@@ -80,13 +80,18 @@ def largest_estimates(plan: Plan) -> Array:
 
 def release(plan: Plan, codes: Mapping[str, npt.NDArray[Any]], words: RecordWords) -> Array:
     """The unbiased private estimate of each record, one coordinate after the other, on the [-1, 1] scale."""
+    records = coordinate_values(plan.policy, codes)
+    return mean_mechanism(records, coordinate_budgets(plan), KeyedDraws(words)) if len(records) else records
+
+
+def coordinate_values(policy: Policy, codes: Mapping[str, npt.NDArray[Any]]) -> Array:
+    """Each record as numbers in [-1, 1], one column for each coordinate."""
     columns = []
-    for name, feature in plan.policy.features.items():
+    for name, feature in policy.features.items():
         if feature.type == "numeric":
             columns.append(codes[name])
         elif feature.type == "binary":
             columns.append(codes[name] * 2.0 - 1)
         else:
             columns.extend(2.0 * (codes[name] == value) - 1 for value in range(len(feature.values)))
-    records = np.stack(columns, axis=1)
-    return mean_mechanism(records, coordinate_budgets(plan), KeyedDraws(words)) if len(records) else records
+    return np.stack(columns, axis=1)

@@ -15,19 +15,37 @@ from typing import Annotated
 
 import typer
 
+from bcdp.cli.audit import audit
 from bcdp.cli.collect import estimate, privatize, tally
+from bcdp.cli.correlate import correlate
 from bcdp.cli.experiment import experiment
+from bcdp.cli.export import export
+from bcdp.cli.ledger import ledger
 from bcdp.cli.plan import plan, policy
+from bcdp.cli.report import demo, report
+from bcdp.cli.serve import serve, tickets
+from bcdp.cli.simulate import simulate
+from bcdp.cli.verify import verify
 from bcdp.errors import InputError
 
 NO_READER, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "policy": policy,
+    "correlate": correlate,
     "plan": plan,
     "privatize": privatize,
     "tally": tally,
     "estimate": estimate,
+    "report": report,
+    "demo": demo,
+    "serve": serve,
+    "tickets": tickets,
+    "export": export,
+    "verify": verify,
+    "audit": audit,
+    "ledger": ledger,
+    "simulate": simulate,
     "experiment": experiment,
 }
 

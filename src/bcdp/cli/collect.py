@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from bcdp.cli.options import AsJson
-from bcdp.cli.output import progress, show, show_json, table
+from bcdp.cli.output import progress, show, show_json, table, working
 from bcdp.errors import InputError, refuse
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from bcdp.tally import Tally
 
 PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, written by bcdp plan.")]
+Engine = Annotated[
+    Literal["local", "spark"], typer.Option(help="This machine's cores, or Spark: Parquet files and tables.")
+]
 
 
 def privatize(
@@ -29,12 +32,14 @@ def privatize(
     id_column: Annotated[
         str | None, typer.Option(metavar="C", help="The column that identifies a record, needed with a key.")
     ] = None,
+    engine: Engine = "local",
     as_json: AsJson = False,
 ) -> None:
     """Do what devices do, for a file: turn records into reports that may leave.
 
     The plan is verified first. Without a key the randomness is fresh and forgotten; with a key and an id column the
-    same record gives the same report again, so that a retried job releases nothing new.
+    same record gives the same report again, so that a retried job releases nothing new. Records are read in batches:
+    memory does not grow with the file. An id stands for one record; a repeated id is refused where a batch shows it.
 
     Examples:
 
@@ -42,31 +47,23 @@ def privatize(
         head -c 32 /dev/urandom > key
         bcdp privatize plan.json people.parquet -o reports.parquet --key-file key --id-column id
     """
-    import pyarrow.parquet as pq
-
-    from bcdp.device import privatize as to_reports
-    from bcdp.encoding import arrow_types
-    from bcdp.files import read_batches, row_count, written_whole
     from bcdp.plan import Plan
 
     made = Plan.load(plan)
     key = _read_key(key_file)
     if (key is None) != (id_column is None):
         raise refuse("--id-column", id_column, "a key file and an id column together, or neither")
-    people, writer = 0, None
-    with written_whole(output) as draft, progress("privatize", total=row_count(data)) as advance:
-        try:
-            for batch in read_batches(data, arrow_types(made.policy)):
-                reports = to_reports(made, batch, key, id_column)
-                writer = writer or pq.ParquetWriter(draft, reports.schema)
-                writer.write_table(reports)
-                people += len(reports)
-                advance(len(reports))
-        finally:
-            if writer is not None:
-                writer.close()
-        if writer is None:
-            raise InputError(f"{data}: has no rows; accepted: at least one record")
+    if engine == "spark":
+        from bcdp.engines import spark
+
+        with working("privatize with Spark"):
+            people = spark.privatize_files(made, data, output, key, id_column)
+    else:
+        from bcdp.engines import local
+        from bcdp.files import row_count
+
+        with progress("privatize", total=row_count(data)) as advance:
+            people = local.privatize_file(made, data, output, key, id_column, advance)
     if as_json:
         show_json({"plan": made.id, "reports": str(output), "people": people})
     else:
@@ -85,21 +82,31 @@ def _read_key(path: Path | None) -> bytes | None:
 def tally(
     plan: PlanFile,
     reports: Annotated[
-        list[Path], typer.Argument(metavar="REPORTS...", help="Report files; tallies may be among them.")
+        list[Path],
+        typer.Argument(metavar="REPORTS...", help="Reports, or rows of menu, answer and count; tallies may be among."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The tally to write, as JSON.")],
+    engine: Engine = "local",
     as_json: AsJson = False,
 ) -> None:
     """Count reports. The counts are all that estimates need, however many people there are.
 
-    Example:
+    Examples:
 
         bcdp tally plan.json monday.parquet tuesday.parquet -o tally.json
+        bcdp tally plan.json grouped.csv -o tally.json    # columns menu, answer, count from any SQL database
     """
     from bcdp.files import written_whole
     from bcdp.plan import Plan
 
-    counted = _count(Plan.load(plan), reports)
+    made = Plan.load(plan)
+    if engine == "spark":
+        from bcdp.engines import spark
+
+        with working("tally with Spark"):
+            counted = spark.tally_files(made, reports)
+    else:
+        counted = count(made, reports)
     with written_whole(output) as draft:
         counted.save(draft)
     if as_json:
@@ -108,22 +115,15 @@ def tally(
         show(f"{output} written: {counted.people:,} reports counted")
 
 
-def _count(made: Plan, paths: list[Path]) -> Tally:
-    from bcdp.files import read_batches, row_count
-    from bcdp.tally import Tally
+def count(made: Plan, paths: list[Path]) -> Tally:
+    """The counts of report files, rows of counts and tallies together, with a bar for who watches."""
+    from bcdp.engines.local import tally_files
+    from bcdp.files import row_count
 
-    counted = Tally(made)
     known = [row_count(path) for path in paths if path.suffix != ".json"]
     total = sum(rows for rows in known if rows is not None) if None not in known else None
     with progress("tally", total=total) as advance:
-        for path in paths:
-            if path.suffix == ".json":
-                counted = counted + Tally.load(path, made)
-                continue
-            for batch in read_batches(path):
-                counted.add(batch)
-                advance(len(batch))
-    return counted
+        return tally_files(made, paths, advance)
 
 
 def estimate(
@@ -133,7 +133,7 @@ def estimate(
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the estimates as a PNG.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate means and frequencies with intervals, in the features' own units.
+    """Estimate means, frequencies and regressions with intervals, in the features' own units.
 
     Example:
 
@@ -143,7 +143,7 @@ def estimate(
     from bcdp.plan import Plan
 
     made = Plan.load(plan)
-    found = from_tally(_count(made, tally), level)
+    found = from_tally(count(made, tally), level)
     if plot is not None:
         from bcdp.pictures import draw_estimates
 
@@ -165,4 +165,12 @@ def _estimate_tables(found: Estimates) -> list[Any]:
         answers = next(iter(categories.values())).answers
         parts += ["", f"{name}, from {answers:,} answers"]
         parts += [table(["value", "frequency", "unprojected", "std. error", share], rows)]
+    for fitted in found.regressions:
+        numbers = {"intercept": fitted.intercept, **fitted.coefficients}
+        rows = [[name, c.value, c.se, f"{c.low:.5g} to {c.high:.5g}"] for name, c in numbers.items()]
+        explained = fitted.explained
+        parts += ["", f"{fitted.target} by least squares: coefficients in own units, shrunk as the noise asks"]
+        parts += [table(["", "coefficient", "std. error", f"{share}, unshrunk"], rows)]
+        parts += [f"share of variance explained: {explained.value:.3f} ({explained.low:.3f} to {explained.high:.3f})"]
+        parts += [fitted.remark]
     return parts

@@ -71,7 +71,7 @@ def _tables(found: Experiment, rows: Sequence[Row]) -> Iterator[str | Table]:
     for panel in dict.fromkeys(row.panel for row in rows):
         own = [row for row in rows if row.panel == panel]
         curves = list(dict.fromkeys(row.curve for row in own))
-        medians = {(row.x, row.curve): row.median for row in own}
+        medians = {(row.x, row.curve): row.predicted if row.median != row.median else row.median for row in own}
         lines = [[f"{x:,.10g}", *(medians[x, curve] for curve in curves)] for x in dict.fromkeys(row.x for row in own)]
         yield f"{panel}: {found.y_labels[panel]}, median of {own[0].trials:,} trials"
         yield table([found.x_label, *curves], lines)

@@ -9,8 +9,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
+
+from bcdp.wording import number
 
 PIPED_WIDTH = 100
 
@@ -55,16 +58,21 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}" if math.isfinite(value) else "-"
-    return str(value)
+    return number(value) if isinstance(value, float) else str(value)
+
+
+class _Rate(ProgressColumn):
+    """How many steps are done in a second."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:,.0f}/s" if task.speed else "")
 
 
 @contextmanager
 def progress(description: str, total: float | None) -> Iterator[Callable[[float], None]]:
     """A bar on stderr while the block runs, if a person watches; the block calls what it gets with each step's size."""
     console = _console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), _Rate(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(description, total=total)
         yield lambda step: bar.advance(task, step)

@@ -10,6 +10,7 @@ import typer
 
 from bcdp.cli.options import AsJson
 from bcdp.cli.output import show, show_json, table, working
+from bcdp.wording import odds
 
 if TYPE_CHECKING:
     from bcdp.comparison import Errors
@@ -76,18 +77,49 @@ def plan(
         limit = _limit(made, correlation)
     with written_whole(output) as draft:
         made.save(draft)
+    document = _document(made, errors, doubled, certain, limit, users)
+    for name, limited in _bindings(made, correlation).items():
+        document["features"][name] |= limited
     if as_json:
-        show_json(_document(made, errors, doubled, certain, limit, users))
+        show_json(document)
     else:
-        _show(made, errors, doubled, certain, limit, users, output)
+        _show(made, document, output)
+
+
+def _bindings(made: Plan, correlation: Correlation) -> dict[str, dict[str, Any]]:
+    """For each feature of a survey, how much could be asked of it alone, and whose demand forbids more."""
+    from bcdp.survey.planner import binding
+
+    if made.mechanism != "survey":
+        return {}
+    found = {name: binding(made.policy, correlation, name) for name in made.policy.features}
+    return {name: {"budget_alone": b.budget, "limited_by": b.by or "epsilon"} for name, b in found.items()}
+
+
+def _limited(document: dict[str, Any]) -> list[str]:
+    """The binding demands in sentences, features of the same kind together."""
+    groups: dict[tuple[float, str], list[str]] = {}
+    for name, feature in document["features"].items():
+        if "limited_by" in feature:
+            by = feature["limited_by"]
+            reason = "epsilon" if by == "epsilon" else "its own delta" if by == name else f"the delta of {by}"
+            groups.setdefault((feature["budget_alone"], reason), []).append(name)
+    lines = [
+        f"{', '.join(names[:6])}{f' and {len(names) - 6} more' * (len(names) > 6)}: asked alone, at most {budget:.3g}, "
+        f"limited by {reason}"
+        for (budget, reason), names in groups.items()
+    ]
+    return [*lines, ""] if lines else []
 
 
 def _limit(made: Plan, correlation: Correlation) -> float | None:
-    """What no mechanism is known to beat, where that can be computed: surveys of binary features."""
+    """What no mechanism is known to beat, where that can be computed: surveys of the means of binary features."""
     from bcdp.survey import lower_bound
 
     binary = all(feature.type == "binary" for feature in made.policy.features.values())
-    if made.mechanism != "survey" or not binary:
+    regression = any(task.kind == "regression" for task in made.policy.tasks)
+    known = "laws" in made.correlation  # the bound is over all priors within q, and a known one may allow more
+    if made.mechanism != "survey" or not binary or regression or known:
         return None
     return lower_bound(made.policy, correlation, made).numerical
 
@@ -122,18 +154,10 @@ def _document(
     }
 
 
-def _show(
-    made: Plan,
-    errors: dict[str, Errors],
-    doubled: Claims,
-    certain: Claims,
-    limit: float | None,
-    users: int,
-    output: Path,
-) -> None:
-    document = _document(made, errors, doubled, certain, limit, users)
+def _show(made: Plan, document: dict[str, Any], output: Path) -> None:
+    limit, users = document["numerical_limit"], document["users"]
     rows = [
-        [name, f["asked"], f["certified"], f"x{math.exp(f['certified']):.3g}", f["budget"], f["standard_error"],
+        [name, f["asked"], f["certified"], f"x{odds(f['certified'])}", f["budget"], f["standard_error"],
          f["standard_error_paper"], f["standard_error_uniform_ldp"]]
         for name, f in document["features"].items()
     ]  # fmt: skip
@@ -157,6 +181,7 @@ def _show(
         "",
         *lines,
         "",
+        *_limited(document),
         "If the correlation was underestimated: certified delta, and what holds with no assumption at all",
         table(["feature", "at q", "at 2q", "at q = 1", "c", "epsilon"], wrong),
         "",

@@ -85,13 +85,15 @@ def run(
 ) -> list[Row]:
     """The results of an experiment, one row for each panel, curve and point; its own defaults where None is given.
 
-    >>> {row.curve for row in run("mean", trials=1, people=100)} >= {"paper, as published", "min-delta LDP"}
+    >>> {row.curve for row in run("regression", trials=1, people=100)} >= {"survey", "min-delta LDP"}
     True
     """
     experiment = find(name)
     trials = _whole("trials", experiment.trials if trials is None else trials, 1)
-    scenarios = experiment.scenarios(_whole("n", experiment.people if people is None else people, 1))
-    errors = run_trials(scenarios, trials, _whole("seed", seed, 0), _whole("workers", workers, 1), advance)
+    people = _whole("n", experiment.people if people is None else people, 1)
+    seed, workers = _whole("seed", seed, 0), _whole("workers", workers, 1)
+    scenarios = experiment.scenarios(people)
+    errors = run_trials(scenarios, trials, seed, workers, advance)
     return summarise(name, scenarios, errors)
 
 

@@ -33,9 +33,12 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True)
 class Method:
-    """A mechanism, a factor on its estimate, and the exact expected error of that (None where there is no formula)."""
+    """A mechanism, a factor on its estimate, and the exact expected error of that (None where there is no formula).
 
-    mechanism: Mechanism
+    Without a mechanism the error is known and not simulated.
+    """
+
+    mechanism: Mechanism | None
     predicted: float | None = None
     factor: float = 1.0
 

@@ -1,4 +1,4 @@
-"""Means of binary features: the paper's mechanism as published, corrected and at its best, against one level for all.
+"""Means of binary features: the paper's mechanism in three versions, one level for all, and the survey.
 
 Records are independent uniform signs, as in the paper. Errors are against the mean of the records that were drawn.
 """
@@ -12,6 +12,7 @@ import numpy as np
 
 from bcdp.cascade import budgets, mean_mechanism, open_channels, predicted_error
 from bcdp.experiments.curves import Array, Curve, Method, simulate
+from bcdp.experiments.survey import SurveyMeans, bound_on_error, means_plan, survey_error
 
 PROJECTED, UNPROJECTED = "projected onto [-1, 1]", "not projected"
 
@@ -95,12 +96,25 @@ def one_level(setting: MeanSetting) -> Method:
     return _cascade(np.full(len(setting.delta), level), setting.people)
 
 
+def survey(setting: MeanSetting) -> Method:
+    """Few questions to each person, chosen by optimal design (section 4)."""
+    plan = means_plan(setting.delta, setting.epsilon, setting.q)
+    return Method(SurveyMeans(plan.text), survey_error(plan, setting.people))
+
+
+def bound(setting: MeanSetting) -> Method:
+    """What no mechanism is known to beat (section 5)."""
+    return Method(None, bound_on_error(means_plan(setting.delta, setting.epsilon, setting.q), setting.people))
+
+
 CURVES = (
     Curve("paper, as published", published),
     Curve("paper, corrected", corrected),
     Curve("paper, best level", best_level),
     Curve("min-delta LDP", one_level),
+    Curve("survey", survey),
 )
+LIMITS = (Curve("numerical lower bound", bound),)
 
 
 def signs(people: int, features: int, rng: np.random.Generator) -> Array:
@@ -128,21 +142,23 @@ class MeanScenario:
     def trial(self, seed: Sequence[int]) -> Array:
         """The squared error of each panel and curve in one trial, summed over features."""
         truth = SampleMean()
-        mechanisms = [truth, *(method.mechanism for method in self.methods)]
+        mechanisms = [truth, *(method.mechanism for method in self.methods if method.mechanism is not None)]
         found = simulate(mechanisms, lambda count, rng: signs(count, self.features, rng), self.people, seed)
-        estimates = np.array([method.factor * found[method.mechanism] for method in self.methods])
+        unknown = np.full(self.features, np.nan)
+        estimates = np.array([unknown if m.mechanism is None else m.factor * found[m.mechanism] for m in self.methods])
         both = np.array([np.clip(estimates, -1, 1), estimates])
         return np.asarray(((both - found[truth]) ** 2).sum(axis=-1))
 
 
-def scenario(x: float, setting: MeanSetting) -> MeanScenario:
+def scenario(x: float, setting: MeanSetting, limits: tuple[Curve[MeanSetting], ...] = ()) -> MeanScenario:
     """The point at `x`, with every curve's mechanism prepared for the setting."""
+    drawn = (*CURVES, *limits)
     return MeanScenario(
         x,
         setting.people,
         len(setting.delta),
-        tuple(curve.name for curve in CURVES),
-        tuple(curve.prepare(setting) for curve in CURVES),
+        tuple(curve.name for curve in drawn),
+        tuple(curve.prepare(setting) for curve in drawn),
     )
 
 
@@ -158,7 +174,8 @@ def demands(sensitive: int, features: int) -> tuple[float, ...]:
 def over_correlation(people: int) -> list[MeanScenario]:
     """The paper's figure: ten features, two of them sensitive, q from 0.01 to 1."""
     return [
-        scenario(q, MeanSetting(demands(2, 10), EPSILON, q, people)) for q in np.linspace(0.01, 1, 10).round(2).tolist()
+        scenario(q, MeanSetting(demands(2, 10), EPSILON, q, people), LIMITS)
+        for q in np.linspace(0.01, 1, 10).round(2).tolist()
     ]
 
 

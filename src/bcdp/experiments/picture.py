@@ -27,9 +27,11 @@ _STYLES: dict[str, Style] = {
     "paper, corrected": ("#e69f00", "s", "--"),
     "paper, best level": ("#0072b2", "^", "-."),
     "min-delta LDP": ("#000000", "D", ":"),
+    "survey": ("#009e73", "v", "-"),
     "predicting 0": ("#7f7f7f", "X", ":"),
+    "numerical lower bound": ("#cc79a7", "", "--"),
 }
-_OTHERS: tuple[Style, ...] = (("#009e73", "v", "-"), ("#cc79a7", "P", "--"), ("#56b4e9", "*", "-."))
+_OTHERS: tuple[Style, ...] = (("#f0e442", "h", "-"), ("#cc79a7", "P", "--"), ("#56b4e9", "*", "-."))
 _DODGE = 0.006  # of the axis between the bars of neighbouring curves, which would hide each other
 
 
@@ -85,6 +87,9 @@ def _draw_panel(drawn: Axes, rows: Sequence[Row], curves: Sequence[str]) -> None
         if not own:
             continue
         x = np.array([row.x for row in own])
+        if math.isnan(own[0].median):  # known, not simulated
+            drawn.plot(x, [row.predicted for row in own], color=colour, linestyle=dash, linewidth=1.6, label=curve)
+            continue
         median = [row.median for row in own]
         bars = [[row.median - row.q25 for row in own], [row.q75 - row.median for row in own]]
         drawn.errorbar(

@@ -1,4 +1,4 @@
-"""Least squares on nine correlated signs and a label, from two private copies of each record.
+"""Least squares on nine correlated signs and a label: from two private copies of each record, or from a survey.
 
 The joint law of the ten features is a table of 2^10 probabilities: records are drawn from it, each feature's q and the
 true second moments are computed from it. Errors are against the population.
@@ -14,7 +14,9 @@ import numpy as np
 
 from bcdp.cascade import LeastSquares, budgets, least_squares, minimise_quadratic, ridge_loss
 from bcdp.experiments.curves import Array, Curve, Method, simulate
+from bcdp.experiments.survey import SurveyLeastSquares, survey_of
 from bcdp.notions import dobrushin
+from bcdp.planning import make_plan
 
 THETA = np.array([0.15, *[0.1] * 6, 0.05, 0.05])
 ALL_EQUAL = 0.05  # the probability that one coin decides all nine features
@@ -91,6 +93,12 @@ def one_level(q: Array) -> Method:
     return Method(TwoCopies((min(DELTA),) * FEATURES))
 
 
+def survey(q: Array) -> Method:
+    """One question about one product to each person (docs/theory.md, section 4.4)."""
+    policy = survey_of(DELTA, EPSILON, q.tolist(), {"intercept": False, "radius": RADIUS})
+    return Method(SurveyLeastSquares(make_plan(policy).text))
+
+
 def predict_zero(q: Array) -> Method:
     """What must be beaten to be of use."""
     return Method(PredictZero())
@@ -100,6 +108,7 @@ CURVES = (
     Curve("paper, corrected", corrected),
     Curve("paper, best level", best_level),
     Curve("min-delta LDP", one_level),
+    Curve("survey", survey),
     Curve("predicting 0", predict_zero),
 )
 
@@ -126,8 +135,9 @@ class RegressionScenario:
     def trial(self, seed: Sequence[int]) -> Array:
         """The Frobenius error and the excess risk of each curve in one trial."""
         true = population()
-        found = simulate([method.mechanism for method in self.methods], true.draw, self.people, seed)
-        fits: list[LeastSquares] = [found[method.mechanism] for method in self.methods]
+        mechanisms = [method.mechanism for method in self.methods if method.mechanism is not None]
+        found = simulate(mechanisms, true.draw, self.people, seed)
+        fits: list[LeastSquares] = [found[mechanism] for mechanism in mechanisms]
         frobenius = [np.linalg.norm(fit.second_moments - true.second_moments) for fit in fits]
         return np.array([frobenius, [excess_risk(fit.theta) for fit in fits]])
 

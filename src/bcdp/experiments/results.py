@@ -120,7 +120,7 @@ def run_trials(
 
 
 def summarise(experiment: str, scenarios: Sequence[Scenario], errors: Sequence[Array]) -> list[Row]:
-    """One row for each panel, curve and point; none for a curve that has no error in a panel (NaN)."""
+    """One row for each panel, curve and point; none for a curve whose error is neither simulated nor known there."""
     rows = []
     for scenario, found in zip(scenarios, errors, strict=True):
         quartiles = np.quantile(found, [0.25, 0.5, 0.75], axis=0)
@@ -129,13 +129,13 @@ def summarise(experiment: str, scenarios: Sequence[Scenario], errors: Sequence[A
             for c, curve in enumerate(scenario.curves):
                 low, middle, high = quartiles[:, p, c].tolist()
                 summary = (middle, low, high, float(means[p, c]), float(predicted[p, c]))
-                if not np.isnan(middle):
+                if not np.isnan([middle, predicted[p, c]]).all():
                     rows.append(Row(experiment, panel, curve, float(scenario.x), *summary, len(found), scenario.people))
     return sorted(rows, key=lambda row: scenarios[0].panels.index(row.panel))
 
 
 def write_csv(rows: Sequence[Row], path: Path) -> None:
-    """Writes the rows with a header; an expectation that is not known is left empty."""
+    """Writes the rows with a header; what is not known is left empty."""
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([field.name for field in fields(Row)])

@@ -1,6 +1,6 @@
 """The plan: a public document that any device can execute and check."""
 
-from bcdp.plan.certificate import Claims, certify, joint_delta, menu_delta, shares_levels
+from bcdp.plan.certificate import Claims, certify, joint_delta, menu_delta, mixture_delta, shares_levels
 from bcdp.plan.document import Certificate, Channel, FeatureCertificate, Menu, Plan, Question
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "certify",
     "joint_delta",
     "menu_delta",
+    "mixture_delta",
     "shares_levels",
 ]

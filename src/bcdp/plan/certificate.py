@@ -18,8 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.correlation import Correlation
+from bcdp.errors import refuse
 from bcdp.policy import Feature, NumericFeature
 from bcdp.tables import TOTAL, Table, log_up
+from bcdp.tables.exact import MOST_CELLS
 
 if TYPE_CHECKING:
     from bcdp.plan.document import Plan, Question
@@ -59,7 +61,10 @@ def _certify_survey(plan: Plan, correlation: Correlation) -> Claims:
             number, shared = asked.get(name), shares_levels(feature)
             # with the others held fixed, BCDP is CDP
             c[name] = max(c[name], menu_delta(questions, tables, name, number, shared, 0.0))
-            delta[name] = max(delta[name], menu_delta(questions, tables, name, number, shared, q))
+            level = menu_delta(questions, tables, name, number, shared, q)
+            if len(questions) == 1 and number is None:
+                level = min(level, _known_delta(plan, correlation, name, questions[0]))
+            delta[name] = max(delta[name], level)
     return Claims(epsilon, c, delta)
 
 
@@ -83,9 +88,35 @@ def menu_delta(
     if number is None:
         return _independent(Fraction(1), rest, q)
     question, table = questions[number], tables[number]
-    if len(question.features) == 1:
+    if len(question.features) == 1 or question.kind == "product":  # whatever the others are, the answer tells no more
         return _independent(table.ratio, rest, q)
     return joint_delta(table, question.levels, question.features.index(name), rest, q, shared)
+
+
+def _known_delta(plan: Plan, correlation: Correlation, name: str, question: Question) -> float:
+    """The level of a feature under one question about another whose laws are known; infinite if they are not."""
+    table, told = plan.tables[question.table], question.features[0]
+    laws = correlation.laws(name, told) if len(question.features) == 1 and question.kind == "values" else None
+    if laws is None or table.levels * table.symbols > MOST_CELLS:
+        return math.inf
+    if plan.policy.features[told].type == "numeric" or laws.shape[1] != table.levels:
+        raise refuse(f"correlation.laws of {told}", f"{laws.shape[1]} values", "one for each value, and no numbers")
+    return mixture_delta(table, laws)
+
+
+def mixture_delta(table: Table, laws: Array) -> float:
+    """The level of a feature given whose values the table's input is distributed by mixtures of the rows of `laws`.
+
+    By Lemma 1 the worst mixtures are single rows (docs/theory.md, section 4.5).
+    """
+    # sums of non-negative terms keep their relative precision: at most 2^-53 is lost with each term
+    margin = 1 + 1e-15 * (table.levels + 8)
+    chances = laws / laws.sum(axis=1, keepdims=True) @ table.dense().weights.astype(np.float64)
+    most, least = chances.max(axis=0), chances.min(axis=0)
+    seen = most > 0
+    with np.errstate(divide="ignore"):
+        worst = float((most[seen] / least[seen]).max())
+    return log_up(worst * margin)
 
 
 @lru_cache(maxsize=65536)

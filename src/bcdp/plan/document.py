@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
 from bcdp.correlation import Listed, PerFeature, correlation_from_dict
 from bcdp.errors import InputError, refuse
 from bcdp.plan.certificate import certify
-from bcdp.policy import Policy
+from bcdp.policy import Feature, Policy
 from bcdp.tables import TOTAL, Table, table_from_dict
 
 MOST_ANSWERS = 2**24  # all menus together: what a tally counts, one by one
@@ -30,12 +30,27 @@ class _Part(BaseModel):
 class Question(_Part):
     """What is asked: the features, into how many levels each is coded, and the table that randomizes the combination.
 
-    A number is rounded at random to one of its equally spaced levels; the first feature is the most significant digit.
+    Kind "values", which the JSON leaves out: a number is rounded at random to one of its equally spaced levels; the
+    first feature is the most significant digit.
+
+    Kind "product": one number in [-1, 1], the product of two features or, of a single numeric feature, its square
+    as `2 x^2 - 1`, rounded at random to the one entry of `levels`. A binary feature is worth -1 or 1. `categories` has
+    one entry for each feature: null, or for a categorical feature the number of a value, being worth 1 if that is the
+    person's value and -1 if not.
     """
 
     features: Annotated[tuple[str, ...], Field(min_length=1)]
     levels: tuple[Annotated[int, Field(ge=2)], ...]
     table: Annotated[int, Field(ge=0)]
+    kind: Literal["values", "product"] = "values"
+    categories: tuple[Annotated[int, Field(ge=0)] | None, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _plain(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        document: dict[str, Any] = write(self)
+        if self.kind == "values":
+            del document["kind"], document["categories"]
+        return document
 
 
 class Menu(_Part):
@@ -150,7 +165,8 @@ class Plan(_Part):
     def build(cls, document: Mapping[str, Any]) -> Plan:
         """The plan that a document describes, its form checked but not its claims."""
         try:
-            return cls.model_validate_json(json.dumps(document, allow_nan=False))
+            # keys in canonical order, so that a plan and its copy read from a file run over the features alike
+            return cls.model_validate_json(json.dumps(document, allow_nan=False, sort_keys=True))
         except ValidationError as error:
             lines = [
                 f"plan.{'.'.join(map(str, m['loc']))}: got {str(m['input'])[:80]}; {m['msg'].lower()}"
@@ -210,11 +226,13 @@ class Plan(_Part):
     def _check_question(self, path: str, question: Question) -> None:
         features = self.policy.features
         _known(path, question.features, features)
-        if len(question.levels) != len(question.features):
-            raise refuse(f"{path}.levels", question.levels, "one number for each feature")
-        for name, levels in zip(question.features, question.levels, strict=True):
+        if question.kind == "product":
+            _check_product(path, question, features)
+        elif question.categories or len(question.levels) != len(question.features):
+            raise refuse(f"{path}.levels", question.levels, "one number for each feature, and no categories")
+        for name, levels in zip(question.features, question.levels, strict=question.kind == "values"):
             feature = features[name]
-            if feature.type != "numeric" and levels != len(feature.values or (0, 1)):
+            if question.kind == "values" and feature.type != "numeric" and levels != len(feature.values or (0, 1)):
                 raise refuse(f"{path}.levels", levels, f"the number of values of {name}")
         if question.table >= len(self.tables):
             raise refuse(f"{path}.table", question.table, f"a number below {len(self.tables)}")
@@ -234,6 +252,20 @@ def _part(path: str, document: dict[str, Any]) -> Table:
 def _known(path: str, names: tuple[str, ...], features: Mapping[str, object]) -> None:
     if len(set(names)) != len(names) or not set(names) <= set(features):
         raise refuse(f"{path}.features", names, "different features of the policy")
+
+
+def _check_product(path: str, question: Question, features: Mapping[str, Feature]) -> None:
+    if len(question.features) > 2 or len(question.levels) != 1:
+        raise refuse(path, f"{len(question.features)} features, {len(question.levels)} levels", "one or two, and one")
+    if len(question.features) == 1 and features[question.features[0]].type != "numeric":
+        raise refuse(f"{path}.features", question.features, "a numeric feature, to be squared, or two features")
+    if len(question.categories) != len(question.features):
+        raise refuse(f"{path}.categories", question.categories, "null or the number of a value, for each feature")
+    for name, category in zip(question.features, question.categories, strict=True):
+        feature = features[name]
+        known = range(len(feature.values)) if feature.type == "categorical" else (None,)
+        if category not in known:
+            raise refuse(f"{path}.categories", category, f"the number of a value of {name}, null if not categorical")
 
 
 def _keep(path: str, true: float, claimed: float, demand: float) -> None:

@@ -14,7 +14,7 @@ from bcdp.policy.names import AnyName, NameOrDefault
 SOURCES = ("pairs", "prior", "pilot")
 _CORRELATION = (
     "a number between 0 and 1, or {feature: q, default: q}, {pairs: path or {feature: {other: q}}}, {prior: path} "
-    "or {pilot: path, confidence: 0.95}"
+    "or {pilot: path, confidence: 0.95, model: pairs}"
 )
 
 Distance = Annotated[Number, Field(ge=0, le=1), Accepts("a number between 0 and 1")]
@@ -67,11 +67,16 @@ class Prior(Record):
 
 
 class Pilot(Record):
-    """A file with a sample of records, and the confidence with which `q` is to be bounded from it."""
+    """A file with a sample of records, and the confidence with which `q` is to be bounded from it.
+
+    Model `pairs` bounds pairs of features and small tables of all of them; `tree` assumes besides that the features
+    form a tree, in which those adjacent to a feature screen off the rest.
+    """
 
     kind: ClassVar[Literal["pilot"]] = "pilot"
     pilot: File
     confidence: Annotated[Number, Field(gt=0, lt=1), Accepts("a number above 0 and below 1")] = 0.95
+    model: Annotated[Literal["pairs", "tree"], Accepts("pairs or tree")] = "pairs"
 
 
 def _class(correlation: object) -> str:

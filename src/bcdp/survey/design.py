@@ -41,9 +41,11 @@ def design(
 ) -> Design:
     """The A-optimal design over all menus of the class with totals up to `total`, starting from single questions.
 
-    `further(prices)` may offer menus from other sources; the gap does not speak of those.
+    Classes that may stand beside others in a menu come first, then those that are only asked alone. `further(prices)`
+    may offer menus from other sources; the gap does not speak of those.
     """
-    market = Market(classes, total, groups)
+    joinable = tuple(c for c in classes if c.joinable)
+    market = Market(joinable, total, groups) if joinable else None
     sizes = np.array([len(c.members) for c in classes])
     weights = np.array([c.weight for c in classes])
     profiles: list[Profile] = [(Question((j,), c.alone),) for j, c in enumerate(classes)]
@@ -53,9 +55,10 @@ def design(
     for round_number in range(_ROUNDS):
         probabilities = balance(told, sizes, weights, probabilities)
         objective, prices = _objective(told, sizes, weights, probabilities)
-        priced = market.best(prices, tolerance)
         progress(f"menus, round {round_number + 1}: n x error {objective:.5g}")
-        offers = [priced.profile, *further(prices)]
+        if market is None:
+            break
+        offers = [market.best(prices[: len(joinable)], tolerance).profile, *further(prices)]
         gains = np.array([information(classes, profile) for profile in offers])
         useful = [i for i in range(len(offers)) if gains[i] @ prices > objective * (1 + max(tolerance, _ENOUGH))]
         if not useful:
@@ -68,7 +71,9 @@ def design(
         probabilities = np.append(0.9 * probabilities, np.full(len(useful), 0.1 / len(useful)))
     kept, probabilities = _tidy(told, sizes, weights, probabilities)
     objective, prices = _objective(told[kept], sizes, weights, probabilities)
-    bound = market.best(prices, tolerance=2e-5).bound
+    bound = float((told[: len(classes)] @ prices).max())  # of the single questions
+    if market is not None:
+        bound = max(bound, market.best(prices[: len(joinable)], tolerance=2e-5).bound)
     return Design(tuple(profiles[i] for i in kept), probabilities, objective, bound / objective)
 
 

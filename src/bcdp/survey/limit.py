@@ -41,9 +41,12 @@ def lower_bound(policy: Policy, correlation: Correlation, plan: Plan) -> LowerBo
     for name, feature in policy.features.items():
         if feature.type != "binary":
             raise refuse(f"features.{name}.type", feature.type, "binary features only, for a bound on all mechanisms")
+    if any(task.kind == "regression" for task in policy.tasks):
+        raise refuse("tasks", "a regression", "means and frequencies only, for a bound on all mechanisms")
     setting = Setting.of(policy, correlation)
     told = information(plan)
     each = np.array([np.mean([told[name] for name in c.members]) for c in setting.classes])
+    weight_of = {name: setting.weights[name] for name in policy.features}
     weights = np.array([c.weight for c in setting.classes])
     sizes = np.array([len(c.members) for c in setting.classes])
     prices = weights / each**2
@@ -52,7 +55,7 @@ def lower_bound(policy: Policy, correlation: Correlation, plan: Plan) -> LowerBo
     groups = sorted(offers.groups(prices, _LARGEST_GROUP), key=len)[:_MOST_GROUPS]
     found = [float(prices[list(group)] @ np.array(offers.shape(group, prices).means) ** 2) for group in groups]
     best = max(Market(setting.classes, setting.total).best(prices, 1e-4).bound, objective, *found)
-    return LowerBound(objective**2 / best, closed_form(policy, setting.weights))
+    return LowerBound(objective**2 / best, closed_form(policy, weight_of))
 
 
 def closed_form(policy: Policy, weights: dict[str, float]) -> float:

@@ -6,22 +6,28 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bcdp.correlation import Correlation
 from bcdp.errors import InputError
 from bcdp.notions import ldp_limit
 from bcdp.plan import Plan, certify, shares_levels
-from bcdp.policy import FrequencyTask, MeanTask, Policy
+from bcdp.policy import FrequencyTask, Policy, RegressionTask
 from bcdp.survey.decoding import information
 from bcdp.survey.design import Design, design
 from bcdp.survey.kinds import Kind
+from bcdp.survey.known import exact_limit
+from bcdp.survey.moments import Product, Target, moment_weights
 from bcdp.survey.offers import ShapeOffers
 from bcdp.survey.pricing import NEGLIGIBLE, FeatureClass, Profile
 from bcdp.survey.shapes import Shape, shaped_table
 from bcdp.tables import TOTAL, Table, binary, categorical, joint, numeric
+
+Array = npt.NDArray[np.float64]
 
 _SLACK = 1e-9  # kept aside of every demand, so that rounding can never break it
 _MOST_ROTATIONS = 2000  # menus made of one profile
@@ -32,7 +38,7 @@ class Setting:
     """What a policy leaves to be designed: classes of features to ask, and how much a menu may spend."""
 
     classes: tuple[FeatureClass, ...]
-    weights: dict[str, float]  # of each feature's squared error
+    weights: dict[Target, float]  # of each squared error
     epsilon: float
     total: float  # the largest budget of a menu that may ask anything
     outside: float  # the largest LDP level that the features never asked can live with
@@ -50,21 +56,23 @@ class Setting:
 def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[str], None] = lambda line: None) -> Plan:
     """The most accurate survey that keeps every demand of the policy under the given correlation."""
     setting = Setting.of(policy, correlation)
-    offers = ShapeOffers(setting.classes, setting.epsilon, setting.outside)
-    found = design(setting.classes, setting.total, further=offers, progress=progress)
+    joinable = tuple(c for c in setting.classes if c.joinable)
+    offers = ShapeOffers(joinable, setting.epsilon, setting.outside)
+    several = setting.total >= NEGLIGIBLE  # else a demand allows nothing but single questions, by the q of its pairs
+    further: Callable[[Array], list[Profile]] = offers if several else lambda prices: []
+    found = design(setting.classes, setting.total, further=further, progress=progress)
     menus = list(_menus(setting.classes, found))
     return _document(policy, correlation, menus, found, setting.weights)
 
 
-def _weights(policy: Policy) -> dict[str, float]:
-    """How much the squared error of each feature counts; 0 for features that no task needs."""
-    weights = dict.fromkeys(policy.features, 0.0)
-    for number, task in enumerate(policy.tasks):
-        if not isinstance(task, MeanTask | FrequencyTask):
-            raise InputError(
-                f"tasks.{number}: a survey cannot estimate a regression; accepted: mean and frequency tasks, "
-                "or `mechanism: cascade`"
-            )
+def _weights(policy: Policy) -> dict[Target, float]:
+    """How much the squared error of each feature and product counts; 0 for features that no task needs."""
+    weights: dict[Target, float] = dict.fromkeys(policy.features, 0.0)
+    for task in policy.tasks:
+        if isinstance(task, RegressionTask):
+            for target, weight in moment_weights(policy, task.regression):
+                weights[target] = weights.get(target, 0.0) + task.weight * weight
+            continue
         for name in task.features:
             # the two frequencies of a binary feature are (1 +- mean) / 2, so their errors sum to half of the mean's
             binary_frequency = isinstance(task, FrequencyTask) and policy.features[name].type == "binary"
@@ -82,20 +90,13 @@ def _others(policy: Policy, name: str) -> frozenset[str]:
 
 def _largest_total(policy: Policy, correlation: Correlation) -> float:
     """The largest budget of a menu that may ask anything: what even an unasked feature's demand still allows."""
-    limits = {name: _limit(policy, correlation, name, _others(policy, name)) for name in policy.features}
-    tightest = min(limits, key=lambda name: limits[name])
-    if limits[tightest] < NEGLIGIBLE:
-        feature = policy.features[tightest]
-        raise InputError(
-            f"features.{tightest}.delta: got {feature.delta:g} with a correlation above 0, so that no question about "
-            "any feature could be answered; accepted: a larger delta, or correlation 0 for this feature"
-        )
-    return min(policy.epsilon - _SLACK, limits[tightest])
+    limits = [_limit(policy, correlation, name, _others(policy, name)) for name in policy.features]
+    return min(policy.epsilon - _SLACK, *limits)
 
 
 def _limit_outside(policy: Policy, correlation: Correlation, classes: tuple[FeatureClass, ...]) -> float:
     """The largest LDP level that the features of no class, which are never asked, can live with."""
-    inside = {name for c in classes for name in c.members}
+    inside = {name for c in classes for name in c.members if c.joinable}
     limits = [
         _limit(policy, correlation, name, _others(policy, name)) for name in policy.features if name not in inside
     ]
@@ -108,14 +109,35 @@ def _limit(policy: Policy, correlation: Correlation, name: str, others: frozense
     return max(float(ldp_limit(demand, correlation.q(name, others))), demand)
 
 
+@dataclass(frozen=True)
+class Binding:
+    """The largest budget of a menu that asks one feature only, and whose demand it meets first."""
+
+    budget: float
+    by: str | None  # a feature, perhaps the one asked; None for epsilon
+
+
+def binding(policy: Policy, correlation: Correlation, name: str) -> Binding:
+    """How much may be asked of one feature alone, and what forbids more (docs/theory.md, sections 4.1 and 4.5)."""
+    limits: dict[str | None, float] = {None: policy.epsilon - _SLACK, name: _demand(policy, name)}
+    limits |= {other: _limit_told(policy, correlation, other, name) for other in _others(policy, name)}
+    by = min(limits, key=lambda whose: limits[whose])
+    return Binding(limits[by], by)
+
+
+def _limit_told(policy: Policy, correlation: Correlation, name: str, told: str) -> float:
+    """The largest budget of a question about `told` alone that the demand of another feature can live with."""
+    usual, most = _limit(policy, correlation, name, frozenset({told})), policy.epsilon - _SLACK
+    laws = correlation.laws(name, told) if usual < most else None
+    return usual if laws is None else max(usual, exact_limit(laws, _demand(policy, name), most))
+
+
 def _alone(policy: Policy, correlation: Correlation, name: str) -> float:
-    """The largest budget of a menu that asks one feature only."""
-    limits = (_limit(policy, correlation, other, frozenset({name})) for other in _others(policy, name))
-    return min(_demand(policy, name), *limits, policy.epsilon - _SLACK)
+    return binding(policy, correlation, name).budget
 
 
-def _classes(policy: Policy, correlation: Correlation, weights: dict[str, float]) -> tuple[FeatureClass, ...]:
-    groups: dict[tuple[Any, ...], list[str]] = {}
+def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, float]) -> tuple[FeatureClass, ...]:
+    groups: dict[tuple[Any, ...], list[Target]] = {}
     for name, feature in policy.features.items():
         values = _values(policy, name)
         alone = _alone(policy, correlation, name)
@@ -125,15 +147,47 @@ def _classes(policy: Policy, correlation: Correlation, weights: dict[str, float]
         free = demand >= policy.epsilon - _SLACK  # kept by any menu, so its q does not matter
         q = 0.0 if free else correlation.q(name, _others(policy, name))
         key = (Kind(feature.type, values), demand, q, alone, weights[name], shares_levels(feature))
-        groups.setdefault(key, []).append(name)
+        groups.setdefault((0, *key), []).append(name)
+    alone_of = cache(lambda features: _alone_together(policy, correlation, features))
+    for target in (target for target in weights if isinstance(target, Product)):
+        alone = alone_of(frozenset(target.features))
+        if alone >= NEGLIGIBLE:
+            key = (_product_kind(policy, target), alone, 0.0, alone, weights[target], False)
+            groups.setdefault((1, *key), []).append(target)  # after all features
     if not groups:
-        raise InputError("tasks: no feature can be asked; accepted: at least one feature in a task with delta above 0")
+        raise _nothing_to_ask(policy, weights)
     return tuple(
-        FeatureClass(tuple(members), *key) for key, members in sorted(groups.items(), key=lambda item: item[0])
+        FeatureClass(tuple(members), *key[1:]) for key, members in sorted(groups.items(), key=lambda item: item[0])
     )
 
 
-Asked = tuple[tuple[str, ...], float, Shape | None]  # a question about named features: its budget, and its shape
+def _nothing_to_ask(policy: Policy, weights: dict[Target, float]) -> InputError:
+    strict = [name for name in policy.features if _demand(policy, name) < NEGLIGIBLE]
+    wanted = [name for name in policy.features if weights[name] > 0 and name not in strict]
+    if strict and wanted:
+        return InputError(
+            f"features.{strict[0]}.delta: got {policy.features[strict[0]].delta:g} with a correlation above 0, so that "
+            "no question about any feature could be answered; accepted: a larger delta, or correlation 0 for it"
+        )
+    return InputError("tasks: no feature can be asked; accepted: at least one feature in a task with delta above 0")
+
+
+def _alone_together(policy: Policy, correlation: Correlation, names: frozenset[str]) -> float:
+    """The largest budget of a menu that asks one product of these features only (docs/theory.md, section 4.4)."""
+    limits = [_limit(policy, correlation, other, names) for other in policy.features if other not in names]
+    return min(policy.epsilon - _SLACK, *limits, *(_demand(policy, name) for name in names))
+
+
+def _product_kind(policy: Policy, asked: Product) -> Kind:
+    return Kind("numeric" if any(policy.features[name].type == "numeric" for name in asked.features) else "binary")
+
+
+Asked = tuple[tuple[Target, ...], float, Shape | None]  # a question: its budget, and its shape
+
+
+def _features(asked: tuple[Target, ...]) -> tuple[str, ...]:
+    """The features that a question touches."""
+    return tuple(name for target in asked for name in ((target,) if isinstance(target, str) else target.features))
 
 
 def _menus(classes: tuple[FeatureClass, ...], found: Design) -> Iterator[tuple[Fraction, list[Asked]]]:
@@ -164,7 +218,7 @@ def _rotation(classes: tuple[FeatureClass, ...], profile: Profile) -> tuple[dict
         members = len(classes[c].members)
         steps[c] = len(places) if len(set(places)) == 1 else 1
         turns = math.lcm(turns, members // math.gcd(members, steps[c]))
-    return steps, min(turns, _MOST_ROTATIONS)
+    return steps, min(turns, max(_MOST_ROTATIONS, *(len(classes[c].members) for c in steps)))
 
 
 def _document(
@@ -172,7 +226,7 @@ def _document(
     correlation: Correlation,
     menus: list[tuple[Fraction, list[Asked]]],
     found: Design,
-    weights: dict[str, float],
+    weights: dict[Target, float],
 ) -> Plan:
     tables: dict[Table, int] = {}
     questions: dict[Asked, int] = {}
@@ -181,10 +235,11 @@ def _document(
         if question not in questions:
             levels, table = _randomizer(policy, *question)
             questions[question] = len(documents)
-            documents.append(
-                {"features": question[0], "levels": levels, "table": tables.setdefault(table, len(tables))}
-            )
-    asked_sets = [frozenset(name for names, _, _ in asked for name in names) for _, asked in menus]
+            documents.append({"features": _features(question[0]), "levels": levels})
+            documents[-1]["table"] = tables.setdefault(table, len(tables))
+            if isinstance(question[0][0], Product):
+                documents[-1] |= {"kind": "product", "categories": question[0][0].categories}
+    asked_sets = [frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus]
     pairs = {(name, asked - {name}) for asked in asked_sets for name in policy.features if asked - {name}}
     unproven = {name: {"asked": feature.delta, "certified": 0.0, "c": 0.0} for name, feature in policy.features.items()}
     document = {
@@ -204,7 +259,7 @@ def _document(
     draft = Plan.build(document)
     claims = certify(draft)
     told = information(draft)
-    objective = sum(weight / told[name] for name, weight in weights.items() if told[name] > 0)
+    objective = sum(weight / told[target] for target, weight in weights.items() if told.get(target, 0.0) > 0)
     document["certificate"] = {
         "epsilon": claims.epsilon,
         "features": {
@@ -225,8 +280,12 @@ def _curve_slack(policy: Policy) -> float:
 
 
 def _randomizer(
-    policy: Policy, names: tuple[str, ...], budget: float, shape: Shape | None
+    policy: Policy, asked: tuple[Target, ...], budget: float, shape: Shape | None
 ) -> tuple[tuple[int, ...], Table]:
+    if isinstance(asked[0], Product):
+        table = numeric(budget) if _product_kind(policy, asked[0]).name == "numeric" else binary(budget)
+        return (table.levels,), table
+    names = _features(asked)
     sizes = tuple(_values(policy, name) for name in names)
     if shape is not None:
         return sizes, shaped_table(shape)
@@ -235,7 +294,7 @@ def _randomizer(
     kind = policy.features[names[0]].type
     if kind == "categorical":
         return sizes, categorical(sizes[0], budget)
-    table: Table = numeric(budget) if kind == "numeric" else binary(budget)
+    table = numeric(budget) if kind == "numeric" else binary(budget)
     return (table.levels,), table
 
 

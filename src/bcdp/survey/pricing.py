@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.survey.kinds import Kind
+from bcdp.survey.moments import Target
 from bcdp.survey.shapes import Shape
 
 Array = npt.NDArray[np.float64]
@@ -28,15 +29,23 @@ NEGLIGIBLE = 1e-4  # budgets below this are not asked: an answer would tell less
 
 @dataclass(frozen=True)
 class FeatureClass:
-    """Interchangeable features: the same kind, demand, correlation and weight."""
+    """Interchangeable features, or products of features: the same kind, demand, correlation and weight.
 
-    members: tuple[str, ...]
+    Products are asked alone, never beside other questions.
+    """
+
+    members: tuple[Target, ...]
     kind: Kind
     delta: float
     q: float  # of the feature against all others together
     alone: float  # the largest budget of a menu that asks nothing else, by the correlation of pairs
     weight: float
     shared: bool = False  # whether two values may be coded alike
+
+    @property
+    def joinable(self) -> bool:
+        """Whether a menu may ask it beside others."""
+        return isinstance(self.members[0], str)
 
 
 @dataclass(frozen=True)
@@ -116,10 +125,7 @@ class Market:
 
     def best(self, prices: Array, tolerance: float) -> Priced:
         """The most valuable menu; its bound is within `tolerance` of it where the class allows an exact search."""
-        counts = self._counts if self.few else self._dense_counts(prices)
-        found = self._search(prices, counts, tolerance)
-        if not self.few:
-            found = Priced(found.profile, found.value, max(found.value, self._dual_bound(prices)))
+        found = self._several(prices, tolerance) if self.total >= NEGLIGIBLE else Priced((), 0.0, 0.0)
         alone = [
             price * float(c.kind.information(np.array([c.alone]))[0])
             for c, price in zip(self.classes, prices, strict=True)
@@ -128,6 +134,11 @@ class Market:
         if alone[top] > found.value:
             found = Priced((Question((top,), self.classes[top].alone),), alone[top], max(found.bound, alone[top]))
         return found
+
+    def _several(self, prices: Array, tolerance: float) -> Priced:
+        """The most valuable menu that may ask several features."""
+        found = self._search(prices, self._counts if self.few else self._dense_counts(prices), tolerance)
+        return found if self.few else Priced(found.profile, found.value, max(found.value, self._dual_bound(prices)))
 
     # -- the search -------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.tables.exact import TOTAL, Floats, Integers, check_weights, log_up
+from bcdp.tables.intervals import Intervals
 from bcdp.tables.protocol import (
     Symbols,
     Words,
@@ -82,9 +83,7 @@ class Dense:
 
     def sample(self, levels: npt.NDArray[Any], words: Words) -> Symbols:
         check_inputs(self, levels, words)
-        start = levels.astype(np.uint64)
-        position = np.searchsorted(self._boundaries, (start << np.uint64(32)) | words, side="right")
-        return (position.astype(np.uint64) - start * np.uint64(self.symbols)).astype(np.uint32)
+        return self._intervals.find(levels, words)
 
     def decode(self, target: npt.ArrayLike) -> Floats:
         values = self._solve(check_target(self, target))
@@ -108,10 +107,8 @@ class Dense:
         return {"family": "dense", "weights": self.weights.tolist()}
 
     @cached_property
-    def _boundaries(self) -> npt.NDArray[np.uint64]:
-        """All rows' cumulative weights on one line, row x from x * 2^32, so that one search serves every row."""
-        ends = self.weights.cumsum(axis=1).astype(np.uint64)
-        return (ends + (np.arange(self.levels, dtype=np.uint64) << np.uint64(32))[:, None]).ravel()
+    def _intervals(self) -> Intervals:
+        return Intervals(self.weights)
 
     @cached_property
     def _probabilities(self) -> Floats:

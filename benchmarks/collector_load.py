@@ -1,0 +1,168 @@
+"""How much the collector takes on this machine, against the same store without HTTP and an empty endpoint.
+
+    python benchmarks/collector_load.py [SECONDS]
+
+Everything runs on the loopback interface, for SECONDS (5) at each point; `wrk` sends, and every report is a new one.
+Batches are compared with the rate at which one process inserts the same rows into the same kind of store, 1000 to a
+transaction; single reports with an endpoint of the same framework that reads nothing and stores nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bcdp import Plan
+from bcdp.collector import open_store
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from collector_fixtures import Postgres, new_database, serving, small_plan, upload
+
+BATCH = 1000
+EMPTY = """
+import sys, uvicorn
+from fastapi import FastAPI
+app = FastAPI()
+@app.post("/v1/reports")
+async def empty() -> dict[str, int]:
+    return {"accepted": 1, "duplicate": 0}
+uvicorn.run(app, port=int(sys.argv[1]), loop="uvloop", http="httptools", access_log=False, log_level="error")
+"""
+SCRIPT = """
+local salt, body, number, threads = "%s", %s, 0, 0
+function setup(t) t:set("mine", threads); threads = threads + 1 end
+function request()
+  number = number + 1
+  local tag = string.format("%%s%%02x%%08x", salt, mine, number)
+  return wrk.format("POST", "/v1/reports", {["content-type"] = "application/json"}, (body:gsub("@", tag)))
+end
+function done(summary, latency)
+  local e = summary.errors
+  io.write(string.format("RESULT %%d %%d %%d %%f %%f %%f\\n", summary.requests, summary.duration,
+    e.connect + e.read + e.write + e.status + e.timeout, latency:percentile(50), latency:percentile(99), latency.max))
+end
+"""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What wrk measured: requests, how many a second, errors, and latencies in milliseconds."""
+
+    requests: int
+    rate: float
+    errors: int
+    median: float
+    slow: float
+    slowest: float
+
+
+def load(folder: Path, url: str, plan: Plan, reports: int, connections: int, seconds: float) -> Load:
+    """The load of requests with this many reports each, over this many connections."""
+    rows = [(f"{secrets.token_hex(8)}@", number % len(plan.menus), 0) for number in range(reports)]
+    body = json.dumps(upload(plan, rows), separators=(",", ":"))
+    script = folder / "load.lua"
+    script.write_text(SCRIPT % (secrets.token_hex(4), f"[==[{body}]==]"))
+    command = ["wrk", "-t", "1", "-c", str(connections), "-d", f"{seconds:g}s", "-s", str(script), url]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    match = re.search(r"RESULT (.*)", text)
+    assert match, text
+    requests, duration, errors, *latencies = map(float, match[1].split())
+    median, slow, slowest = (microseconds / 1e3 for microseconds in latencies)
+    return Load(int(requests), requests / duration * 1e6, int(errors), median, slow, slowest)
+
+
+def direct(url: str, plan: Plan, seconds: float) -> float:
+    """Rows a second that one process inserts into the store, without HTTP, 1000 to a transaction."""
+    store = open_store(url, plan.id)
+    store.check()
+    names = [secrets.token_hex(8) for _ in range(BATCH)]
+    began, batches = time.perf_counter(), 0
+    while time.perf_counter() - began < seconds:
+        store.add({f"{name}{batches:018x}": number % len(plan.menus) << 32 for number, name in enumerate(names)})
+        batches += 1
+    store.close()
+    return batches * BATCH / (time.perf_counter() - began)
+
+
+def empty_endpoint(folder: Path, plan: Plan, connections: int, seconds: float) -> Load:
+    """The load on an endpoint that does nothing."""
+    port = 8765
+    process = subprocess.Popen([sys.executable, "-c", EMPTY, str(port)])
+    try:
+        time.sleep(2)
+        return load(folder, f"http://127.0.0.1:{port}", plan, 1, connections, seconds)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def measure(seconds: float) -> None:
+    """Prints the table, line by line as it is measured."""
+    postgres = Postgres()
+    fresh: dict[str, Callable[[Path], str]] = {
+        "SQLite": lambda folder: str(folder / f"{time.monotonic_ns()}.db"),
+        "PostgreSQL": lambda folder: new_database(postgres),
+    }
+    columns = ["", "reports", "connections", "workers", "reports/s", "share", "errors", "median ms", "99% ms", "max ms"]
+    show(columns)
+    show(["---"] * len(columns))
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            plan, path = small_plan(), folder / "plan.json"
+            plan.save(path)
+            for kind, new in fresh.items():
+                base = direct(new(folder), plan, seconds)
+                show([f"{kind} without HTTP", BATCH, "", 1, f"{base:,.0f}", "", "", "", "", ""])
+                for workers in (1, 2):
+                    served(folder, path, kind, new(folder), BATCH, 8, workers, base, seconds)
+            for connections in (64, 256):
+                empty = empty_endpoint(folder, plan, connections, seconds)
+                show(["an empty endpoint", 1, connections, 1, *described(empty, 1, empty.rate)])
+                for kind, new in fresh.items():
+                    for workers in (1, 2):
+                        served(folder, path, kind, new(folder), 1, connections, workers, empty.rate, seconds)
+    finally:
+        postgres.remove()
+
+
+def served(
+    folder: Path,
+    path: Path,
+    kind: str,
+    store: str,
+    reports: int,
+    connections: int,
+    workers: int,
+    base: float,
+    seconds: float,
+) -> None:
+    """Measures a collector and prints it as a share of `base` reports a second; what it acknowledged must be there."""
+    plan = Plan.load(path)
+    with serving(folder, path, store, "--rate", "0", "--workers", str(workers)) as server:
+        found = load(folder, server.url, plan, reports, connections, seconds)
+        show([kind, reports, connections, workers, *described(found, reports, base)])
+        assert found.errors == 0, found
+        assert server.people() >= found.requests * reports
+
+
+def described(found: Load, reports: int, base: float) -> list[object]:
+    rate = found.rate * reports
+    times = [f"{milliseconds:.1f}" for milliseconds in (found.median, found.slow, found.slowest)]
+    return [f"{rate:,.0f}", f"{rate / base:.2f}", found.errors, *times]
+
+
+def show(cells: Sequence[object]) -> None:
+    print("|", " | ".join(map(str, cells)), "|", flush=True)
+
+
+if __name__ == "__main__":
+    measure(float(sys.argv[1]) if len(sys.argv) > 1 else 5.0)

@@ -1,0 +1,264 @@
+"""The exact levels of a plan for a given population, menu by menu, beside what its certificate claims.
+
+`epsilon` and `c` speak of all records, `delta` of the population: the largest ratio of an answer's probability between
+two values of a feature, the rest drawn from the population (docs/theory.md, section 1). A menu is drawn independently
+of the record, so its answers are compared among themselves (section 4): the work grows with the sum over the menus.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bcdp.audit.population import Array, Codes, Population, worth
+from bcdp.errors import refuse
+from bcdp.plan import Menu, Plan, Question
+from bcdp.policy import Feature, NumericFeature
+from bcdp.tables import TOTAL
+
+MOST_WORK = 2**37  # multiplications: a few minutes
+_BLOCK_CELLS = 2**22
+_MARGIN = 1e-12  # what is measured is rounded down by more than its rounding error, as claims are rounded up
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level in nats: what the plan's certificate claims, and what was found."""
+
+    certified: float
+    measured: float
+
+    @property
+    def kept(self) -> bool:
+        """Whether no more was found than is claimed."""
+        return self.measured <= self.certified
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The answer that tells most about a feature: by which factor it moves the odds between two of its values."""
+
+    menu: int
+    symbols: tuple[int, ...]
+    values: tuple[int, int]  # the codes between which the odds move, the likelier first
+    factor: float
+
+
+@dataclass(frozen=True)
+class PlanAudit:
+    """A plan's levels for one population, and for each feature the most telling answer, also in words."""
+
+    epsilon: Level
+    c: Mapping[str, Level]
+    delta: Mapping[str, Level]
+    evidence: Mapping[str, Evidence]
+    words: Mapping[str, str]
+
+    @property
+    def kept(self) -> bool:
+        """Whether every claim holds for this population."""
+        return all(level.kept for level in (self.epsilon, *self.c.values(), *self.delta.values()))
+
+
+def audit_plan(plan: Plan, population: Population) -> PlanAudit:
+    """The exact levels of a survey for a population, in nats, whatever the plan claims.
+
+    >>> from bcdp import Policy, make_plan
+    >>> from bcdp.audit import audit_plan, population_of
+    >>> features = {"smoker": {"type": "binary", "delta": 0.2}, "drinker": {"type": "binary"}}
+    >>> plan = make_plan(Policy(epsilon=2, features=features, correlation=0.05))
+    >>> audit_plan(plan, population_of(["smoker", "drinker"], [[0.25, 0.25], [0.25, 0.25]])).kept
+    True
+    >>> audit_plan(plan, population_of(["smoker", "drinker"], [[0.5, 0.0], [0.0, 0.5]])).kept  # q is 1, not 0.05
+    False
+    """
+    if plan.mechanism != "survey":
+        raise refuse("plan.mechanism", plan.mechanism, "survey; audit_mechanism() measures what cannot be enumerated")
+    names = tuple(plan.policy.features)
+    population = population.ordered(names)
+    claims = plan.certificate
+    evidence = {name: Evidence(-1, (), (0, 0), 1.0) for name in names}
+    for number, menu in enumerate(plan.menus):
+        evidence = _louder(evidence, _menu_evidence(plan, population, number, menu))
+    epsilon, c = _any_record(plan)
+    return PlanAudit(
+        epsilon=Level(claims.epsilon, _log_down(epsilon)),
+        c={name: Level(claims.features[name].c, _log_down(c[name])) for name in names},
+        delta={name: Level(claims.features[name].certified, _log_down(evidence[name].factor)) for name in names},
+        evidence=evidence,
+        words={name: _words(plan, population, name, evidence[name]) for name in names},
+    )
+
+
+def _log_down(ratio: float) -> float:
+    return max(0.0, math.log(ratio) - _MARGIN) if ratio < math.inf else math.inf
+
+
+def _louder(known: Mapping[str, Evidence], found: Mapping[str, Evidence]) -> dict[str, Evidence]:
+    return {name: max(known[name], found[name], key=lambda evidence: evidence.factor) for name in known}
+
+
+def _any_record(plan: Plan) -> tuple[float, dict[str, float]]:
+    """`exp` of epsilon and of every c, over all records that a device may hold."""
+    epsilon, c = 1.0, dict.fromkeys(plan.policy.features, 1.0)
+    ratios = []
+    for question in plan.questions:
+        weights = plan.tables[question.table].dense().weights.astype(np.float64)
+        numbers = {name for name in question.features if isinstance(plan.policy.features[name], NumericFeature)}
+        if question.kind == "product":
+            reached = weights if numbers else weights[[0, -1]]  # signs alone make the product -1 or 1
+            ratios.append(_largest_ratio(reached, 0))
+            turned = _largest_ratio(np.stack([reached, reached[::-1]]), 0)  # a sign turns the other factor's number
+            own = {name: ratios[-1] if name in numbers else turned for name in question.features}
+        else:
+            ratios.append(_largest_ratio(weights, 0))
+            cells = weights.reshape(*question.levels, -1)
+            own = {name: _largest_ratio(cells, axis) for axis, name in enumerate(question.features)}
+        c |= {name: max(c[name], ratio) for name, ratio in own.items()}
+    for menu in plan.menus:
+        epsilon = max(epsilon, math.prod(ratios[number] for number in menu.questions))
+    return epsilon, c
+
+
+def _largest_ratio(weights: Array, axis: int) -> float:
+    high, low = weights.max(axis=axis), weights.min(axis=axis)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.where(high > 0, high / low, 1.0).max())
+
+
+def question_kernel(plan: Plan, question: Question, population: Population, records: Codes) -> Array:
+    """The probability of each symbol for each of the records, which hold the question's features in its order."""
+    sizes = [population.sizes[population.names.index(name)] for name in question.features]
+    features = [plan.policy.features[name] for name in question.features]
+    weights = plan.tables[question.table].dense().weights / TOTAL
+    if question.kind == "product":
+        factors = [
+            worth(size, code) if isinstance(feature, NumericFeature) else _signs(code, category)
+            for feature, size, code, category in zip(features, sizes, records.T, question.categories, strict=True)
+        ]
+        value = factors[0] * factors[1] if len(factors) == 2 else 2 * factors[0] ** 2 - 1
+        return np.asarray(_rounded(value, question.levels[0]) @ weights)
+    if not any(isinstance(feature, NumericFeature) for feature in features):
+        return np.asarray(weights[np.ravel_multi_index(tuple(records.T), question.levels)])
+    level = np.ones((len(records), 1))
+    for feature, size, code, levels in zip(features, sizes, records.T, question.levels, strict=True):
+        chance = _rounded(worth(size, code), levels) if isinstance(feature, NumericFeature) else np.eye(levels)[code]
+        level = _both(level, chance)
+    return np.asarray(level @ weights)
+
+
+def _signs(code: Codes, category: int | None) -> Array:
+    return np.where((code if category is None else code == category), 1.0, -1.0)
+
+
+def _rounded(value: Array, levels: int) -> Array:
+    """The probability of each of the equally spaced levels, when a number in [-1, 1] is rounded at random."""
+    place = (value + 1) / 2 * (levels - 1)
+    return np.asarray(np.maximum(0.0, 1 - np.abs(place[:, None] - np.arange(levels))), dtype=np.float64)
+
+
+def _both(left: Array, right: Array) -> Array:
+    """The probabilities of two independent answers together, row by row."""
+    return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
+
+
+def _menu_evidence(plan: Plan, population: Population, number: int, menu: Menu) -> dict[str, Evidence]:
+    """The most telling answer of one menu, for every feature, asked or not."""
+    questions = [plan.questions[place] for place in menu.questions]
+    asked = [population.names.index(name) for question in questions for name in question.features]
+    records, group = np.unique(population.codes[:, asked], axis=0, return_inverse=True)
+    laws, owners = _laws(population, group.ravel(), len(records))
+    ends = np.cumsum([len(question.features) for question in questions])
+    kernels = [
+        question_kernel(plan, question, population, records[:, end - len(question.features) : end])
+        for question, end in zip(questions, ends, strict=True)
+    ]
+    symbols = tuple(kernel.shape[1] for kernel in kernels)
+    if len(laws) * len(records) * math.prod(symbols) > MOST_WORK:
+        raise refuse(
+            f"menus.{number}",
+            f"{math.prod(symbols)} answers for {len(records)} different records",
+            f"at most {MOST_WORK} products of values, records and answers; numbers with fewer levels",
+        )
+    starts = np.flatnonzero(np.diff([feature for feature, _ in owners], prepend=-1))
+    best = {name: Evidence(number, (0,) * len(symbols), (0, 0), 1.0) for name in population.names}
+    for prefix, block in _blocks(kernels):
+        given = laws @ block
+        high, low = np.maximum.reduceat(given, starts), np.minimum.reduceat(given, starts)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factors = np.where(high > 0, high / low, 1.0)
+        for (feature, _), start, row in zip([owners[s] for s in starts], starts, factors, strict=True):
+            answer, name = int(row.argmax()), population.names[feature]
+            if row[answer] > best[name].factor:
+                rest = np.unravel_index(answer, symbols[len(prefix) :])
+                own = [(place, value) for place, (owner, value) in enumerate(owners) if owner == feature]
+                column = given[start : start + len(own), answer]
+                values = own[int(column.argmax())][1], own[int(column.argmin())][1]
+                best[name] = Evidence(number, (*prefix, *map(int, rest)), values, float(row[answer]))
+    return best
+
+
+def _laws(population: Population, group: Codes, groups: int) -> tuple[Array, list[tuple[int, int]]]:
+    """The law of the groups given each possible value of each feature, and which feature and value a row is for."""
+    rows, owners = [], []
+    for feature, size in enumerate(population.sizes):
+        place = population.codes[:, feature] * groups + group
+        joint = np.bincount(place, weights=population.probabilities, minlength=size * groups).reshape(size, groups)
+        mass = joint.sum(axis=1)
+        rows.append(joint[mass > 0] / mass[mass > 0, None])
+        owners += [(feature, int(value)) for value in np.flatnonzero(mass > 0)]
+    return np.concatenate(rows), owners
+
+
+def _blocks(kernels: Sequence[Array]) -> Iterator[tuple[tuple[int, ...], Array]]:
+    """The probabilities of all answers, in blocks that fit into memory: the first symbols, then all that may follow."""
+    split, tail = len(kernels), np.ones((len(kernels[0]), 1))
+    while split and tail.size * kernels[split - 1].shape[1] <= _BLOCK_CELLS:
+        split -= 1
+        tail = _both(kernels[split], tail)
+    for prefix in itertools.product(*(range(kernel.shape[1]) for kernel in kernels[:split])):
+        head = np.ones(len(tail))
+        for kernel, symbol in zip(kernels, prefix, strict=False):
+            head = head * kernel[:, symbol]
+        yield prefix, head[:, None] * tail
+
+
+def _words(plan: Plan, population: Population, name: str, found: Evidence) -> str:
+    """The most telling answer in a sentence."""
+    if found.factor <= 1 + 1e-9:
+        return f"no answer tells anything about {name}"
+    size = population.sizes[population.names.index(name)]
+    likelier, other = (_value(plan.policy.features[name], size, value) for value in found.values)
+    answers = [
+        f"{' x '.join(question.features) if question.kind == 'product' else ' and '.join(question.features)}: "
+        f"{_symbol(plan, question, symbol)}"
+        for question, symbol in zip(
+            (plan.questions[place] for place in plan.menus[found.menu].questions), found.symbols, strict=True
+        )
+    ]
+    moved = f"by {found.factor:.4g}" if found.factor < math.inf else "to certainty"
+    answered = f"answering menu {found.menu} with {', '.join(answers)}"
+    return f"{answered} moves the odds of {name} {likelier} against {other} {moved}"
+
+
+def _symbol(plan: Plan, question: Question, symbol: int) -> str:
+    """A symbol in words, where it stands for a value: in randomized response."""
+    table = plan.tables[question.table]
+    if question.kind == "product" or table.to_dict()["family"] != "response":
+        return f"symbol {symbol} of {table.symbols}"
+    codes = np.unravel_index(symbol, question.levels)
+    return " and ".join(
+        _value(plan.policy.features[name], levels, int(code))
+        for name, levels, code in zip(question.features, question.levels, codes, strict=True)
+    )
+
+
+def _value(feature: Feature, size: int, code: int) -> str:
+    if isinstance(feature, NumericFeature):
+        low, high = feature.bounds
+        return f"near {low + (high - low) * code / (size - 1):g}"
+    return repr((feature.values or ("no", "yes"))[code])

@@ -1,0 +1,141 @@
+"""`bcdp audit`: what a plan tells about people, found out instead of believed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bcdp.cli.collect import PlanFile
+from bcdp.cli.options import AsJson
+from bcdp.cli.output import show, show_json, table, working
+from bcdp.errors import InputError, refuse
+
+if TYPE_CHECKING:
+    from bcdp.audit import Measured, PlanAudit, Population
+    from bcdp.plan import Plan
+
+VIOLATED = 1
+
+
+def audit(
+    plan: PlanFile,
+    prior: Annotated[
+        Path | None, typer.Option(metavar="P", help="A CSV: a column for each feature, last its probability.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="D", help="Records, taken as the whole population; numbers in public bins.")
+    ] = None,
+    runs: Annotated[
+        int | None, typer.Option(metavar="N", min=1000, help="Also run the device so often, and measure at 99.9%.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compute exactly what a plan's reports tell about one population, beside what the plan certifies.
+
+    Every menu is enumerated for the population of a prior or of a data file, and the most telling answer about each
+    feature is named. The exit code is 1 if anything exceeds its certificate: a false claim, or a population whose
+    features depend on each other more than the plan assumes.
+
+    Examples:
+
+        bcdp audit plan.json --prior prior.csv
+        bcdp audit plan.json --data people.parquet --runs 1000000
+    """
+    from bcdp.audit import audit_mechanism, audit_plan, device_mechanism
+
+    if (prior is None) == (data is None):
+        raise refuse("--prior and --data", "both" if prior else "neither", "one of them: whom the audit is about")
+    made = _read(plan)
+    with working("auditing") as tell:
+        population = _population(made, prior, data)
+        tell("enumerating")
+        found = audit_plan(made, population)
+        measured = None
+        if runs is not None:
+            tell(f"running the device {runs:,} times")
+            measured = audit_mechanism(device_mechanism(made, population), population, runs)
+    claims = made.certificate
+    alarms = measured.alarms(
+        claims.epsilon,
+        {name: claim.c for name, claim in claims.features.items()},
+        {name: claim.certified for name, claim in claims.features.items()},
+    ) if measured else ()  # fmt: skip
+    kept = found.kept and not alarms
+    if as_json:
+        show_json(_document(made, found, measured, kept))
+    else:
+        _show(found, measured, alarms, kept)
+    if not kept:
+        raise typer.Exit(VIOLATED)
+
+
+def _read(path: Path) -> Plan:
+    """The plan with whatever it claims: an audit is there to find false claims, so only the form is insisted on."""
+    from bcdp.audit import verify_limits
+    from bcdp.plan import Plan
+
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"plan: {path} cannot be read ({error}); accepted: a file of `bcdp plan`") from None
+    verify_limits(text)
+    return Plan.build(json.loads(text))
+
+
+def _population(made: Plan, prior: Path | None, data: Path | None) -> Population:
+    from bcdp.audit import population_from_prior, population_from_records
+    from bcdp.encoding import arrow_types
+    from bcdp.files import read_batches
+
+    if prior is not None:
+        return population_from_prior(made, prior)
+    assert data is not None
+    return population_from_records(made, read_batches(data, arrow_types(made.policy)))
+
+
+def _document(made: Plan, found: PlanAudit, measured: Measured | None, kept: bool) -> dict[str, Any]:
+    features: dict[str, dict[str, Any]] = {}
+    for name, level in found.delta.items():
+        c = found.c[name]
+        features[name] = {
+            "certified": level.certified,
+            "measured": level.measured,
+            "c": {"certified": c.certified, "measured": c.measured},
+            "worst": found.words[name],
+        }
+        if measured is not None:
+            features[name]["device"] = measured.delta[name].below
+    epsilon: dict[str, Any] = {"certified": found.epsilon.certified, "measured": found.epsilon.measured}
+    if measured is not None:
+        epsilon["device"] = measured.epsilon.below
+    return {"plan": made.id, "kept": kept, "epsilon": epsilon, "features": features}
+
+
+def _show(found: PlanAudit, measured: Measured | None, alarms: tuple[str, ...], kept: bool) -> None:
+    lines: list[list[object]] = [["epsilon", found.epsilon.certified, found.epsilon.measured]]
+    lines += [[f"c {name}", level.certified, level.measured] for name, level in found.c.items()]
+    lines += [[f"delta {name}", level.certified, level.measured] for name, level in found.delta.items()]
+    columns = ["level", "certified", "exact"]
+    if measured is not None:
+        limits = [measured.epsilon, *measured.c.values(), *measured.delta.values()]
+        lines = [[*line, limit.below] for line, limit in zip(lines, limits, strict=True)]
+        columns.append("device, at least")
+    levels = {"epsilon": found.epsilon, **{f"c {n}": v for n, v in found.c.items()}}
+    levels |= {f"delta {n}": v for n, v in found.delta.items()}
+    broken = [
+        f"{name} is {level.measured:.4g}, above the certified {level.certified:.4g}"
+        for name, level in levels.items()
+        if not level.kept
+    ]
+    show(
+        table(columns, lines),
+        "",
+        *found.words.values(),
+        "",
+        *broken,
+        *(f"the device as it runs: {alarm}" for alarm in alarms),
+        "every claim holds for this population" if kept else "the certificate does NOT hold for this population",
+    )

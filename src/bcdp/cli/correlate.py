@@ -1,0 +1,136 @@
+"""`bcdp correlate`: from a sample, or a first private wave, to q, and to what an answer tells about other features."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from bcdp.cli.options import AsJson
+from bcdp.cli.output import show, show_json, table, working
+
+if TYPE_CHECKING:
+    from bcdp.correlation import Estimated, Tree
+    from bcdp.policy import Policy
+
+_WIDEST = 18  # features whose matrix fits on a line
+_STRONGEST = 12
+
+
+def correlate(
+    policy: Annotated[Path, typer.Argument(metavar="POLICY", help="A policy, or the plan (.json) of a first wave.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Sample: Parquet, CSV or Arrow; or the wave's tally.")],
+    confidence: Annotated[float, typer.Option(metavar="C", help="With which all limits hold together.")] = 0.95,
+    model: Annotated[
+        Literal["pairs", "tree"], typer.Option(help="tree: assume that the features form a tree, and fit it.")
+    ] = "pairs",
+    budget: Annotated[
+        float | None, typer.Option(metavar="B", min=0, help="Of every question; else the largest that is allowed.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw both matrices as a PNG.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The pairs as CSV, for {pairs: FILE}.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Estimate how much the features say of each other, with limits that hold together.
+
+    The sample is treated as public: take volunteers, older public data, or a first wave collected with q = 1. Shows q
+    of each feature, of each pair, and how many nats a question about one feature tells about every other.
+
+    Example:
+
+        bcdp correlate policy.yaml volunteers.csv -o pairs.csv --plot pairs.png
+    """
+    import numpy as np
+
+    from bcdp.correlation.leakage import draw_leakage, leakage
+    from bcdp.correlation.sources import write_pairs
+    from bcdp.files import written_whole
+    from bcdp.survey.planner import binding
+
+    with working("estimating"):
+        stated, found = _estimated(policy, data, confidence, model)
+        names = list(stated.features)
+        bindings = {name: binding(stated, found, name) for name in names}
+        budgets = {name: bindings[name].budget if budget is None else budget for name in names}
+        leaks = leakage(stated, found, budgets)
+    limits = np.array([[found.q(i, {j}) if i != j else 0.0 for j in names] for i in names])
+    if output is not None:
+        with written_whole(output) as draft:
+            write_pairs(draft, names, found)
+    if plot is not None:
+        limited = {name: bound.by for name, bound in bindings.items() if bound.by is not None}
+        draw_leakage(stated, limits, leaks, limited, plot)
+    document = {
+        "source": found.source,
+        "confidence": confidence,
+        "q": {name: found.q(name, set(names) - {name}) for name in names},
+        "pairs": {
+            i: {j: {"observed": found.observed.get((i, j)), "limit": found.q(i, {j})} for j in names if j != i}
+            for i in names
+        },
+        "budgets": budgets,
+        "leakage": {i: dict(zip(names, row, strict=True)) for i, row in zip(names, leaks.tolist(), strict=True)},
+        "largest_budgets": {name: bound.budget for name, bound in bindings.items()},
+        "limited_by": {name: bound.by or "epsilon" for name, bound in bindings.items()},
+        "notes": list(found.notes),
+    }
+    if as_json:
+        show_json(document)
+    else:
+        _show(document, [f"{path} written" for path in (output, plot) if path is not None])
+
+
+def _estimated(policy: Path, data: Path, confidence: float, model: Any) -> tuple[Policy, Estimated | Tree]:
+    from bcdp.correlation import estimate_correlation, read_pilot
+    from bcdp.correlation.wave import correlation_from_wave
+    from bcdp.errors import refuse
+    from bcdp.plan import Plan
+    from bcdp.policy import Policy
+    from bcdp.tally import Tally
+
+    if policy.suffix != ".json":
+        stated = Policy.load(policy)
+        return stated, estimate_correlation(stated, read_pilot(data, stated), confidence, model, data.name)
+    if model != "pairs":
+        raise refuse("--model", model, "pairs, for a wave")
+    plan = Plan.load(policy)
+    return plan.policy, correlation_from_wave(Tally.load(data, plan), confidence)
+
+
+def _show(document: dict[str, Any], written: list[str]) -> None:
+    names = list(document["q"])
+    pairs = [(cell["limit"], i, j, cell["observed"]) for i, row in document["pairs"].items() for j, cell in row.items()]
+    strongest = [[f"{i} -> {j}", seen, limit] for limit, i, j, seen in sorted(pairs, reverse=True)[:_STRONGEST]]
+    limited = [
+        f"{name} is limited to {document['largest_budgets'][name]:.3g} by {by}"
+        for name, by in document["limited_by"].items()
+        if by not in (name, "epsilon")
+    ]
+    parts: list[Any] = [
+        f"Correlation {document['source']}",
+        "",
+        "q of each feature: a limit on how far the law of all others together moves with it",
+        table(
+            ["feature", "q", "budget alone"], [[name, document["q"][name], document["budgets"][name]] for name in names]
+        ),
+        "",
+        "The strongest pairs: how far the law of the second moves with the first",
+        table(
+            ["pair", "observed", "limit"], [[pair, *("-" if x is None else x for x in row)] for pair, *row in strongest]
+        ),
+    ]
+    if len(names) <= _WIDEST:
+        limits = [[document["pairs"][i][j]["limit"] if i != j else None for j in names] for i in names]
+        leaks = [[document["leakage"][i][j] for j in names] for i in names]
+        parts += ["", "q of pairs, limits: how far the column's law moves with the row", _matrix(names, limits)]
+        parts += ["", "Leakage in nats: what a question about the column tells about the row", _matrix(names, leaks)]
+    show(*parts, "", *limited, *document["notes"], *written)
+
+
+def _matrix(names: list[str], rows: list[list[float | None]]) -> Any:
+    cells = [[f"{number} {name}", *("" if x is None else f"{x:.2f}" for x in row)]
+             for number, (name, row) in enumerate(zip(names, rows, strict=True), start=1)]  # fmt: skip
+    return table(["", *(str(number + 1) for number in range(len(names)))], cells)

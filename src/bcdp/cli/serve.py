@@ -1,0 +1,106 @@
+"""`bcdp serve` and `bcdp tickets`: the collector, and invitations to it."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bcdp.cli.collect import PlanFile
+from bcdp.cli.options import AsJson
+from bcdp.cli.output import show_json
+from bcdp.errors import InputError
+
+StoreUrl = Annotated[
+    str, typer.Option("--store", metavar="URL", help="An SQLite file, or postgresql://user@host/database.")
+]
+
+
+def serve(
+    plan: PlanFile,
+    store: StoreUrl = "reports.db",
+    host: Annotated[str, typer.Option(metavar="H", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="P", min=0, max=65535, help="0 takes a free one.")] = 8000,
+    workers: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Processes that answer.")] = 1,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="F", help="The operator's token; else a new one is shown at the start.")
+    ] = None,
+    tickets_key: Annotated[
+        Path | None, typer.Option(metavar="F", help="Accept only tickets made with this key, each once.")
+    ] = None,
+    rate: Annotated[
+        float, typer.Option(metavar="R", min=0, help="Reports a second from one address; 0: no limit.")
+    ] = 100.0,
+    proxies: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Proxies whose X-Forwarded-For is believed.")
+    ] = None,
+) -> None:
+    """Collect reports over HTTP: hand out the plan, store every report once, show estimates to the operator.
+
+    A report is on disk before it is acknowledged. No address, time or cookie is stored. The survey page is at /, the
+    operator's dashboard at /dashboard. Put a proxy with TLS in front of it; docs/deploy.md shows how.
+
+    Examples:
+
+        bcdp serve plan.json
+        bcdp serve plan.json --store postgresql://bcdp@db/survey --workers 4 --token-file token --proxies 127.0.0.1
+    """
+    try:
+        from bcdp.collector.server import serve as serve_collection
+    except ImportError as error:
+        raise InputError(f"bcdp serve: needs the package {error.name}; accepted: pip install 'bcdp[serve]'") from None
+
+    from bcdp.collector import Settings, StoreError, open_store
+    from bcdp.collector.settings import Limits
+    from bcdp.plan import Plan
+
+    made = Plan.load(plan)
+    token = _read(token_file, "--token-file").decode("ascii", "replace").strip() if token_file else None
+    key = _read(tickets_key, "--tickets-key") if tickets_key else None
+    settings = Settings(made, store, token or secrets.token_urlsafe(24), key, Limits(rate=rate))
+    opened = open_store(store, made.id)
+    try:
+        opened.check()
+    except StoreError as error:
+        cause = f" ({' '.join(str(error.__cause__).split())})" if error.__cause__ else ""
+        raise InputError(f"--store: {error}{cause}; accepted: a store of this plan, or an empty one") from None
+    finally:
+        opened.close()
+    if token is None:
+        print(f"the operator's token, for this run: {settings.token}", file=sys.stderr)
+    serve_collection(settings, host, port, workers, proxies)
+
+
+def tickets(
+    plan: PlanFile,
+    count: Annotated[int, typer.Argument(metavar="N", min=1, help="How many to make.")],
+    key_file: Annotated[Path, typer.Option(metavar="F", help="32 or more secret random bytes.")],
+    as_json: AsJson = False,
+) -> None:
+    """Make invitations, each good for one report to this plan; one in a line.
+
+    A device sends its ticket as the report's id. Serve the plan with the same key: bcdp serve --tickets-key F.
+
+    Example:
+
+        head -c 32 /dev/urandom > key
+        bcdp tickets plan.json 100 --key-file key > tickets.txt
+    """
+    from bcdp.collector.tickets import make_tickets
+    from bcdp.plan import Plan
+
+    made = make_tickets(_read(key_file, "--key-file"), Plan.load(plan).id, count)
+    if as_json:
+        show_json({"tickets": made})
+    else:
+        print("\n".join(made))
+
+
+def _read(path: Path, option: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{option}: {path} cannot be read ({error.strerror}); accepted: a file") from None

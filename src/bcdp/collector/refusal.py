@@ -1,0 +1,24 @@
+"""A request that is not served: a status and one sentence, the same form for every reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+
+class RefusalError(Exception):
+    """Raised anywhere while a request is handled; becomes `{"detail": sentence}` with this status."""
+
+    def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.headers = status, sentence, headers
+
+
+async def answer_refusal(request: Request, refusal: Exception) -> Response:
+    """The answer to a refused request."""
+    assert isinstance(refusal, RefusalError)
+    body = msgspec.json.encode({"detail": refusal.sentence})
+    return Response(body, refusal.status, refusal.headers, "application/json")

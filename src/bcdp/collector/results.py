@@ -1,0 +1,79 @@
+"""What the operator sees: estimates, how often each menu was drawn, and the certificate."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from bcdp.collector.refusal import RefusalError
+from bcdp.collector.store import Store, StoreError
+from bcdp.estimate import estimate
+from bcdp.plan import Plan
+from bcdp.tables import TOTAL
+from bcdp.tally import SurveyTally, Tally
+
+_SHARE = 10  # estimates are shown for at least this many times as long as they took to compute
+
+
+class Results:
+    """The operator's document, computed at most once at a time and shown for a while."""
+
+    def __init__(self, plan: Plan, store: Store, shown_seconds: float) -> None:
+        self._plan, self._store, self._shown_seconds = plan, store, shown_seconds
+        self._thread = ThreadPoolExecutor(1, "results")
+        self._one = asyncio.Lock()
+        self._until, self._document = 0.0, b""
+
+    async def document(self) -> bytes:
+        """The document as JSON, not older than a second or ten times what it takes to compute."""
+        async with self._one:
+            began = time.monotonic()
+            if began >= self._until:
+                loop = asyncio.get_running_loop()
+                try:
+                    self._document = await loop.run_in_executor(self._thread, self._compute)
+                except StoreError as error:
+                    raise RefusalError(503, str(error), {"retry-after": "5"}) from None
+                ended = time.monotonic()
+                self._until = ended + max(self._shown_seconds, _SHARE * (ended - began))
+        return self._document
+
+    def _compute(self) -> bytes:
+        rows = self._store.counts()
+        people = sum(count for *_, count in rows)
+        tally = Tally.from_dict(
+            {"plan": self._plan.id, "people": people, "counts": [list(row) for row in rows]}, self._plan
+        )
+        return json.dumps(operator_document(tally), allow_nan=False).encode()
+
+    def close(self) -> None:
+        """Waits for what is being computed and closes the store."""
+        self._thread.shutdown()
+        self._store.close()
+
+
+def operator_document(tally: Tally) -> dict[str, Any]:
+    """Estimates, menus expected and counted, the certificate and the features' labels, as plain JSON."""
+    assert isinstance(tally, SurveyTally)
+    plan = tally.plan
+    drawn = [int(tally.counts(number).sum()) for number in range(len(plan.menus))]
+    return {
+        "plan": plan.id,
+        "people": tally.people,
+        "estimates": estimate(tally).to_dict(),
+        "menus": [
+            {"expected": menu.weight / TOTAL, "count": count} for menu, count in zip(plan.menus, drawn, strict=True)
+        ],
+        "certificate": plan.certificate.model_dump(mode="json"),
+        "features": {
+            name: {
+                "label": feature.label,
+                "type": feature.type,
+                **({"bounds": list(feature.bounds)} if feature.type == "numeric" else {}),
+            }
+            for name, feature in plan.policy.features.items()
+        },
+    }

@@ -1,0 +1,68 @@
+"""The body of `POST /v1/reports`: decoded strictly, and every number checked against the plan."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated
+
+import msgspec
+
+from bcdp.collector.refusal import RefusalError
+from bcdp.collector.settings import Settings
+from bcdp.collector.tickets import is_ticket
+
+_ID_CHARACTERS = re.compile(r"[A-Za-z0-9._~-]*")
+ID_PATTERN = "^[A-Za-z0-9._~-]{1,64}$"
+ANSWER_BITS = 32
+
+
+class Report(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """One report as a device sends it."""
+
+    id: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+    menu: Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+    answer: Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+
+
+class Upload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A request's reports and the plan they answer."""
+
+    plan: Annotated[str, msgspec.Meta(max_length=64)]
+    reports: list[Report]
+
+
+class Reader:
+    """Reads uploads for one plan: a body becomes ids with their answers, or a refusal."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._plan_id = settings.plan.id
+        self._sizes = [math.prod(digits) for digits in settings.plan.symbols]
+        self._most = settings.limits.reports
+        self._key = settings.tickets_key
+        self._decode = msgspec.json.Decoder(Upload).decode
+
+    def read(self, body: bytes) -> Upload:
+        """The upload in a body, all of it well formed and possible under the plan."""
+        try:
+            upload = self._decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise RefusalError(422, f"malformed: {error}") from None
+        if upload.plan != self._plan_id:
+            raise RefusalError(409, f"the reports are for another plan; this collection's is {self._plan_id}")
+        reports = upload.reports
+        if not 1 <= len(reports) <= self._most:
+            raise RefusalError(422, f"reports: got {len(reports)}; accepted: from 1 to {self._most} in one request")
+        if not _ID_CHARACTERS.fullmatch("".join([report.id for report in reports])):
+            raise RefusalError(422, "reports.id: accepted: letters, digits and . _ ~ -")
+        sizes = self._sizes
+        if not all(report.menu < len(sizes) and report.answer < sizes[report.menu] for report in reports):
+            raise RefusalError(422, "reports: a menu or an answer is not in the plan")
+        if self._key is not None and not all(is_ticket(self._key, self._plan_id, r.id) for r in reports):
+            raise RefusalError(422, "reports.id: accepted: an invitation's ticket")
+        return upload
+
+
+def pack(report: Report) -> int:
+    """Menu and answer in one whole number below 2^63."""
+    return report.menu << ANSWER_BITS | report.answer

@@ -1,0 +1,27 @@
+"""How correlated the features are: for a feature and a set of others, a bound on what the feature's value says of them.
+
+A correlation model answers one question: `q(feature, others)`, an upper bound on the total-variation distance between
+the laws of the `others` given two values of `feature`. It is an assumption of whoever plans, so the plan records it.
+Where it comes from: stated numbers, a known prior, a pilot sample (docs/correlation.md).
+"""
+
+from bcdp.correlation.documents import correlation_from_dict
+from bcdp.correlation.estimated import Estimated, Tree
+from bcdp.correlation.models import Correlation, FinitePrior, Listed, PerFeature, Stronger, pairwise
+from bcdp.correlation.pilot import estimate_correlation, read_pilot
+from bcdp.correlation.sources import correlation_of
+
+__all__ = [
+    "Correlation",
+    "Estimated",
+    "FinitePrior",
+    "Listed",
+    "PerFeature",
+    "Stronger",
+    "Tree",
+    "correlation_from_dict",
+    "correlation_of",
+    "estimate_correlation",
+    "pairwise",
+    "read_pilot",
+]

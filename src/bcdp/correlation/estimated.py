@@ -1,0 +1,85 @@
+"""Correlation as a sample shows it: limits that hold together with a stated confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.correlation.models import Correlation, Sets, listed
+from bcdp.errors import InputError
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """Limits for some sets of others, which hold for every subset too (docs/theory.md, Proposition 2)."""
+
+    limits: Mapping[str, Mapping[frozenset[str], float]]  # of each feature
+    hulls: Mapping[tuple[str, str], Array]
+    observed: Mapping[tuple[str, str], float]  # the distances seen, without any margin
+    notes: tuple[str, ...]  # what could not be bounded, and why
+    source: str
+
+    def q(self, feature: str, others: Collection[str]) -> float:
+        if not others:
+            return 0.0
+        wanted = frozenset(others)
+        return min((q for bounded, q in self.limits.get(feature, {}).items() if wanted <= bounded), default=1.0)
+
+    def laws(self, feature: str, other: str) -> Array | None:
+        return self.hulls.get((feature, other))
+
+    def restricted(self, sets: Sets) -> Correlation:
+        return listed(self, sets, self.source)
+
+    def to_dict(self) -> dict[str, Any]:
+        raise InputError("limits are written into a plan for the sets that the plan asks; call restricted()")
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Limits of pairs, and the assumption that the features form a tree: neighbours screen off the rest.
+
+    The distances along a path multiply, and what several branches say adds up to at most `1 - product of (1 - q)`
+    (docs/correlation.md proves both). The tree is an assumption, which no sample proves.
+    """
+
+    pairs: Estimated
+    neighbours: Mapping[str, frozenset[str]]
+    source: str
+
+    @property
+    def observed(self) -> Mapping[tuple[str, str], float]:
+        """The distances seen, without any margin."""
+        return self.pairs.observed
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be bounded, and why."""
+        return self.pairs.notes
+
+    def q(self, feature: str, others: Collection[str]) -> float:
+        wanted = frozenset(others)
+        return min(self.pairs.q(feature, wanted), self._spread(feature, None, wanted)) if wanted else 0.0
+
+    def _spread(self, feature: str, before: str | None, wanted: frozenset[str]) -> float:
+        """What a feature says about the wanted ones beyond it, seen from `before`."""
+        silent = 1.0
+        for near in self.neighbours[feature] - {before}:
+            beyond = 1.0 if near in wanted else self._spread(near, feature, wanted)
+            silent *= 1 - self.pairs.q(feature, {near}) * beyond
+        return 1 - silent
+
+    def laws(self, feature: str, other: str) -> Array | None:
+        return self.pairs.laws(feature, other)
+
+    def restricted(self, sets: Sets) -> Correlation:
+        return listed(self, sets, self.source)
+
+    def to_dict(self) -> dict[str, Any]:
+        raise InputError("limits are written into a plan for the sets that the plan asks; call restricted()")

@@ -1,0 +1,91 @@
+"""Upper confidence limits on distances between laws, from a table of counts (docs/correlation.md proves them).
+
+A table has one row for each value of a feature and one column for each cell of the others. Given the row sums, each row
+is a sample from the law of the others given that value. A limit fails with probability at most `failure`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaincinv
+
+Array = npt.NDArray[np.float64]
+
+_MOST_EXACT_CELLS = 8  # 254 events: beyond, their sheer number costs more than exact limits save
+_MOST_EXACT_VALUES = 32
+
+
+def observed_distance(counts: Array) -> float:
+    """The largest distance between two rows' observed laws, from 0 to 1; rows without people are left out."""
+    seen = counts[counts.sum(axis=1) > 0]
+    laws, worst = np.unique(seen / seen.sum(axis=1, keepdims=True), axis=0), 0.0
+    for a in range(len(laws) - 1):
+        worst = max(worst, float(np.abs(laws[a + 1 :] - laws[a]).sum(axis=1).max() / 2))
+        if worst >= 1:
+            break
+    return min(1.0, worst)
+
+
+def distance_limit(counts: Array, failure: float, whole: bool) -> float:
+    """A limit, from 0 to 1, on the distance between the laws of any two rows; 1 where a row has too few people.
+
+    `whole`: the counts are of people, not of people shared out between neighbouring cells.
+    """
+    values, cells = counts.shape
+    if values == 1 or cells == 1:
+        return 0.0
+    people = counts.sum(axis=1)
+    if people.min() == 0:
+        return 1.0
+    if not is_small(counts, whole):
+        return _by_difference(counts, people, failure)
+    low, high = event_intervals(counts, failure / 2)
+    return min(_by_events(low, high), _by_difference(counts, people, failure / 2))
+
+
+def is_small(counts: Array, whole: bool) -> bool:
+    """Whether every event about the others gets exact limits of its own."""
+    values, cells = counts.shape
+    return whole and cells <= _MOST_EXACT_CELLS and values <= _MOST_EXACT_VALUES
+
+
+def _by_difference(counts: Array, people: Array, failure: float) -> float:
+    """The observed distance of each two rows plus a radius: Hoeffding over all events, or McDiarmid, as is less."""
+    values, cells = counts.shape
+    tail = math.log(values * (values - 1) / 2 / failure)
+    if _radius(float((1 / np.sort(people)[:2]).sum()), cells, tail) >= 1:
+        return 1.0
+    laws, limit = counts / people[:, None], 0.0
+    for a in range(values - 1):
+        distance = np.abs(laws[a + 1 :] - laws[a]).sum(axis=1) / 2
+        limit = max(limit, float((distance + _radius(1 / people[a] + 1 / people[a + 1 :], cells, tail)).max()))
+    return min(1.0, limit)
+
+
+def _radius(spread: Array | float, cells: int, tail: float) -> Array:
+    events = cells * math.log(2) + math.log1p(-(2.0 ** (1 - cells)))  # log(2^cells - 2)
+    hoeffding = np.sqrt(spread * (tail + events) / 2)
+    mcdiarmid = np.sqrt((cells - 1) * spread) / 2 + np.sqrt(spread * tail / 2)
+    return np.asarray(np.minimum(hoeffding, mcdiarmid))
+
+
+def event_intervals(counts: Array, failure: float) -> tuple[Array, Array]:
+    """Clopper-Pearson limits for every row and every set of cells, in the order of binary numbers, both ends left out.
+
+    The lower limit of a set is one minus the upper limit of its complement.
+    """
+    values, cells = counts.shape
+    sets = (np.arange(1, 2**cells - 1)[:, None] >> np.arange(cells)) & 1
+    inside = counts @ sets.T
+    outside = counts.sum(axis=1, keepdims=True) - inside
+    share = failure / (values * len(sets))
+    high = np.where(outside > 0, betaincinv(inside + 1, np.maximum(outside, 1), 1 - share), 1.0)
+    return 1 - high[:, ::-1], high
+
+
+def _by_events(low: Array, high: Array) -> float:
+    between = high[:, None] - low[None, :]
+    return min(1.0, max(0.0, float(between[~np.eye(len(low), dtype=bool)].max())))

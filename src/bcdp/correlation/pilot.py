@@ -1,0 +1,182 @@
+"""From a pilot sample of records to limits on every correlation (docs/correlation.md).
+
+The sample counts as public. Records are coded by the policy's own rules, as a device codes them. A number that is
+*given* counts as its bin, one of four equal ones between its bounds; a number that is *told* is shared out between the
+neighbouring levels of its bin, as a device's random rounding does, so that the limit covers what tables can ask.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from bcdp.correlation.estimated import Estimated, Tree
+from bcdp.correlation.limits import distance_limit, event_intervals, is_small, observed_distance
+from bcdp.encoding import arrow_types, as_arrow, encode
+from bcdp.errors import refuse
+from bcdp.files import read_batches
+from bcdp.policy import Policy
+
+Array = npt.NDArray[np.float64]
+
+BINS = 4
+STEPS = 4  # levels per bin: 4 bins of 4 steps end at 17 levels, those of numeric tables
+MOST_JOINT_CELLS = 1024  # of all other features together: beyond, no sample of a usual size bounds them
+_MOST_TABLE = 2**22
+_FEW = 200
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """A feature of every record: its value where it is given, and its cells, with shares, where it is told."""
+
+    values: int
+    given: npt.NDArray[np.int64]
+    cells: int
+    parts: tuple[tuple[npt.NDArray[np.int64], Array | None], ...]
+
+
+def read_pilot(path: Path, policy: Policy) -> pa.Table:
+    """The records of a sample file, those columns that the policy names."""
+    batches = list(read_batches(path, arrow_types(policy)))
+    if not any(batch.num_rows for batch in batches):
+        raise refuse("correlation.pilot", f"{path.name} without rows", "a file with at least one record")
+    return pa.Table.from_batches(batches)
+
+
+def estimate_correlation(
+    policy: Policy,
+    sample: Any,
+    confidence: float = 0.95,
+    model: Literal["pairs", "tree"] = "pairs",
+    name: str = "a sample",
+) -> Estimated | Tree:
+    """Limits on `q`, from 0 to 1, of every pair and of all other features together, true together with `confidence`.
+
+    The sample is anything that Arrow can read, one column for each feature; it counts as public.
+
+    >>> policy = Policy(epsilon=1, features={"a": {"type": "binary"}, "b": {"type": "binary"}})
+    >>> sample = {"a": [0, 1] * 500, "b": [0, 1, 1, 0] * 250}
+    >>> found = estimate_correlation(policy, sample)
+    >>> found.observed["a", "b"], round(found.q("a", {"b"}), 3)
+    (0.0, 0.101)
+    """
+    if not isinstance(confidence, int | float) or not 0 < confidence < 1:
+        raise refuse("confidence", confidence, "a number above 0 and below 1")
+    table = as_arrow(sample)
+    coded = {feature: _coded(codes, policy, feature) for feature, codes in encode(policy, table).items()}
+    names = tuple(coded)
+    pairs: list[tuple[str, tuple[str, ...]]] = [(i, (j,)) for i in names for j in names if i != j]
+    wholes = [(i, tuple(j for j in names if j != i)) for i in names if len(names) > 2]
+    wholes = [(i, others) for i, others in wholes if _cells(coded, others) <= MOST_JOINT_CELLS]
+    sets = pairs + wholes
+    failure = (1 - confidence) / max(len(sets), 1)  # the same for every set, so that a hopeless one costs little
+    limits: dict[str, dict[frozenset[str], float]] = {i: {} for i in names}
+    hulls, observed, told = {}, {}, dict.fromkeys(itertools.combinations(names, 2), 0.0)
+    for i, others in sets:
+        if coded[i].values * _cells(coded, others) > _MOST_TABLE:
+            continue
+        counts = _counts(coded[i], [coded[j] for j in others])
+        whole = all(len(coded[j].parts) == 1 for j in others)
+        limits[i][frozenset(others)] = distance_limit(counts, failure, whole)
+        if len(others) == 1:
+            pair = (i, others[0])
+            observed[pair] = observed_distance(counts)
+            if pair in told:
+                told[pair] = _mutual_information(counts)
+            if is_small(counts, whole) and counts.shape[1] == 2 and counts.sum(axis=1).min() > 0:
+                hulls[pair] = _two_laws(counts, failure / 2)
+    source = _source(policy, table.num_rows, confidence, name)
+    found = Estimated(limits, hulls, observed, tuple(_notes(policy, coded, bool(wholes))), source)
+    return found if model == "pairs" else _tree(found, told, names)
+
+
+def _coded(codes: npt.NDArray[np.generic], policy: Policy, name: str) -> _Coded:
+    feature = policy.features[name]
+    if feature.type != "numeric":
+        given, values = codes.astype(np.int64), len(feature.values or (0, 1))
+        return _Coded(values, given, values, ((given, None),))
+    place = (codes.astype(np.float64) + 1) / 2 * BINS * STEPS
+    given = np.minimum(place // STEPS, BINS - 1).astype(np.int64)
+    within = place - STEPS * given
+    below = np.minimum(within // 1, STEPS - 1).astype(np.int64)
+    cell, up = (STEPS + 1) * given + below, within - below
+    return _Coded(BINS, given, (STEPS + 1) * BINS, ((cell, 1 - up), (cell + 1, up)))
+
+
+def _cells(coded: Mapping[str, _Coded], others: Sequence[str]) -> int:
+    return math.prod(coded[j].cells for j in others)
+
+
+def _counts(own: _Coded, others: Sequence[_Coded]) -> Array:
+    """How many people have each value of the feature and each combination of the others' cells."""
+    cells = math.prod(other.cells for other in others)
+    counts = np.zeros(own.values * cells)
+    for parts in itertools.product(*(other.parts for other in others)):
+        place, share = own.given, None
+        for other, (cell, part) in zip(others, parts, strict=True):
+            place = place * other.cells + cell
+            share = part if share is None else share if part is None else share * part
+        counts += np.bincount(place, weights=share, minlength=len(counts))
+    return counts.reshape(own.values, cells)
+
+
+def _two_laws(counts: Array, failure: float) -> Array:
+    """Two laws of a two-valued feature, between which lie its laws given every value of the other."""
+    low, high = event_intervals(counts, failure)
+    ends = np.array([low[:, 1].min(), high[:, 1].max()])  # of the second cell
+    return np.stack([1 - ends, ends], axis=1)
+
+
+def _notes(policy: Policy, coded: Mapping[str, _Coded], together: bool) -> Iterator[str]:
+    """Why some features cannot be bounded: a value that is seldom or never seen could mean anything."""
+    for name, own in coded.items():
+        seen = np.bincount(own.given, minlength=own.values)
+        what = "bins" if policy.features[name].type == "numeric" else "values"
+        if own.values > 1 and not seen.all():
+            unseen = int((seen == 0).sum())
+            yield f"{name}: {unseen} of its {own.values} {what} do not occur in the sample, so its q is 1"
+        elif own.values > 1 and seen.min() < _FEW:
+            yield f"{name}: the rarest of its {what} has only {seen.min()} records, which makes its limits wide"
+    if len(coded) > 2 and not together:
+        yield (
+            f"all other features together have more than {MOST_JOINT_CELLS} combinations, too many to bound: "
+            "their q is 1, unless a tree is assumed"
+        )
+
+
+def _source(policy: Policy, people: int, confidence: float, name: str) -> str:
+    numbers = any(feature.type == "numeric" for feature in policy.features.values())
+    binned = f"; numbers that are given count as one of {BINS} equal bins" * numbers
+    return f"estimated from {people:,} records of {name}: limits that hold together with {confidence:.4g}{binned}"
+
+
+def _tree(found: Estimated, told: Mapping[tuple[str, str], float], names: Sequence[str]) -> Tree:
+    neighbours = chow_liu(told, names)
+    edges = ", ".join(f"{i}-{j}" for i, j in told if j in neighbours[i])
+    return Tree(found, neighbours, f"{found.source}; ASSUMING that the features form the tree {edges or names[0]}")
+
+
+def chow_liu(told: Mapping[tuple[str, str], float], names: Sequence[str]) -> dict[str, frozenset[str]]:
+    """The neighbours of each feature in the tree of largest total mutual information (Chow and Liu)."""
+    reached, links = set(names[:1]), []
+    while len(reached) < len(names):
+        best = max((pair for pair in told if len(reached.intersection(pair)) == 1), key=lambda pair: told[pair])
+        links.append(best)
+        reached.update(best)
+    return {name: frozenset(j for link in links if name in link for j in link if j != name) for name in names}
+
+
+def _mutual_information(counts: Array) -> float:
+    joint = counts / max(counts.sum(), 1.0)
+    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+    seen = joint > 0
+    return float((joint[seen] * np.log(joint[seen] / independent[seen])).sum())

@@ -1,0 +1,118 @@
+"""From the counts of a first private wave to limits on the correlation of pairs (docs/correlation.md).
+
+A wave planned with q = 1 needs no assumption. Where its menus ask two features together, the joint frequencies of their
+values can be decoded without bias; Hoeffding's inequality bounds each, and from them the laws of one given the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.correlation.estimated import Estimated
+from bcdp.errors import refuse
+from bcdp.plan import Plan, Question
+from bcdp.tables import marginal_target
+from bcdp.tally import SurveyTally, Tally
+
+Array = npt.NDArray[np.float64]
+
+_MOST_VALUES = 8  # of either feature: 254 events about the other for each value
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Answers that tell a pair: how many people gave each, and what each decodes to, answers x values x values."""
+
+    counts: npt.NDArray[np.int64]
+    decoded: Array
+
+
+def correlation_from_wave(tally: Tally, confidence: float = 0.95) -> Estimated:
+    """Limits on `q`, from 0 to 1, of the pairs asked together, true together with `confidence`; 1 for all others."""
+    if not isinstance(tally, SurveyTally):
+        raise refuse("tally", "a cascade's", "the tally of a survey, whose menus ask features together")
+    if not 0 < confidence < 1:
+        raise refuse("confidence", confidence, "a number above 0 and below 1")
+    plan = tally.plan
+    names = [name for name in plan.policy.features if 2 <= _values(plan, name) <= _MOST_VALUES]
+    found = {(i, j): list(_asked(tally, i, j)) for i in names for j in names if i != j}
+    together = {pair: asked for pair, asked in found.items() if asked}
+    limits: dict[str, dict[frozenset[str], float]] = {name: {} for name in plan.policy.features}
+    hulls, observed = {}, {}
+    for (i, j), asked in together.items():
+        low, high, laws = _conditional(asked, (1 - confidence) / len(together))
+        between = (high[:, None] - low[None, :])[~np.eye(len(low), dtype=bool)]
+        limits[i][frozenset({j})] = min(1.0, float(between.max()))
+        observed[i, j] = float(np.abs(laws[:, None] - laws[None]).sum(axis=2).max() / 2)
+        if laws.shape[1] == 2:
+            ends = np.array([low[:, 1].min(), high[:, 1].max()])
+            hulls[i, j] = np.stack([1 - ends, ends], axis=1)
+    apart = sum(len(plan.policy.features) > 1 and not limits[name] for name in plan.policy.features)
+    notes = (f"{apart} features were asked together with no other, so their q is 1",) if apart else ()
+    source = f"estimated from {tally.people:,} private reports: limits that hold together with {confidence:.4g}"
+    return Estimated(limits, hulls, observed, notes, source)
+
+
+def _values(plan: Plan, name: str) -> int:
+    """How many values a feature has; 0 for numbers, of which a wave tells rounded levels only."""
+    feature = plan.policy.features[name]
+    return 0 if feature.type == "numeric" else len(feature.values or (0, 1))
+
+
+def _asked(tally: SurveyTally, i: str, j: str) -> Iterator[_Asked]:
+    plan = tally.plan
+    for number, menu in enumerate(plan.menus):
+        questions = [plan.questions[index] for index in menu.questions]
+        places = {name: axis for axis, question in enumerate(questions) for name in question.features}
+        if i not in places or j not in places or any(questions[places[n]].kind != "values" for n in (i, j)):
+            continue
+        counts = tally.counts(number)
+        first, second = places[i], places[j]
+        kept = counts.sum(axis=tuple(axis for axis in range(counts.ndim) if axis not in (first, second)))
+        if first == second:
+            yield _Asked(kept, _decoded(plan, questions[first], (i, j)))
+            continue
+        one, two = (_decoded(plan, questions[axis], (name,)) for axis, name in ((first, i), (second, j)))
+        product = one[:, None, :, None] * two[None, :, None, :]
+        yield _Asked((kept if first < second else kept.T).ravel(), product.reshape(-1, *product.shape[2:]))
+
+
+def _decoded(plan: Plan, question: Question, names: tuple[str, ...]) -> Array:
+    """What each answer decodes to: for one feature or two, an indicator of each value or pair of values."""
+    targets = [
+        marginal_target(question.levels, question.features.index(name), np.eye(_values(plan, name))) for name in names
+    ]
+    sizes = [target.shape[1] for target in targets]
+    target = targets[0] if len(targets) == 1 else (targets[0][:, :, None] * targets[1][:, None, :])
+    decoded = plan.tables[question.table].decode(target.reshape(len(target), -1))
+    return decoded.reshape(-1, *sizes)
+
+
+def _conditional(asked: list[_Asked], failure: float) -> tuple[Array, Array, Array]:
+    """Limits on the chance of every set of the second feature's values given each value of the first, and the laws."""
+    values, cells = asked[0].decoded.shape[1:]
+    sets = (np.arange(1, 2**cells - 1)[:, None] >> np.arange(cells)) & 1
+    tail = math.log(2 * values * len(sets) / failure)
+    weight, mean, share = np.zeros((values, len(sets))), np.zeros((values, len(sets))), np.zeros((values, cells))
+    people = sum(int(answers.counts.sum()) for answers in asked)
+    for answers in asked:
+        if not answers.counts.any():
+            continue
+        worth = answers.decoded @ sets.T  # answers x values x sets
+        ranges = np.ptp(worth, axis=0)
+        weight += answers.counts.sum() / ranges**2
+        mean += np.tensordot(answers.counts, worth, axes=(0, 0)) / ranges**2
+        share += np.tensordot(answers.counts, answers.decoded, axes=(0, 0)) / people
+    laws = np.maximum(share, 0.0) + 1e-12
+    if people == 0:
+        return np.zeros_like(weight), np.ones_like(weight), laws / laws.sum(axis=1, keepdims=True)
+    radius = np.sqrt(tail / 2 / weight)
+    low, high = np.clip(mean / weight - radius, 0.0, 1.0), np.clip(mean / weight + radius, 0.0, 1.0)
+    # a share a / (a + b) increases in a and decreases in b; the complement of a set is its mirror in the order
+    most = np.where(high > 0, high / np.maximum(high + low[:, ::-1], 1e-300), 0.0)
+    return 1 - most[:, ::-1], most, laws / laws.sum(axis=1, keepdims=True)

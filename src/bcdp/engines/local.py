@@ -1,0 +1,116 @@
+"""Files to files on one machine: batch by batch on all cores, memory bounded by the batch, order kept."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bcdp.device import privatize
+from bcdp.encoding import arrow_types
+from bcdp.errors import InputError
+from bcdp.files import read_batches, written_whole
+from bcdp.plan import Plan
+from bcdp.tally import Tally
+
+ROW_GROUP = 2**20
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
+    """The results of the work on each item, in the order of the items, a few of them worked on at a time.
+
+    Threads are enough: NumPy, Arrow and AES let go of the interpreter's lock while they compute.
+    """
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def privatize_file(
+    plan: Plan,
+    data: Path,
+    output: Path,
+    key: bytes | None = None,
+    id_column: str | None = None,
+    advance: Callable[[float], None] = lambda rows: None,
+    workers: int | None = None,
+) -> int:
+    """How many reports were written: one for each record of `data`, in the same order, as Parquet.
+
+    The same records, key and ids give the same bytes, whatever the number of workers. Two records with the same id are
+    refused if they stand in the same batch; over a whole file that cannot be seen in bounded memory.
+    """
+    wanted = [*plan.policy.features, *([id_column] if id_column is not None else [])]
+    batches = read_batches(data, arrow_types(plan.policy), wanted)
+    work = partial(_reports, plan, key, id_column)
+    people, writer, group = 0, None, list[pa.Table]()
+    with written_whole(output) as draft:
+        try:
+            for reports in in_order(work, batches, workers or cores()):
+                writer = writer or _open(draft, reports.schema)
+                group.append(reports)
+                people += len(reports)
+                if sum(map(len, group)) >= ROW_GROUP:
+                    writer.write_table(pa.concat_tables(group), row_group_size=ROW_GROUP)
+                    group.clear()
+                advance(len(reports))
+            if writer is None:
+                raise InputError(f"{data}: has no rows; accepted: at least one record")
+            if group:
+                writer.write_table(pa.concat_tables(group), row_group_size=ROW_GROUP)
+        finally:
+            if writer is not None:
+                writer.close()
+    return people
+
+
+def _open(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    # random answers do not compress beyond their dictionary; checksums tell a damaged file from a good one
+    return pq.ParquetWriter(path, schema, compression="none", write_page_checksum=True)
+
+
+def _reports(plan: Plan, key: bytes | None, id_column: str | None, batch: pa.RecordBatch) -> pa.Table:
+    return privatize(plan, batch, key, id_column)
+
+
+def tally_files(plan: Plan, paths: Sequence[Path], advance: Callable[[float], None] = lambda rows: None) -> Tally:
+    """The counts of all the files together: reports, rows of menu, answer and count, and tallies (.json).
+
+    Arrow decodes on all cores; counting is several times quicker than decoding and needs no more than one.
+    """
+    counted = Tally(plan)
+    for path in paths:
+        if path.suffix == ".json":
+            counted = counted + Tally.load(path, plan)
+            continue
+        for batch in read_batches(path):
+            try:
+                counted.add(batch)
+            except InputError as error:
+                raise InputError(f"{path}: {error}") from None
+            advance(len(batch))
+    return counted

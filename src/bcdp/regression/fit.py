@@ -1,0 +1,283 @@
+"""Counts become coefficients: least squares from the moments that a survey asked for (docs/theory.md, section 4.4).
+
+Moments are estimated on the [-1, 1] scale, coefficients are told in the features' own units. How uncertain they are is
+found by drawing the counts again; how far to shrink them follows from the noise, which the plan knows: nothing here
+looks at records. With an intercept the moments are centred, so that "explains nothing" means predicting the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.cascade import trust_region
+from bcdp.device import worth
+from bcdp.encoding import as_arrow, encode
+from bcdp.policy import NumericFeature, Policy, Regression
+from bcdp.regression.moments import Moments, drawn_again, moments
+from bcdp.survey.moments import Column, columns
+from bcdp.tally import SurveyTally
+
+Array = npt.NDArray[np.float64]
+
+_DRAWS = 500
+_LEAST_SHARE = 0.02  # of the variance: what features that are worth asking for are taken to explain at least
+_SHOWN_SHARE = 0.1  # of the variance: what the number of people to collect is told for
+_DOUBTFUL = 0.025  # of the draws with an indefinite matrix leave the coefficients unknown
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A number in own units: `value` is shrunk towards 0 as the noise asks, the interval belongs to the unshrunk one.
+
+    Where the answers do not determine it, the standard error and, without a `radius`, the interval are infinite.
+    """
+
+    value: float
+    se: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, float | None]:
+        return {name: number if math.isfinite(number) else None for name, number in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class RegressionEstimate:
+    """A linear prediction of the target: its coefficients, and the share of the target's variance that it explains.
+
+    `remark` says in a sentence whether the answers can tell it from predicting the mean for everybody.
+    """
+
+    target: str
+    intercept: Coefficient
+    coefficients: Mapping[str, Coefficient]
+    explained: Coefficient
+    remark: str
+    design: tuple[Column, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The regression in plain JSON; what is not finite is null."""
+        return {
+            "target": self.target,
+            "intercept": self.intercept.to_dict(),
+            "coefficients": {name: number.to_dict() for name, number in self.coefficients.items()},
+            "explained": self.explained.to_dict(),
+            "remark": self.remark,
+        }
+
+    def predict(self, policy: Policy, table: Any) -> Array:
+        """The target predicted for each record of a table, in own units; the target's column is not needed."""
+        records = as_arrow(table)
+        needed = {column.feature: policy.features[column.feature] for column in self.design[:-1]}
+        codes = encode(policy.model_copy(update={"features": needed}), records)
+        total = np.full(len(records), self.intercept.value)
+        for column, number in zip(self.design, self.coefficients.values(), strict=False):
+            slope, constant = own_scale(policy, column)
+            total += number.value * (worth(codes[column.feature], column.category) - constant) / slope
+        return total
+
+
+def fit(tally: SurveyTally, regression: Regression, level: float) -> RegressionEstimate:
+    """The regression from the counts of a survey, with intervals of the given level."""
+    policy = tally.plan.policy
+    design = columns(policy, regression)
+    found = centred(moments(tally, design, regression.intercept), regression.intercept)
+    if not found.known:
+        return _unknown(policy, regression, design, found, tally.people)
+    again = centred(drawn_again(tally, design, regression.intercept, _DRAWS), regression.intercept)
+    noise = Noise.of(found, again)
+    theta = shrunk(found, noise, regression)
+    raw, each = _unshrunk(found, again, regression)
+    to_own = own_units(policy, design)
+    width = NormalDist().inv_cdf((1 + level) / 2)
+    values, middle = to_own @ _with_constant(found, theta), to_own @ _with_constant(found, raw)
+    errors = np.full(len(design), math.inf) if each is None else (_with_constant(again, each) @ to_own.T).std(axis=0)
+    most = np.abs(to_own[:, :-2]).max(axis=1) * (regression.radius or math.inf)
+    most[-1] = math.inf  # the radius does not bound the intercept
+    half = np.where(np.isfinite(errors), width * errors, math.inf)
+    low, high = np.maximum(middle - half, -most), np.minimum(middle + half, most)
+    numbers = [Coefficient(*row) for row in np.column_stack([values, errors, low, high]).tolist()]
+    names = [column.name(policy) for column in design[:-1]]
+    return RegressionEstimate(
+        regression.target,
+        numbers[-1],
+        dict(zip(names, numbers[:-1], strict=True)),
+        _explained(found, again, raw, each, noise, width),
+        noise.remark(tally.people),
+        design,
+    )
+
+
+@dataclass(frozen=True)
+class Centred:
+    """The features' matrix, their products with the target, the target's variance, and all means (0 if uncentred)."""
+
+    matrix: Array
+    slope: Array
+    variance: Array
+    mean: Array
+
+    @property
+    def known(self) -> bool:
+        """Whether every moment was answered."""
+        return bool(np.isfinite(self.matrix).all() and np.isfinite(self.slope).all() and np.isfinite(self.variance))
+
+
+def centred(found: Moments, intercept: bool) -> Centred:
+    mean = found.mean if intercept else np.zeros_like(found.mean)
+    second = found.second - mean[..., :, None] * mean[..., None, :]
+    return Centred(second[..., :-1, :-1], second[..., :-1, -1], second[..., -1, -1], mean)
+
+
+def _with_constant(found: Centred, theta: Array) -> Array:
+    """The coefficients, the constant that goes with them, and 1."""
+    constant = found.mean[..., -1] - (theta * found.mean[..., :-1]).sum(axis=-1)
+    return np.concatenate([theta, constant[..., None], np.ones((*theta.shape[:-1], 1))], axis=-1)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What is known of the noise: variances of the slopes and of the matrix, and how much signal stands out of it."""
+
+    slope: Array
+    matrix: Array
+    scale: Array  # each feature's variance, kept above its own noise
+    variance: float  # the target's, likewise
+    signal: float  # an unbiased estimate of what the features explain, if they are uncorrelated
+    margin: float  # what that would hardly reach if they explained nothing: three standard errors
+    total: float  # the noise in it
+
+    @classmethod
+    def of(cls, found: Centred, again: Centred) -> Noise:
+        matrix = again.matrix.var(axis=0)
+        scale = np.maximum(np.diag(found.matrix), np.maximum(np.sqrt(np.diag(matrix)), 1e-6))
+        variance = max(float(found.variance), float(again.variance.std()), 1e-6)
+        slope = again.slope.var(axis=0)
+        each = slope / scale
+        signal = float((found.slope**2 / scale - each).sum())
+        return cls(slope, matrix, scale, variance, signal, 3 * math.sqrt(2 * float((each**2).sum())), float(each.sum()))
+
+    @property
+    def explained(self) -> float:
+        """The part of the target's variance that the features are taken to explain: what stands out of the noise.
+
+        Where the noise is larger than all there is to explain, whatever stands out of it is noise too.
+        """
+        seen = self.signal - self.margin if self.total < self.variance else 0.0
+        return min(max(seen, _LEAST_SHARE * self.variance), self.variance)
+
+    def remark(self, people: int) -> str:
+        """Whether the answers show that the features explain anything, and else how many people would."""
+        if self.signal > self.margin:
+            return "The answers show that the features help to predict the target."
+        enough = people * self.margin / (_SHOWN_SHARE * self.variance)
+        digits = 10 ** max(int(math.log10(max(enough, 10.0))) - 1, 0)
+        share = f"features that explain {100 * _SHOWN_SHARE:g}% of the variance"
+        rest = f"{share} would have stood out."
+        if enough > people:
+            rest = f"collect about {math.ceil(enough / digits) * digits:,} people to show {share}."
+        return f"The answers cannot tell this from predicting the mean for everybody; {rest}"
+
+
+def shrunk(found: Centred, noise: Noise, regression: Regression) -> Array:
+    """The coefficients on the [-1, 1] scale, as stable as the noise asks; a `ridge` in the policy takes its place.
+
+    The slopes are the matrix times the coefficients plus noise of known variance, and the coefficients are taken to
+    explain no more than stands out of the noise. The posterior mean under these two is stable even where noise has
+    made the matrix indefinite, and is least squares where there is none. The matrix is shrunk too, because the entries
+    of a covariance are bounded by the variances.
+    """
+    size = len(found.slope)
+    if regression.ridge is not None:
+        return solve(found.matrix + regression.ridge * np.eye(size), found.slope, regression.radius)
+    each = noise.explained / (size * noise.scale)  # the variance of each coefficient
+    errors = noise.slope + noise.matrix @ each
+    bound = np.outer(noise.scale, noise.scale)
+    matrix = found.matrix * bound / (bound + noise.matrix)
+    weighted = matrix / np.maximum(errors, 1e-300)[None, :]
+    return solve(weighted @ matrix + np.diag(1 / each), weighted @ found.slope, regression.radius)
+
+
+def solve(matrix: Array, slope: Array, radius: float | None) -> Array:
+    """The minimiser over the ball, or over everything once the matrix is made positive semidefinite."""
+    if radius is not None:
+        return trust_region((matrix + matrix.T) / 2, slope, radius)
+    values, basis = np.linalg.eigh((matrix + matrix.T) / 2)
+    inverse = np.where(values > 1e-12 * max(float(values.max()), 1e-300), 1 / np.where(values > 0, values, 1.0), 0.0)
+    return np.asarray(basis @ (inverse * (basis.T @ slope)))
+
+
+def _unshrunk(found: Centred, again: Centred, regression: Regression) -> tuple[Array, Array | None]:
+    """Least squares (with the policy's ridge) for the counts, and for each drawn again; None if not determined.
+
+    What was drawn again enters by its first-order effect, which has no tails where a draw's matrix is near singular.
+    """
+    ridge = (regression.ridge or 0.0) * np.eye(len(found.slope))
+    lowest = np.linalg.eigvalsh(again.matrix + ridge)[:, 0]
+    if np.mean(lowest <= 0) > _DOUBTFUL or np.linalg.eigvalsh(found.matrix + ridge)[0] <= 0:
+        return np.zeros_like(found.slope), None
+    inverse = np.linalg.inv(found.matrix + ridge)
+    raw = np.asarray(inverse @ found.slope)
+    return raw, raw + (again.slope - found.slope - (again.matrix - found.matrix) @ raw) @ inverse
+
+
+def _explained(
+    found: Centred, again: Centred, raw: Array, each: Array | None, noise: Noise, width: float
+) -> Coefficient:
+    """The share of the target's variance that least squares explains, from 0 to 1, corrected for the noise."""
+    if each is None:
+        standing_out = max(noise.signal - noise.margin, 0.0)
+        return Coefficient(min(standing_out / noise.variance, 1.0), math.inf, 0.0, 1.0)
+    beside = each - raw
+    bias = float(np.einsum("di,ij,dj->d", beside, found.matrix, beside).mean())
+    share = (_gain(found, raw) - bias) / noise.variance
+    error = float((_gain(again, raw) / np.maximum(again.variance, noise.variance / 2)).std())
+    value, low, high = np.clip([share, share - width * error, share + width * error], 0.0, 1.0).tolist()
+    return Coefficient(value, error, low, high)
+
+
+def _gain(found: Centred, theta: Array) -> Array:
+    """How much less than the target's variance the mean squared error of these coefficients is."""
+    return np.asarray(2 * found.slope @ theta - (found.matrix @ theta) @ theta)
+
+
+def own_scale(policy: Policy, column: Column) -> tuple[float, float]:
+    """Slope and constant from a column's own units (0 and 1 for values) to the [-1, 1] scale."""
+    feature = policy.features[column.feature]
+    low, high = feature.bounds if isinstance(feature, NumericFeature) else (0.0, 1.0)
+    return 2 / (high - low), -1 - 2 * low / (high - low)
+
+
+def own_units(policy: Policy, design: tuple[Column, ...]) -> Array:
+    """The matrix that takes (coefficients, constant, 1) to (coefficients, intercept) in own units."""
+    scales = np.array([own_scale(policy, column) for column in design])
+    slopes, constants = scales[:-1].T
+    target_slope, target_constant = scales[-1]
+    result = np.zeros((len(design), len(design) + 1))
+    result[:-1, :-2] = np.diag(slopes)
+    result[-1] = [*constants, 1.0, -target_constant]
+    return np.asarray(result / target_slope)
+
+
+def _unknown(
+    policy: Policy, regression: Regression, design: tuple[Column, ...], found: Centred, people: int
+) -> RegressionEstimate:
+    """What can be said without all moments: nothing about the features, and the target's mean if that is known."""
+    slope, constant = own_scale(policy, design[-1])
+    mean = float(np.clip(np.nan_to_num(found.mean[-1]), -1.0, 1.0))
+    nothing = Coefficient(0.0, math.inf, -math.inf, math.inf)
+    return RegressionEstimate(
+        regression.target,
+        Coefficient((mean - constant) / slope, math.inf, -math.inf, math.inf),
+        {column.name(policy): nothing for column in design[:-1]},
+        Coefficient(0.0, math.inf, 0.0, 1.0),
+        f"{people:,} people are too few, or a feature of the regression may not be asked: this predicts the mean.",
+        design,
+    )

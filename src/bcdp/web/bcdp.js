@@ -1,0 +1,17 @@
+/**
+ * The device in the browser: reads a plan, checks what it promises, answers it once, and says what leaves the device.
+ *
+ * It depends on nothing but this folder and runs in browsers and in Node 20.
+ *
+ *     const plan = await parsePlan(text);                              // the form, and the id of the plan
+ *     verifyPlan(plan, { maxEpsilon: 2, maxDelta: 0.5 });              // the promises, recomputed from the tables
+ *     const report = answerOnce(plan, { smoker: true }, localStorage); // { id, menu, answer }, the same one ever after
+ *     explain(plan, report).sentences;                                 // what it says about you, in plain words
+ */
+
+export { answer, answerOnce, keptReport, randomWords } from "./device/answer.js";
+export { certify, verifyPlan } from "./device/certificate.js";
+export { InputError } from "./device/checks.js";
+export { logUp } from "./device/exact.js";
+export { explain, oddsOf, valueWord } from "./device/explain.js";
+export { parsePlan } from "./device/plan.js";

@@ -1,0 +1,129 @@
+/**
+ * The answer. Word 0 draws the menu; then, for each question of the menu, one word per feature (to round a number at
+ * random; other features ignore theirs) and one word for the table. The number of a product question is rounded with
+ * the first of its words.
+ */
+
+import { InputError, TOTAL, keys, most, refuse, whole } from "./checks.js";
+import { word } from "./features.js";
+import { hexadecimal } from "./plan.js";
+
+const MOST_WORDS = 2 ** 14; // at a time, from the browser
+
+/** Fresh 32-bit words from the operating system, as many as the longest menu reads. */
+export function randomWords(plan) {
+  const lengths = plan.menus.map((menu) =>
+    menu.questions.reduce((total, number) => total + plan.questions[number].features.length + 1, 1),
+  );
+  const words = new Uint32Array(most(lengths));
+  for (let start = 0; start < words.length; start += MOST_WORDS) {
+    crypto.getRandomValues(words.subarray(start, start + MOST_WORDS));
+  }
+  return words;
+}
+
+/** The report `{ menu, answer }` of a record `{ feature: value }`: a function of the plan, the record and the words. */
+export function answer(plan, record, words = randomWords(plan)) {
+  const codes = encode(plan, record);
+  let menu = 0;
+  for (let end = plan.menus[0].weight; words[0] >= end; end += plan.menus[menu].weight) menu += 1;
+  let position = 1;
+  let result = 0;
+  for (const number of plan.menus[menu].questions) {
+    const question = plan.questions[number];
+    const table = plan.tables[question.table];
+    const level = levelOf(plan, question, codes, words.subarray(position));
+    position += question.features.length + 1;
+    result = result * table.symbols + table.sample(level, words[position - 1]);
+  }
+  return { menu, answer: result };
+}
+
+function levelOf(plan, question, codes, words) {
+  if (question.kind === "product") return roundAtRandom(productOf(plan, question, codes), question.levels[0], words[0]);
+  return question.features.reduce((level, name, index) => {
+    const size = question.levels[index];
+    const numeric = plan.features.get(name).type === "numeric";
+    return level * size + (numeric ? roundAtRandom(codes.get(name), size, words[index]) : codes.get(name));
+  }, 0);
+}
+
+/** The number in [-1, 1] that a product question is about: values are worth -1 or 1, numbers what they are. */
+function productOf(plan, question, codes) {
+  const [x, y] = question.features.map((name, index) => {
+    const { type } = plan.features.get(name);
+    if (type === "numeric") return codes.get(name);
+    return 2 * (type === "binary" ? codes.get(name) : Number(codes.get(name) === question.categories[index])) - 1;
+  });
+  return y === undefined ? 2 * (x * x) - 1 : x * y;
+}
+
+/** Each feature's code by public rules only: a number in [-1, 1], or the number of a value. */
+function encode(plan, record) {
+  const given = (name) => (Object.hasOwn(record, name) ? record[name] : null);
+  return new Map([...plan.features].map(([name, feature]) => [name, code(name, feature, given(name))]));
+}
+
+function code(name, feature, value) {
+  const missing = value === undefined || value === null || Number.isNaN(value);
+  if (feature.type === "numeric") {
+    const [low, high] = feature.bounds;
+    if (!missing && typeof value !== "number") throw refuse(name, value, "a number");
+    const inside = Math.min(Math.max(missing ? feature.imputed : value, low), high);
+    return Math.min(Math.max(((inside - low) / (high - low)) * 2 - 1, -1), 1);
+  }
+  if (missing) return feature.imputed;
+  const found = feature.words.get(word(value));
+  if (found === undefined) throw refuse(name, value, feature.values.slice(0, 12).map(String).join(", "));
+  return found;
+}
+
+/** A number in [-1, 1] as one of its two neighbouring levels, right on average. */
+function roundAtRandom(value, levels, word) {
+  const place = ((value + 1) / 2) * (levels - 1);
+  const below = Math.min(Math.floor(place), levels - 2);
+  return below + (word < (place - below) * TOTAL ? 1 : 0);
+}
+
+/**
+ * The report `{ id, menu, answer }` that this store keeps for the plan, made and kept on the first call.
+ *
+ * A second answer would tell more (4.6), so there is never one. The random `id` lets a repeated sending be recognised.
+ * `store` is the browser's local storage or anything with `getItem` and `setItem`.
+ */
+export function answerOnce(plan, record, store = localStorage) {
+  const known = keptReport(plan, store);
+  if (known) return known;
+  const id = hexadecimal(crypto.getRandomValues(new Uint8Array(16)));
+  const report = { id, ...answer(plan, record) };
+  store.setItem(`bcdp.report.${plan.id}`, JSON.stringify(report));
+  return report;
+}
+
+/** The report that a store keeps for the plan, or null. */
+export function keptReport(plan, store = localStorage) {
+  const text = store.getItem(`bcdp.report.${plan.id}`);
+  if (text === null || text === undefined) return null;
+  try {
+    const report = JSON.parse(text);
+    keys("report", report, ["id", "menu", "answer"]);
+    symbolsOf(plan, report);
+    return report;
+  } catch (error) {
+    // answering anew would be a second answer
+    throw new InputError(`store: the report that was kept cannot be read (${error.message}); accepted: a kept report`);
+  }
+}
+
+/** The symbol that a report holds for each question of its menu. */
+export function symbolsOf(plan, report) {
+  const menu = plan.menus[whole("menu", report.menu, 0, plan.menus.length - 1)];
+  const sizes = menu.questions.map((number) => plan.tables[plan.questions[number].table].symbols);
+  let rest = whole("answer", report.answer, 0, sizes.reduce((total, size) => total * size, 1) - 1);
+  const symbols = sizes.reduceRight((found, size) => {
+    found.unshift(rest % size);
+    rest = Math.floor(rest / size);
+    return found;
+  }, []);
+  return menu.questions.map((number, index) => [plan.questions[number], symbols[index]]);
+}

@@ -1,0 +1,53 @@
+/** What every part checks of its input: one kind of error, a few kinds of values. */
+
+export const TOTAL = 2 ** 32;
+export const MOST_VALUES = 10_000;
+export const MOST_CELLS = 2 ** 22;
+
+/** Input that cannot be used; the message names the field, its value and what is accepted. */
+export class InputError extends Error {
+  name = "InputError";
+}
+
+/** An `InputError` in the house's form, to be thrown. */
+export function refuse(name, value, accepted) {
+  const text = typeof value === "string" ? value : JSON.stringify(value) ?? String(value);
+  const shown = text.length > 200 ? `${text.slice(0, 197)}...` : text;
+  return new InputError(`${name}: got ${shown}; accepted: ${accepted}`);
+}
+
+/** The value itself, if it is a whole number from `least` to `most`. */
+export function whole(path, value, least, most) {
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw refuse(path, value, `a whole number from ${least} to ${most}`);
+  }
+  return value;
+}
+
+/** The names and values of an object. */
+export function entries(path, document) {
+  if (typeof document !== "object" || document === null || Array.isArray(document)) {
+    throw refuse(path, document, "an object");
+  }
+  return Object.entries(document);
+}
+
+/** Refuses an object that has not exactly the required keys and perhaps optional ones. */
+export function keys(path, document, required, optional = []) {
+  entries(path, document);
+  const unknown = Object.keys(document).filter((key) => !required.includes(key) && !optional.includes(key));
+  const absent = required.filter((key) => !Object.hasOwn(document, key));
+  if (unknown.length || absent.length) {
+    throw refuse(path, Object.keys(document), `the keys ${[...required, ...optional].join(", ")}`);
+  }
+}
+
+/** The value itself, if it is a list of at least so many entries. */
+export function list(path, value, least = 0) {
+  if (!Array.isArray(value) || value.length < least) throw refuse(path, value, `a list of at least ${least} entries`);
+  return value;
+}
+
+export const counted = (length) => Array.from({ length }, (_, index) => index);
+export const least = (numbers) => numbers.reduce((a, b) => (b < a ? b : a));
+export const most = (numbers) => numbers.reduce((a, b) => (b > a ? b : a));

@@ -1,0 +1,64 @@
+/** The form of questions and menus. */
+
+import { MOST_CELLS, TOTAL, keys, list, refuse, whole } from "./checks.js";
+
+const MOST_ANSWERS = 2 ** 24;
+
+/** Refuses questions that do not fit their features and tables. */
+export function checkQuestions({ questions, tables, features }) {
+  questions.forEach((question, number) => {
+    const path = `questions.${number}`;
+    const product = question?.kind === "product";
+    keys(path, question, ["features", "levels", "table", ...(product ? ["kind", "categories"] : [])]);
+    const names = list(`${path}.features`, question.features, 1);
+    if (new Set(names).size !== names.length || !names.every((name) => features.has(name))) {
+      throw refuse(`${path}.features`, names, "different features of the collection");
+    }
+    list(`${path}.levels`, question.levels).forEach((size) => whole(`${path}.levels`, size, 2, MOST_CELLS));
+    const asked = names.map((name) => features.get(name));
+    if (product) checkProduct(path, question, asked);
+    else checkValues(path, question, asked);
+    const combinations = question.levels.reduce((total, size) => total * size, 1);
+    const table = tables[whole(`${path}.table`, question.table, 0, tables.length - 1)];
+    if (table.levels !== combinations) throw refuse(`${path}.table`, table.levels, `a table of ${combinations} levels`);
+  });
+}
+
+function checkValues(path, { levels }, asked) {
+  const fits = ({ type, values }, index) => type === "numeric" || levels[index] === values.length;
+  if (levels.length !== asked.length || !asked.every(fits)) {
+    throw refuse(`${path}.levels`, levels, "one number for each feature: that of its values, if it has values");
+  }
+}
+
+function checkProduct(path, { levels, categories }, asked) {
+  const squared = asked.length === 1 && asked[0].type === "numeric";
+  if (!(squared || asked.length === 2) || levels.length !== 1) {
+    throw refuse(path, levels, "one entry, for the product of two features or the square of a number");
+  }
+  if (list(`${path}.categories`, categories).length !== asked.length) {
+    throw refuse(`${path}.categories`, categories, "one entry for each feature");
+  }
+  categories.forEach((category, index) => {
+    if (asked[index].type === "categorical") whole(`${path}.categories`, category, 0, asked[index].values.length - 1);
+    else if (category !== null) throw refuse(`${path}.categories`, category, "null for what is not categorical");
+  });
+}
+
+/** Refuses menus that cannot be drawn, answered or counted. */
+export function checkMenus({ menus, questions, tables }) {
+  let weight = 0;
+  let answers = 0;
+  menus.forEach((menu, number) => {
+    const path = `menus.${number}`;
+    keys(path, menu, ["weight", "questions"]);
+    weight += whole(`${path}.weight`, menu.weight, 1, TOTAL);
+    list(`${path}.questions`, menu.questions, 1);
+    const asked = menu.questions.map((index) => questions[whole(`${path}.questions`, index, 0, questions.length - 1)]);
+    const names = asked.flatMap((question) => question.features);
+    if (new Set(names).size !== names.length) throw refuse(path, names, "each feature at most once in a menu");
+    answers += asked.reduce((total, question) => total * tables[question.table].symbols, 1);
+  });
+  if (weight !== TOTAL) throw refuse("menus", weight, `weights that sum to ${TOTAL}`);
+  if (answers > MOST_ANSWERS) throw refuse("menus", answers, `at most ${MOST_ANSWERS} possible answers`);
+}

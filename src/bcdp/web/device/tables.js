@@ -1,0 +1,93 @@
+/** Tables: `weight(level, symbol)` of the 2^32 words send an input level to a symbol (docs/theory.md, 4.2). */
+
+import { MOST_CELLS, MOST_VALUES, TOTAL, keys, least, list, most, refuse, whole } from "./checks.js";
+import { larger, ratioOf } from "./exact.js";
+
+const LARGEST_ORDER = 2 ** 14;
+
+const FAMILIES = {
+  response(path, { levels, keep, other }) {
+    whole(`${path}.levels`, levels, 2, MOST_VALUES);
+    whole(`${path}.other`, other, 1, Math.floor(TOTAL / levels));
+    if (whole(`${path}.keep`, keep, other, TOTAL) + (levels - 1) * other !== TOTAL) {
+      throw refuse(`${path}.keep`, keep, `keep + (levels - 1) other = ${TOTAL}`);
+    }
+    return {
+      levels,
+      symbols: levels,
+      ratio: ratioOf(keep, other),
+      weight: (level, symbol) => (level === symbol ? keep : other),
+      sample(level, word) {
+        if (word < keep) return level;
+        const index = Math.floor((word - keep) / other);
+        return index < level ? index : index + 1;
+      },
+    };
+  },
+
+  dense(path, { weights }) {
+    const symbols = list(`${path}.weights.0`, list(`${path}.weights`, weights, 1)[0], 1).length;
+    checkCells(path, weights.length, symbols);
+    weights.forEach((row, level) => {
+      if (list(`${path}.weights.${level}`, row).length !== symbols) {
+        throw refuse(`${path}.weights.${level}`, row.length, `rows of one length, ${symbols}`);
+      }
+      const sum = row.reduce((total, weight) => total + whole(`${path}.weights.${level}`, weight, 0, TOTAL), 0);
+      if (sum !== TOTAL) throw refuse(`${path}.weights.${level}`, sum, `a sum of ${TOTAL}`);
+    });
+    const columns = weights[0].map((_, symbol) => weights.map((row) => row[symbol]));
+    const extremes = columns.map((column) => [least(column), most(column)]).filter(([, top]) => top > 0);
+    return {
+      levels: weights.length,
+      symbols,
+      ratio: extremes.map(([bottom, top]) => ratioOf(top, bottom)).reduce(larger),
+      weight: (level, symbol) => weights[level][symbol],
+      sample(level, word) {
+        let symbol = 0;
+        for (let end = weights[level][0]; word >= end; end += weights[level][symbol]) symbol += 1;
+        return symbol;
+      },
+    };
+  },
+
+  hadamard(path, { levels, order, keep }) {
+    whole(`${path}.levels`, levels, 2, LARGEST_ORDER);
+    if (whole(`${path}.order`, order, levels, LARGEST_ORDER) & (order - 1)) {
+      throw refuse(`${path}.order`, order, "a power of 2");
+    }
+    const cell = TOTAL / order;
+    whole(`${path}.keep`, keep, Math.floor(cell / 2), cell - 1);
+    return {
+      levels,
+      symbols: 2 * order,
+      ratio: ratioOf(keep, cell - keep),
+      weight: (level, symbol) => (parity((symbol >> 1) & level) === (symbol & 1) ? keep : cell - keep),
+      sample(level, word) {
+        const row = Math.floor(word / cell);
+        const flipped = word % cell >= keep ? 1 : 0;
+        return 2 * row + (parity(row & level) ^ flipped);
+      },
+    };
+  },
+};
+
+/** Refuses to go through a table of more than 2^22 weights. */
+export function checkCells(path, levels, symbols) {
+  if (levels * symbols > MOST_CELLS) throw refuse(path, `${levels} x ${symbols} weights`, `at most ${MOST_CELLS}`);
+}
+
+const FIELDS = { response: ["levels", "keep", "other"], dense: ["weights"], hadamard: ["levels", "order", "keep"] };
+
+function parity(number) {
+  let odd = 0;
+  for (; number; number &= number - 1) odd ^= 1;
+  return odd;
+}
+
+/** The table that a document describes, every number checked. */
+export function readTable(path, document) {
+  const family = document?.family;
+  if (!Object.hasOwn(FIELDS, String(family))) throw refuse(`${path}.family`, family, Object.keys(FIELDS).join(", "));
+  keys(path, document, ["family", ...FIELDS[family]]);
+  return { family, ...FAMILIES[family](path, document) };
+}

@@ -1,0 +1,47 @@
+/** What both pages share: elements without inline code or style, and numbers to read. */
+
+/** A new element: attributes by name, children that are elements or text. */
+export function element(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+/** A new part of a picture. */
+export function drawn(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+function filled(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+/** A table with a caption and a header; a cell is text or an element, the first of each row is its header. */
+export function table(caption, header, rows) {
+  const cell = (content, index, label) =>
+    index === 0 ? element("th", { scope: "row" }, content) : element("td", { "data-label": label }, content);
+  return element(
+    "table",
+    {},
+    element("caption", {}, caption),
+    element("thead", {}, element("tr", {}, ...header.map((text) => element("th", { scope: "col" }, text)))),
+    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((c, i) => cell(c, i, header[i]))))),
+  );
+}
+
+/** Shows a note of a kind: plain, good or bad. */
+export function say(node, text, kind = "plain") {
+  node.textContent = text;
+  node.className = `note ${kind}`;
+  node.hidden = false;
+}
+
+/** A number to read: four significant digits, whole above ten thousand, a dash where there is none. */
+export function number(value) {
+  if (value === null || !Number.isFinite(value)) return "–";
+  const digits = Math.abs(value) >= 10_000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 };
+  return value.toLocaleString("en", digits);
+}
+
+/** A factor of odds to read, with two decimals. */
+export const factor = (odds) => odds.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });

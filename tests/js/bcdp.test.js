@@ -1,0 +1,134 @@
+// What the browser's device promises beyond the shared vectors: limits, memory, plain words, odd input.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+
+import * as bcdp from "../../src/bcdp/web/bcdp.js";
+
+const { InputError, answer, answerOnce, explain, keptReport, logUp, oddsOf, parsePlan, randomWords, verifyPlan } = bcdp;
+
+const textOf = (name) => JSON.parse(readFileSync(new URL(`../../vectors/${name}.json`, import.meta.url), "utf8")).plan;
+const planOf = (name) => parsePlan(textOf(name));
+
+class Store {
+  kept = new Map();
+  getItem = (key) => this.kept.get(key) ?? null;
+  setItem = (key, value) => void this.kept.set(key, value);
+}
+
+test("a person's own limits are kept to the last digit", async () => {
+  const plan = await planOf("designed");
+  const { epsilon, delta } = verifyPlan(plan);
+  const claims = [...plan.certificate.features.values()].map(({ certified }) => certified);
+  const [maxEpsilon, maxDelta] = [plan.certificate.epsilon, Math.max(...claims)];
+  assert.ok(epsilon <= maxEpsilon && Math.max(...delta.values()) <= maxDelta);
+  verifyPlan(plan, { maxEpsilon, maxDelta });
+  assert.throws(() => verifyPlan(plan, { maxEpsilon: maxEpsilon * (1 - 1e-15), maxDelta }), /your own limit/);
+  assert.throws(() => verifyPlan(plan, { maxEpsilon, maxDelta: maxDelta * (1 - 1e-15) }), /your own limit/);
+  assert.throws(() => verifyPlan(plan, { maxEpsilon: NaN }), InputError);
+});
+
+test("logarithms round up, by at most one unit in the last place", () => {
+  for (const [top, bottom, digits] of [
+    [3n, 1n, "1.0986122886681098"],
+    [2n, 1n, "0.6931471805599454"], // the nearest double, ..9453, is below the true value
+    [10n ** 40n, 1n, "92.10340371976183"],
+  ]) {
+    assert.equal(logUp({ top, bottom }), Number(digits));
+  }
+  assert.equal(logUp({ top: 5n, bottom: 5n }), 0);
+  assert.equal(logUp({ top: 1n, bottom: 0n }), Infinity);
+});
+
+test("only the canonical text is a plan: its hash is the plan's name", async () => {
+  const text = textOf("menus");
+  const { bcdp: version, ...rest } = JSON.parse(text);
+  const shuffled = JSON.stringify({ ...rest, bcdp: version });
+  for (const other of [`${text} `, text.replace(":", ": "), shuffled, text.replace("b", "\\u0062")]) {
+    await assert.rejects(parsePlan(other), /canonical/);
+  }
+  for (const other of ["", "null", "[]", "1", '"plan"', "{}"]) await assert.rejects(parsePlan(other), InputError);
+});
+
+test("names and labels may be any text", async () => {
+  const strange = ["__proto__", "constructor", "10", "9", "é", "\ud83d\ude00", "\uffee", 'q"\\\n\u0001'];
+  const claim = '{"asked":1.0,"c":0.0,"certified":0.0}';
+  const sorted = strange.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))); // as code points sort
+  const entries = (value) => `{${sorted.map((name) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
+  const text =
+    `{"bcdp":1,"certificate":{"epsilon":0.0,"features":${entries(claim)},"objective":null,"optimality_gap":null},` +
+    `"channels":[],"collection":{"epsilon":1.0,"features":${entries('{"type":"binary"}')}},` +
+    '"correlation":{"default":1.0,"kind":"per feature","named":{},"source":"test"},"mechanism":"survey",' +
+    '"menus":[{"questions":[0],"weight":4294967296}],"questions":[{"features":["__proto__"],"levels":[2],"table":0}],' +
+    '"tables":[{"family":"response","keep":2147483648,"levels":2,"other":2147483648}]}';
+  const plan = await parsePlan(text);
+  assert.deepEqual(new Set(plan.features.keys()), new Set(strange));
+  verifyPlan(plan);
+  const record = JSON.parse('{"__proto__": 1}');
+  assert.deepEqual(answer(plan, record, Uint32Array.of(0, 0, 7)), { menu: 0, answer: 1 });
+  assert.match(explain(plan, { menu: 0, answer: 1 }).sentences[1], /hints at nothing/);
+});
+
+test("a feature is asked at most once in a menu, and no menu has weights left over", async () => {
+  const changed = (from, to) => parsePlan(textOf("menus").replace(from, to));
+  await assert.rejects(changed('"questions":[0,1]', '"questions":[0,2]'), /at most once/);
+  await assert.rejects(changed('"questions":[0,1]', '"questions":[]'), /at least 1/);
+});
+
+test("values are clipped, imputed or looked up, and anything else is refused", async () => {
+  const plan = await planOf("joint"); // bit imputed as true, number in [-3.5, 12.25], kind v0 to v2
+  const words = Uint32Array.of(0, 0, 2 ** 31, 0, 0); // the first menu, numbers rounded to the nearest level, the truth
+  const level = (record) => answer(plan, record, words).answer;
+  assert.equal(level({}), level({ bit: true, number: 4.375, kind: "v0" }));
+  assert.equal(level({ bit: null, number: NaN, kind: undefined }), level({}));
+  assert.equal(level({ bit: "1", number: Infinity }), level({ bit: 1, number: 12.25 }));
+  assert.equal(level({ bit: "False", number: -1e308 }), level({ bit: 0, number: -3.5 }));
+  assert.notEqual(level({ bit: 0 }), level({ bit: 1 }));
+  const unknown = [{ bit: 2 }, { bit: "maybe" }, { number: "5" }, { number: true }, { kind: "v3" }, { kind: {} }];
+  for (const record of unknown) {
+    assert.throws(() => level(record), InputError);
+  }
+});
+
+test("the answer is given once, whatever is entered later", async () => {
+  const plan = await planOf("17-levels");
+  const store = new Store();
+  assert.equal(keptReport(plan, store), null);
+  const first = answerOnce(plan, { x: -3.5 }, store);
+  assert.match(first.id, /^[0-9a-f]{32}$/);
+  for (let again = 0; again < 50; again += 1) assert.deepEqual(answerOnce(plan, { x: 12.25 }, store), first);
+  assert.deepEqual(keptReport(plan, store), first);
+  assert.notEqual(answerOnce(plan, { x: 1 }, new Store()).id, first.id);
+  for (const broken of ["", "{}", '{"id":"a","menu":0,"answer":1e9}', '{"id":"a","menu":5,"answer":0}']) {
+    store.setItem(`bcdp.report.${plan.id}`, broken);
+    assert.throws(() => answerOnce(plan, { x: 0 }, store), /cannot be read/);
+  }
+});
+
+test("nothing is kept when nothing could be answered", async () => {
+  const store = new Store();
+  const plan = await planOf("17-levels");
+  assert.throws(() => answerOnce(plan, { x: "five" }, store), InputError);
+  assert.equal(store.kept.size, 0);
+});
+
+test("fresh words are as many as the longest menu reads, and differ", async () => {
+  const plan = await planOf("menus");
+  const [one, other] = [randomWords(plan), randomWords(plan)];
+  assert.equal(one.length, 1 + (3 + 2)); // bit, number and the table; kind and the table
+  assert.notDeepEqual(one, other);
+});
+
+test("plain words: what is hinted, with what chance, and the odds rounded up", async () => {
+  const plan = await planOf("designed");
+  const { sentences, hints, guarantees } = explain(plan, { menu: 0, answer: 0 });
+  assert.equal(sentences.length, 1 + hints.length + plan.features.size);
+  for (const { least, most } of hints) assert.ok(0 < least && least < most && most < 1);
+  const odds = Object.fromEntries(guarantees.map((guarantee) => [guarantee.label, guarantee.odds]));
+  assert.equal(odds.Smoking, 1.23); // exp(0.2) = 1.2214
+  assert.deepEqual([oddsOf(0), oddsOf(Math.log(2)), oddsOf(Math.log(2) + 1e-6)], [1, 2, 2.01]);
+  const subset = await planOf("subset");
+  const [, hint] = explain(subset, { menu: 0, answer: 0 }).sentences;
+  assert.match(hint, /hints at v0 or v1\. .* at least .*% and at most .*%/);
+  assert.throws(() => explain(subset, { menu: 0, answer: 99 }), InputError);
+});

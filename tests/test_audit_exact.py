@@ -1,0 +1,261 @@
+"""The exact audit: the true levels of a plan for a population, found by enumeration menu by menu."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bcdp import InputError, Plan, Policy, make_plan
+from bcdp.audit import audit_plan, population_from_records, population_of, verify_limits
+from bcdp.audit.leak import PAPER_DELTA, leak, paper_prior, separate_responses
+from bcdp.cli.app import main
+from bcdp.correlation import PerFeature
+from bcdp.notions import dobrushin, levels
+from bcdp.plan import certify
+from bcdp.tables import TOTAL, binary, numeric
+from helpers import (
+    exact_q,
+    full_kernel,
+    listed,
+    random_document,
+    random_prior,
+    random_product_document,
+    sizes_of,
+    survey,
+)
+
+FEATURES: dict[str, Any] = {
+    "smoker": {"type": "binary", "values": ["no", "yes"], "delta": 0.2},
+    "drinker": {"type": "binary", "values": ["no", "yes"]},
+    "region": {"type": "categorical", "values": ["n", "s", "e"]},
+}
+
+
+def made(correlation: float = 0.05, **features: Any) -> Plan:
+    return make_plan(Policy(epsilon=2, features={**FEATURES, **features}, correlation=correlation))
+
+
+def near(first: float, second: float) -> bool:
+    return first == second or abs(first - second) < 1e-9
+
+
+def test_it_finds_the_levels_of_the_full_kernel() -> None:
+    """Menu by menu and question by question gives what one kernel over all reports and all records gives."""
+    rng = np.random.default_rng(20)
+    for _ in range(300):
+        plan = Plan.build(random_document(rng))
+        prior = random_prior(rng, sizes_of(plan))
+        found = audit_plan(plan, population_of(list(plan.policy.features), prior))
+        exact = levels(prior, full_kernel(plan))
+        assert near(found.epsilon.measured, exact.ldp)
+        for place, name in enumerate(plan.policy.features):
+            assert near(found.c[name].measured, exact.cdp[place])
+            assert near(found.delta[name].measured, exact.bcdp[place])
+
+
+def test_it_finds_the_levels_of_products() -> None:
+    """Numbers are on a grid that may miss the worst of them, so epsilon and c are compared where there are none."""
+    rng, compared = np.random.default_rng(21), 0
+    for _ in range(150):
+        plan = Plan.build(random_product_document(rng))
+        prior = random_prior(rng, sizes_of(plan))
+        found = audit_plan(plan, population_of(list(plan.policy.features), prior))
+        exact = levels(prior, full_kernel(plan))
+        numbers = any(feature.type == "numeric" for feature in plan.policy.features.values())
+        compared += not numbers
+        assert exact.ldp <= found.epsilon.measured + 1e-9
+        assert numbers or near(found.epsilon.measured, exact.ldp)
+        for place, name in enumerate(plan.policy.features):
+            assert near(found.delta[name].measured, exact.bcdp[place])
+            assert exact.cdp[place] <= found.c[name].measured + 1e-9
+            assert numbers or near(found.c[name].measured, exact.cdp[place])
+    assert compared > 20
+
+
+def violations(rng: np.random.Generator, plans: int, priors: int, stretch: float = 0.0) -> tuple[int, int]:
+    """How many pairs of random plans and random priors, with the prior's own q, exceed their certificate."""
+    found = broken = 0
+    for _ in range(plans):
+        document = random_document(rng)
+        kernel_of = Plan.build(document)
+        names = list(kernel_of.policy.features)
+        for _ in range(priors):
+            prior = random_prior(rng, sizes_of(kernel_of))
+            bounds = exact_q(kernel_of, prior)
+            document["correlation"] = listed({key: q * (1 - stretch) for key, q in bounds.items()})
+            claims = verify_limits(document)
+            measured = audit_plan(kernel_of, population_of(names, prior))
+            found += 1
+            broken += measured.epsilon.measured > claims.epsilon or any(
+                measured.delta[name].measured > claims.delta[name] or measured.c[name].measured > claims.c[name]
+                for name in names
+            )
+    return found, broken
+
+
+def test_no_random_plan_and_prior_exceed_their_certificate() -> None:
+    """Thousands of pairs here; benchmarks/audit_sweep.py does 100,000."""
+    pairs, broken = violations(np.random.default_rng(7), plans=100, priors=20)
+    assert (pairs, broken) == (2000, 0)
+
+
+def test_a_certificate_with_half_the_correlation_is_caught() -> None:
+    assert violations(np.random.default_rng(7), plans=30, priors=20, stretch=0.5)[1] > 20
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 1.0])
+def test_a_made_plan_keeps_its_promise_up_to_the_correlation_it_was_made_for(share: float) -> None:
+    """All features at their first or all at their last value with probability `share`, else independent and fair."""
+    plan = made(0.05)
+    names = list(plan.policy.features)
+    sizes = [len(FEATURES[name]["values"]) for name in names]
+    prior = np.full(sizes, (1 - share) / math.prod(sizes))
+    prior[0, 0, 0] += share / 2
+    prior[tuple(size - 1 for size in sizes)] += share / 2
+    found = audit_plan(plan, population_of(names, prior))
+    assert found.kept == (share <= 0.05)
+    exact = {name: dobrushin(prior, place) for place, name in enumerate(names)}
+    at_most = certify(plan, PerFeature(1.0, exact)).delta
+    assert all(found.delta[name].measured <= at_most[name] + 1e-12 for name in names)
+
+
+def test_the_worst_answer_is_named() -> None:
+    plan = Plan.build(
+        survey(
+            {"smoker": {"type": "binary", "values": ["no", "yes"], "delta": 20.0}},
+            [binary(math.log(3)).to_dict()],
+            [{"features": ["smoker"], "levels": [2], "table": 0}],
+            [{"weight": TOTAL, "questions": [0]}],
+        )
+    )
+    found = audit_plan(plan, population_of(["smoker"], [0.5, 0.5]))
+    assert (
+        found.words["smoker"] == "answering menu 0 with smoker: 'no' moves the odds of smoker 'no' against 'yes' by 3"
+    )
+    assert found.evidence["smoker"].factor == pytest.approx(3)
+
+
+def test_products_are_enumerated_as_the_device_makes_them() -> None:
+    """The sign of x times y, x and y opposite for 3 people in 4: the answer tells nothing about one alone if fair."""
+    plan = Plan.build(
+        survey(
+            {"x": {"type": "binary", "delta": 20.0}, "y": {"type": "numeric", "bounds": [-1, 1], "delta": 20.0}},
+            [binary(math.log(3)).to_dict()],
+            [{"features": ["x", "y"], "levels": [2], "table": 0, "kind": "product", "categories": [None, None]}],
+            [{"weight": TOTAL, "questions": [0]}],
+        )
+    )
+    records = {"x": [0, 0, 1, 1], "y": [1.0, -1.0, 1.0, 1.0]}
+    found = audit_plan(plan, population_from_records(plan, [records]))
+    # x = 1: the product is 1, the answer 1 has 3/4; x = 0: products -1 and 1, the answer 1 has 1/2
+    assert found.delta["x"].measured == pytest.approx(math.log((1 / 2) / (1 / 4)))
+    assert found.epsilon.measured == pytest.approx(math.log(3))
+
+
+def test_numbers_of_a_file_are_put_into_public_bins() -> None:
+    """Smokers earn 10, others 0: a question about income tells as much of smoking as the ends of its table."""
+    plan = Plan.build(
+        survey(
+            {
+                "income": {"type": "numeric", "bounds": [0, 10], "delta": 20.0},
+                "smoker": {"type": "binary", "delta": 20.0},
+            },
+            [numeric(1.0).to_dict()],
+            [{"features": ["income"], "levels": [numeric(1.0).levels], "table": 0}],
+            [{"weight": TOTAL, "questions": [0]}],
+        )
+    )
+    weights = numeric(1.0).dense().weights
+    ends = np.maximum(weights[0] / weights[-1], weights[-1] / weights[0]).max()
+    population = population_from_records(plan, [{"income": [0.0, 10.0, None], "smoker": [0, 1, 0]}])
+    assert population.probabilities.sum() == pytest.approx(1)
+    tied = population_from_records(plan, [{"income": [0.0, 10.0], "smoker": [0, 1]}] * 3)
+    assert audit_plan(plan, tied).delta["smoker"].measured == pytest.approx(math.log(ends))
+    with pytest.raises(InputError, match="no records"):
+        population_from_records(plan, [])
+
+
+def test_many_answers_are_enumerated_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = separate_responses(dict.fromkeys("abcdef", 0.5))
+    population = population_of(list("abcdef"), paper_prior(6, 0.3))
+    whole = audit_plan(plan, population)
+    monkeypatch.setattr("bcdp.audit.exact._BLOCK_CELLS", 200)
+    parts = audit_plan(plan, population)
+    for name in "abcdef":
+        assert parts.delta[name].measured == pytest.approx(whole.delta[name].measured, abs=1e-12)
+    monkeypatch.setattr("bcdp.audit.exact.MOST_WORK", 1000)
+    with pytest.raises(InputError, match="at most 1000"):
+        audit_plan(plan, population)
+
+
+@pytest.mark.parametrize("q", [0.01, 0.12, 0.5])
+def test_common_practice_leaks_and_a_plan_does_not(q: float) -> None:
+    """Six binary features, each through its own randomized response, at the paper's levels and for its prior."""
+    found = leak(q, delta=PAPER_DELTA[:6])
+    assert found.separate > 1.4 * found.asked
+    assert found.planned <= found.asked
+    # by hand: all answers agree; a person whose features are all equal gives this with the product of the keeps
+    keep = [1 / (1 + math.exp(-level)) for level in PAPER_DELTA[:6]]
+    same, other = math.prod(keep[1:]), math.prod(1 - k for k in keep[1:])
+    rest = (1 - q) / 2 ** (len(keep) - 1)
+    ratio = keep[0] / (1 - keep[0]) * (q * same + rest) / (q * other + rest)
+    assert found.separate == pytest.approx(math.log(ratio), abs=1e-7)
+
+
+def test_without_correlation_common_practice_is_right() -> None:
+    found = leak(0.0, delta=PAPER_DELTA[:4])
+    assert found.asked - 1e-8 < found.separate <= found.asked
+
+
+def prior_file(path: Path, share: float) -> str:
+    lines = ["smoker,drinker,region,probability"]
+    for s, smoker in enumerate(("no", "yes")):
+        for d, drinker in enumerate(("no", "yes")):
+            lines += [f"{smoker},{drinker},{r},{(1 - share) / 12 + share * (s == d) / 6!r}" for r in "nse"]
+    path.write_text("\n".join(lines))
+    return str(path)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made().save(tmp_path / "plan.json")
+    plan = str(tmp_path / "plan.json")
+    assert main(["audit", plan, "--prior", prior_file(tmp_path / "loose.csv", 0.04), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert set(document["features"]) == set(FEATURES)
+    for level in (document["epsilon"], *document["features"].values()):
+        assert level["measured"] <= level["certified"]
+    assert main(["audit", plan, "--prior", prior_file(tmp_path / "tight.csv", 1.0)]) == 1
+    shown = capsys.readouterr().out
+    assert "delta smoker is" in shown
+    assert "does NOT hold" in shown
+    assert main(["audit", plan, "--prior", str(tmp_path / "none.csv")]) == 2
+    assert main(["audit", plan]) == 2
+    (tmp_path / "few.csv").write_text("smoker,probability\nno,0.5\nyes,0.5\n")
+    assert main(["audit", plan, "--prior", str(tmp_path / "few.csv")]) == 2
+
+
+def test_the_command_reads_records_and_runs_the_device(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{s},{d},{r}" for s in ("no", "yes") for d in ("no", "yes") for r in "nse"]
+    (tmp_path / "data.csv").write_text("\n".join(["smoker,drinker,region", *rows * 3]))
+    made().save(tmp_path / "plan.json")
+    command = ["audit", str(tmp_path / "plan.json"), "--data", str(tmp_path / "data.csv")]
+    assert main([*command, "--json"]) == 0
+    capsys.readouterr()
+    main([*command, "--runs", "20000", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert all(level["device"] >= 0 for level in (document["epsilon"], *document["features"].values()))
+
+
+def test_a_false_claim_is_shown_and_not_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(made().text)
+    document["certificate"]["epsilon"] = 0.1
+    (tmp_path / "plan.json").write_text(json.dumps(document))
+    prior = prior_file(tmp_path / "prior.csv", 0.0)
+    assert main(["audit", str(tmp_path / "plan.json"), "--prior", prior, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["epsilon"]["measured"] > found["epsilon"]["certified"] == 0.1

@@ -1,0 +1,215 @@
+"""The collector's parts on their own: group commit, rates, tickets, counters."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping, Set
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bcdp import Plan, Policy, make_plan
+from bcdp.collector import Settings, Store, StoreError, make_tickets, open_store
+from bcdp.collector.counters import ACCEPTED, Counters
+from bcdp.collector.limits import Rates, network_of
+from bcdp.collector.refusal import RefusalError
+from bcdp.collector.tickets import is_ticket
+from bcdp.collector.upload import Report, pack
+from bcdp.collector.writer import Writer
+from bcdp.errors import InputError
+from collector_fixtures import TOKEN
+
+
+class Slow(Store):
+    """A store in memory that commits when told to, and fails when told to."""
+
+    failures = (OSError,)
+
+    def __init__(self) -> None:
+        super().__init__("plan")
+        self.may_commit, self.began = threading.Event(), threading.Event()
+        self.commits: list[dict[str, int]] = []
+        self.fails = False
+
+    def add(self, answers: Mapping[str, int]) -> Set[str]:
+        self.began.set()
+        assert self.may_commit.wait(10)
+        if self.fails:
+            raise StoreError("the store is full")
+        known = {identity for commit in self.commits for identity in commit}
+        self.commits.append({identity: answers[identity] for identity in answers.keys() - known})
+        return known & answers.keys()
+
+    batches = _connect = _read_plan = _insert = _group = _reason = None  # type: ignore[assignment]
+
+
+def one(identity: str, answer: int = 0) -> list[Report]:
+    return [Report(identity, 0, answer)]
+
+
+def with_writer(store: Slow, work: Any, most_waiting: int = 1000) -> None:
+    async def run() -> None:
+        writer = Writer(store, Counters(), most_waiting)
+        running = asyncio.create_task(writer.run())
+        try:
+            await work(writer)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            writer.close()
+
+    asyncio.run(run())
+
+
+def test_requests_share_commits_and_are_answered_after_them() -> None:
+    store = Slow()
+
+    async def work(writer: Writer) -> None:
+        first = asyncio.create_task(writer.add(one("first")))
+        await asyncio.to_thread(store.began.wait, 10)
+        names = [f"r{n % 40}" for n in range(50)]  # ten of them twice, with another answer
+        others = [asyncio.create_task(writer.add(one(name, n))) for n, name in enumerate(names)]
+        again = asyncio.create_task(writer.add([*one("first"), *one("last"), *one("last")]))
+        await asyncio.sleep(0.05)
+        assert not any(task.done() for task in [first, *others, again])
+        store.may_commit.set()
+        assert await first == 1
+        assert await asyncio.gather(*others) == [1] * 40 + [0] * 10
+        assert await again == 1
+        assert [len(commit) for commit in store.commits] == [1, 41]
+        assert all(store.commits[1][f"r{n}"] == pack(Report("", 0, n)) for n in range(40))  # the first answer stays
+
+    with_writer(store, work)
+
+
+def test_a_failed_commit_acknowledges_nobody() -> None:
+    store = Slow()
+    store.fails = True
+    store.may_commit.set()
+
+    async def work(writer: Writer) -> None:
+        refused = await asyncio.gather(*(writer.add(one(str(n))) for n in range(5)), return_exceptions=True)
+        assert [error.status for error in refused if isinstance(error, RefusalError)] == 5 * [503]
+        store.fails = False
+        assert await writer.add(one("0")) == 1
+
+    with_writer(store, work)
+
+
+def test_what_waits_is_bounded_and_a_caller_may_leave() -> None:
+    store = Slow()
+
+    async def work(writer: Writer) -> None:
+        first = asyncio.create_task(writer.add(one("first")))
+        await asyncio.to_thread(store.began.wait, 10)
+        second = asyncio.create_task(writer.add([Report(str(n), 0, 0) for n in range(10)]))
+        await asyncio.sleep(0)
+        with pytest.raises(RefusalError) as refused:
+            await writer.add(one("more"))
+        assert refused.value.status == 503
+        second.cancel()
+        store.may_commit.set()
+        assert await first == 1
+        assert await writer.add(one("more")) == 1
+
+    with_writer(store, work, most_waiting=10)
+
+
+def test_rates_refill_with_time() -> None:
+    rates = Rates(2.0)  # 20 at once, then 2 a second
+    for _ in range(20):
+        rates.admit("a", 0.0)
+    with pytest.raises(RefusalError) as refused:
+        rates.admit("a", 0.0)
+    assert refused.value.headers == {"retry-after": "1"}
+    rates.admit("b", 0.0)
+    rates.admit("a", 0.5)
+    rates.charge("a", 100, 0.5)  # a batch may overdraw once
+    with pytest.raises(RefusalError):
+        rates.admit("a", 50.0)
+    rates.admit("a", 51.0)
+    rates.admit("a", 1e6)  # idle time earns no more than 20
+    rates.charge("a", 19, 1e6)
+    with pytest.raises(RefusalError):
+        rates.admit("a", 1e6)
+
+
+def test_one_subscriber_is_one_network() -> None:
+    assert network_of("2001:db8:1:2:3:4:5:6") == network_of("2001:db8:1:2::9") == "2001:db8:1:2::/64"
+    assert network_of("192.0.2.1") == "192.0.2.1"
+    assert network_of("not:an:address") == "not:an:address"
+
+
+def test_rates_forget_the_oldest_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bcdp.collector.limits._ADDRESSES", 100)
+    rates = Rates(1.0)
+    for number in range(1000):
+        rates.admit(str(number), 0.0)
+    assert len(rates._budgets) == 100
+
+
+def test_tickets_are_bound_to_key_and_plan() -> None:
+    key, other = bytes(32), bytes([1] * 32)
+    tickets = make_tickets(key, "plan", 1000)
+    assert len(set(tickets)) == 1000
+    assert {len(ticket) for ticket in tickets} == {45}
+    for ticket in tickets[:20]:
+        assert is_ticket(key, "plan", ticket)
+        assert not is_ticket(other, "plan", ticket)
+        assert not is_ticket(key, "other", ticket)
+        for place in (0, 10, 30, 44):
+            changed = ticket[:place] + ("A" if ticket[place] != "A" else "Q") + ticket[place + 1 :]
+            assert not is_ticket(key, "plan", changed)
+    assert not is_ticket(key, "plan", "")
+    with pytest.raises(InputError):
+        make_tickets(bytes(31), "plan", 1)
+    with pytest.raises(InputError):
+        make_tickets(key, "plan", 0)
+
+
+def test_counters_are_totals() -> None:
+    counters = Counters()
+    counters.add(ACCEPTED, 3)
+    counters.claim()
+    counters.add(ACCEPTED, 4)
+    counters.add(200)
+    assert "bcdp_reports_accepted_total 7\n" in counters.text()
+    assert 'bcdp_requests_total{status="200"} 1\n' in counters.text()
+
+
+def test_settings_are_checked(collection: tuple[Plan, Path]) -> None:
+    plan = collection[0]
+    for token in ("short", "x" * 15 + "é", "x" * 20 + " y"):
+        with pytest.raises(InputError, match="token"):
+            Settings(plan, "reports.db", token)
+    with pytest.raises(InputError, match="tickets_key"):
+        Settings(plan, "reports.db", TOKEN, b"short")
+    cascade = make_plan(Policy(epsilon=1, features={"a": {"type": "binary"}}, mechanism="cascade"))
+    with pytest.raises(InputError, match="cascade"):
+        Settings(cascade, "reports.db", TOKEN)
+
+
+def test_two_writers_of_one_store(store_url: str) -> None:
+    """Two connections that add the same ids in opposite order at once: each id is new to exactly one of them."""
+    stores = [open_store(store_url, "plan") for _ in range(2)]
+    stores[0].check()  # as `bcdp serve` does before its workers start
+    names = [f"{n:04}" for n in range(500)]
+    new: list[int] = [0, 0]
+
+    def work(turn: int) -> None:
+        for start in range(0, 500, 50):
+            batch = (names if turn else names[::-1])[start : start + 50]
+            new[turn] += 50 - len(stores[turn].add(dict.fromkeys(batch, turn)))
+
+    threads = [threading.Thread(target=work, args=(turn,)) for turn in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    counts = {answer: count for _, answer, count in stores[0].counts()}
+    assert sum(new) == 500
+    assert counts == {turn: count for turn, count in enumerate(new) if count}
+    for store in stores:
+        store.close()

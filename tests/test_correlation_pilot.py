@@ -1,0 +1,380 @@
+"""Pilot samples, trees and first waves: limits that hold as often as they say, and samples that are no good."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+from bcdp.correlation import Estimated, FinitePrior, PerFeature, Tree, correlation_of, estimate_correlation
+from bcdp.correlation.limits import distance_limit, observed_distance
+from bcdp.correlation.pilot import BINS, STEPS, chow_liu
+from bcdp.correlation.wave import correlation_from_wave
+from bcdp.errors import InputError
+from bcdp.notions import total_variation
+from bcdp.planning import make_plan
+from bcdp.policy import Policy
+from bcdp.tables import numeric
+from bcdp.tally import SurveyTally, Tally
+from helpers import Array, full_kernel, random_prior
+from test_correlation_prior import NAMES, brute_distance, paper_policy, paper_prior
+
+FALSE_ALARM = 1e-9
+SAMPLES = 2000
+
+
+def policy_of(sizes: tuple[int, ...], **changes: Any) -> Policy:
+    features = {f"x{i}": {"type": "categorical", "values": list(range(size))} for i, size in enumerate(sizes)}
+    return Policy(**{"epsilon": 1.0, "features": features} | changes)
+
+
+def drawn(rng: np.random.Generator, prior: Array, people: int) -> dict[str, Array]:
+    cells = rng.choice(prior.size, size=people, p=prior.ravel())
+    return {f"x{i}": column for i, column in enumerate(np.unravel_index(cells, prior.shape))}
+
+
+# -- how often a limit fails ------------------------------------------------------------------------------------------
+
+
+def failures(limit: Callable[[Array], float]) -> int:
+    """In how many of 2,000 samples, each from another random prior, the true distance is above its 95% limit."""
+    rng, failed = np.random.default_rng(0), 0
+    for _ in range(SAMPLES):
+        values, cells, people = int(rng.integers(2, 4)), int(rng.integers(2, 5)), int(rng.integers(10, 400))
+        laws = rng.dirichlet(np.full(cells, rng.choice([0.3, 1.0, 5.0])), size=values)
+        if rng.random() < 0.3:
+            laws[:] = laws[0]
+        share = rng.dirichlet(np.full(values, 3.0))
+        counts = np.stack(
+            [rng.multinomial(n, law) for n, law in zip(rng.multinomial(people, share), laws, strict=True)]
+        )
+        failed += bool(total_variation(laws).max() > limit(counts.astype(float)) + 1e-12)
+    return failed
+
+
+MOST_FAILURES = int(binom.isf(FALSE_ALARM, SAMPLES, 0.05))
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_limits_fail_at_most_as_often_as_they_say(whole: bool) -> None:
+    """At most 5% of 2,000; a method that failed exactly 5% of the time would raise an alarm with probability 1e-9."""
+    assert failures(lambda counts: distance_limit(counts, 0.05, whole)) <= MOST_FAILURES
+
+
+def test_the_check_of_limits_has_power() -> None:
+    """The distance observed, with no margin, and with a margin a quarter as wide, fails it."""
+    assert failures(observed_distance) > MOST_FAILURES
+
+    def narrow(counts: Array) -> float:
+        seen = observed_distance(counts)
+        return seen + (distance_limit(counts, 0.05, True) - seen) / 4
+
+    assert failures(narrow) > MOST_FAILURES
+
+
+def test_all_limits_of_a_sample_hold_together() -> None:
+    """Pairs, whole sets and laws of 500 samples of three features; the alarm is false with probability 1e-9 at most."""
+    rng, failed = np.random.default_rng(1), 0
+    for _ in range(500):
+        prior = random_prior(rng, (2, 3, 2))
+        truth = FinitePrior(("x0", "x1", "x2"), prior, "truth")
+        found = estimate_correlation(policy_of((2, 3, 2)), drawn(rng, prior, int(rng.integers(20, 2000))))
+        assert isinstance(found, Estimated)
+        wrong = any(
+            truth.q(i, others) > found.q(i, others) + 1e-9
+            for i in found.limits
+            for others in (set(c) for r in (1, 2) for c in itertools.combinations(set(found.limits) - {i}, r))
+        )
+        for pair, ends in found.hulls.items():
+            exact = truth.laws(*pair)
+            assert exact is not None
+            wrong |= exact[:, 1].min() < ends[0, 1] - 1e-9 or exact[:, 1].max() > ends[1, 1] + 1e-9
+        failed += wrong
+    assert failed <= binom.isf(FALSE_ALARM, 500, 0.05)
+
+
+def test_the_margin_falls_as_the_root_of_the_sample() -> None:
+    """A hundred times the people, a tenth of the margin."""
+    for counts in (np.array([[60.0, 40.0], [45.0, 55.0]]), np.full((3, 20), 20.0), np.full((2, 512), 4.0)):
+        few, many = (distance_limit(n * counts, 0.05, True) - observed_distance(counts) for n in (10, 1000))
+        assert 9 < few / many < 11
+
+
+def test_a_sample_is_worth_five_times_the_error() -> None:
+    """20,000 records of the paper's prior at q = 0.05, against no assumption."""
+    rng = np.random.default_rng(2)
+    sample = drawn(rng, paper_prior(0.05, 10), 20_000)
+    policy = paper_policy()
+    found = estimate_correlation(policy, sample)
+    informed, blind = (make_plan(policy, model).certificate.objective for model in (found, PerFeature(1.0, {})))
+    assert informed is not None
+    assert blind is not None
+    assert blind > 5 * informed
+    assert all(0.05 < found.q(i, {j}) < 0.12 for i in NAMES for j in NAMES if i != j)
+
+
+# -- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_are_told_at_the_levels_of_their_tables() -> None:
+    assert numeric(2.0).levels == BINS * STEPS + 1
+    assert numeric(0.1).levels == 2
+
+
+def test_a_number_that_moves_within_its_bin_is_seen() -> None:
+    """At the low end of every bin if a = 0, at the high end if a = 1: in bins alone there is nothing to see."""
+    rng = np.random.default_rng(3)
+    n = 40_000
+    a, low = rng.integers(0, 2, n), rng.integers(0, 4, n) * 25.0
+    policy = Policy(
+        epsilon=1, features={"a": {"type": "binary"}, "x": {"type": "numeric", "bounds": [0, 100]}}, correlation=1
+    )
+    found = estimate_correlation(policy, {"a": a, "x": low + np.where(a == 1, 24.99, 0.01)})
+    assert found.q("a", {"x"}) > 0.99
+    assert found.q("x", {"a"}) < 0.05  # the four bins of x, on the other hand, say nothing about a
+
+
+def test_limits_cover_what_tables_ask_about_numbers() -> None:
+    """The answers of a table about x, given a, are never farther apart than the limit says."""
+    rng = np.random.default_rng(4)
+    n = 50_000
+    a = rng.integers(0, 2, n)
+    x = np.clip(rng.normal(0.2 * a, 0.4, n), -1, 1)
+    policy = Policy(epsilon=1, features={"a": {"type": "binary"}, "x": {"type": "numeric", "bounds": [-1, 1]}})
+    limit = estimate_correlation(policy, {"a": a, "x": x}).q("a", {"x"})
+    place = (x + 1) * 8
+    level = np.minimum(place.astype(int), 15)
+    rows = numeric(3.0).dense().weights / 2**32
+    answers = rows[level] * (level + 1 - place)[:, None] + rows[level + 1] * (place - level)[:, None]
+    moved = np.abs(answers[a == 0].mean(axis=0) - answers[a == 1].mean(axis=0)).sum() / 2
+    assert 0.1 < moved < limit < 0.35
+
+
+# -- trees ------------------------------------------------------------------------------------------------------------
+
+
+def random_tree(rng: np.random.Generator, features: int) -> tuple[Array, dict[str, frozenset[str]]]:
+    """A prior of binary features that is a tree: each but the first depends on one before it."""
+    parents = [int(rng.integers(0, i)) for i in range(1, features)]
+    flips = [rng.uniform(0.02, 0.98, 2) for _ in parents]
+    prior = np.zeros((2,) * features)
+    first = float(rng.uniform(0.1, 0.9))
+    for record in np.ndindex(prior.shape):
+        chance = first if record[0] else 1 - first
+        for i, (parent, ones) in enumerate(zip(parents, flips, strict=True), start=1):
+            chance *= ones[record[parent]] if record[i] else 1 - ones[record[parent]]
+        prior[record] = chance
+    links = {(parent, i) for i, parent in enumerate(parents, start=1)}
+    near = {
+        f"x{i}": frozenset(f"x{j}" for j in range(features) if (i, j) in links or (j, i) in links)
+        for i in range(features)
+    }
+    return prior, near
+
+
+def strong_tree() -> tuple[Array, dict[str, frozenset[str]]]:
+    """x0 - x1 - x2 - x3 with x1 - x4, each equal to its neighbour with probability 0.8."""
+    prior = np.zeros((2,) * 5)
+    for a, b, c, d, e in np.ndindex(prior.shape):
+        same = (a == b) + (b == c) + (c == d) + (b == e)
+        prior[a, b, c, d, e] = 0.5 * 0.8**same * 0.2 ** (4 - same)
+    links = {"x0": ["x1"], "x1": ["x0", "x2", "x4"], "x2": ["x1", "x3"], "x3": ["x2"], "x4": ["x1"]}
+    return prior, {name: frozenset(near) for name, near in links.items()}
+
+
+def tree_of(prior: Array, near: dict[str, frozenset[str]], kind: type[Tree] = Tree) -> Tree:
+    """The tree model with the true distances of pairs in place of limits."""
+    exact = {
+        f"x{i}": {frozenset({f"x{j}"}): brute_distance(prior, i, (j,)) for j in range(prior.ndim) if j != i}
+        for i in range(prior.ndim)
+    }
+    return kind(Estimated(exact, {}, {}, (), ""), near, "")
+
+
+class Loudest(Tree):
+    """Broken by design: of several branches, only the loudest is counted."""
+
+    def _spread(self, feature: str, before: str | None, wanted: frozenset[str]) -> float:
+        beyond = [
+            self.pairs.q(feature, {near}) * (1.0 if near in wanted else self._spread(near, feature, wanted))
+            for near in self.neighbours[feature] - {before}
+        ]
+        return max(beyond, default=0.0)
+
+
+def exceeded(kind: type[Tree]) -> int:
+    """How many true distances, over every feature and set of 80 random trees, are above the model's."""
+    rng, above = np.random.default_rng(5), 0
+    for _ in range(80):
+        prior, near = random_tree(rng, 5)
+        model = tree_of(prior, near, kind)
+        for i in range(5):
+            rest = [j for j in range(5) if j != i]
+            for others in (s for r in (1, 2, 4) for s in itertools.combinations(rest, r)):
+                above += brute_distance(prior, i, others) > model.q(f"x{i}", {f"x{j}" for j in others}) + 1e-9
+    return above
+
+
+def test_in_a_tree_the_neighbours_bound_every_set() -> None:
+    assert exceeded(Tree) == 0
+    assert exceeded(Loudest) > 100
+
+
+def test_the_tree_is_found_in_a_sample_and_named_as_an_assumption() -> None:
+    rng = np.random.default_rng(6)
+    prior, near = strong_tree()
+    found = estimate_correlation(policy_of((2,) * 5), drawn(rng, prior, 20_000), model="tree")
+    assert isinstance(found, Tree)
+    assert found.neighbours == near
+    assert "ASSUMING" in found.source
+    plan = make_plan(policy_of((2,) * 5, correlation=1), found)
+    assert "ASSUMING" in plan.correlation["source"]
+    assert chow_liu({("a", "b"): 1.0, ("a", "c"): 0.1, ("b", "c"): 0.5}, "abc") == {
+        "a": frozenset("b"), "b": frozenset("ac"), "c": frozenset("b")}  # fmt: skip
+
+
+# -- a first wave -----------------------------------------------------------------------------------------------------
+
+
+def wave(prior: Array, people: int, **features: dict[str, Any]) -> SurveyTally:
+    """The tally of a wave in which every answer was given as often as is expected."""
+    plan = make_plan(Policy(epsilon=4.0, features=features, correlation=1))
+    chances = np.tensordot(prior, full_kernel(plan), axes=prior.ndim)
+    tally = Tally(plan)
+    assert isinstance(tally, SurveyTally)
+    tally._counts = np.round(people * chances).astype(np.int64)
+    return tally
+
+
+def test_a_wave_without_noise_shows_the_distance() -> None:
+    """Joint questions over four bits: unbiased, and with limits that close in on the truth."""
+    prior = random_prior(np.random.default_rng(9), (2, 2, 2, 2))
+    features = {f"x{i}": {"type": "binary"} for i in range(4)}
+    near, far = (correlation_from_wave(wave(prior, people, **features)) for people in (10**9, 10**6))
+    for i, j in itertools.permutations(range(4), 2):
+        pair, exact = (f"x{i}", f"x{j}"), brute_distance(prior, i, (j,))
+        assert near.observed[pair] == pytest.approx(exact, abs=1e-4)
+        assert exact - 1e-4 <= near.q(pair[0], {pair[1]}) <= far.q(pair[0], {pair[1]}) + 1e-4
+    assert near.q("x0", {"x1"}) < brute_distance(prior, 0, (1,)) + 0.1
+    assert near.q("x0", {"x1", "x2"}) == 1.0  # pairs say nothing of larger sets
+
+
+def test_waves_fail_at_most_as_often_as_they_say() -> None:
+    """400 waves of 2,000 people at 90%; the observed distance in place of the limit fails the same check."""
+    rng = np.random.default_rng(8)
+    features = {f"x{i}": {"type": "binary"} for i in range(2)}
+    plan = make_plan(Policy(epsilon=4.0, features=features, correlation=1))
+    kernel, failed, naive = full_kernel(plan), 0, 0
+    for _ in range(400):
+        prior = rng.dirichlet(np.full(4, 2.0)).reshape(2, 2)
+        tally = Tally(plan)
+        assert isinstance(tally, SurveyTally)
+        tally._counts = rng.multinomial(2000, np.tensordot(prior, kernel, axes=2))
+        found = correlation_from_wave(tally, 0.9)
+        exact = brute_distance(prior, 0, (1,))
+        failed += exact > found.q("x0", {"x1"})
+        naive += exact > found.observed["x0", "x1"]
+    assert failed <= binom.isf(FALSE_ALARM, 400, 0.1) < naive
+
+
+def test_what_a_wave_does_not_ask_together_stays_unknown() -> None:
+    features = {"a": {"type": "binary", "delta": 0.3}, "b": {"type": "binary", "delta": 0.3},
+                "x": {"type": "numeric", "bounds": [0, 1]}}  # fmt: skip
+    plan = make_plan(Policy(epsilon=1.0, features=features, correlation=1))
+    found = correlation_from_wave(Tally(plan))
+    assert [found.q(i, {j}) for i, j in itertools.permutations(features, 2)] == [1.0] * 6
+    assert "asked together with no other" in found.notes[0]
+    cascade = make_plan(Policy(epsilon=1.0, features=features, correlation=1, mechanism="cascade"))
+    with pytest.raises(InputError, match=r"tally: .*accepted: the tally of a survey"):
+        correlation_from_wave(Tally(cascade))
+    with pytest.raises(InputError, match="confidence"):
+        correlation_from_wave(Tally(plan), 1.0)
+
+
+# -- samples that are no good -----------------------------------------------------------------------------------------
+
+MIXED = Policy(
+    epsilon=1.0,
+    features={
+        "sick": {"type": "binary", "missing": 0},
+        "town": {"type": "categorical", "values": ["A", "B", "C"]},
+        "age": {"type": "numeric", "bounds": [0, 100]},
+    },
+)
+
+
+def mixed(people: int, **columns: Any) -> dict[str, Any]:
+    rng = np.random.default_rng(9)
+    usual = {"sick": rng.integers(0, 2, people), "town": rng.choice(list("ABC"), people),
+             "age": rng.uniform(0, 100, people)}  # fmt: skip
+    return usual | columns
+
+
+def test_a_constant_feature_is_unknown_as_given_and_harmless_as_told() -> None:
+    found = estimate_correlation(MIXED, mixed(5000, sick=[0] * 5000))
+    assert found.q("sick", {"town"}) == 1.0
+    assert found.q("town", {"sick"}) < 0.02
+    assert "sick: 1 of its 2 values do not occur in the sample, so its q is 1" in found.notes
+
+
+def test_one_row_says_nothing() -> None:
+    found = estimate_correlation(MIXED, mixed(1))
+    assert {found.q(i, {j}) for i, j in itertools.permutations(MIXED.features, 2)} == {1.0}
+    assert found.laws("town", "sick") is None
+    assert [note.partition(":")[0] for note in found.notes] == ["sick", "town", "age"]
+
+
+def test_missing_values_are_imputed_as_devices_do() -> None:
+    gaps = mixed(2000)
+    holes = pd.array(gaps["sick"], dtype="Int64")
+    holes[:1000] = None
+    filled = mixed(2000, sick=np.where(np.arange(2000) < 1000, 0, gaps["sick"]))
+    assert estimate_correlation(MIXED, {**gaps, "sick": holes}).limits == estimate_correlation(MIXED, filled).limits
+
+
+def test_a_value_that_the_policy_does_not_know_is_refused() -> None:
+    with pytest.raises(InputError, match="column 'town': got 'D'; accepted: 'A', 'B', 'C'"):
+        estimate_correlation(MIXED, mixed(3, town=["A", "B", "D"]))
+
+
+def test_ten_thousand_categories() -> None:
+    """As given nothing can be said of them, as told neither; the others are not worse off for it."""
+    rng = np.random.default_rng(10)
+    policy = policy_of((10_000, 10_000, 2, 2))
+    sample = {f"x{i}": rng.integers(0, size, 5000) for i, size in enumerate((10_000, 10_000, 2, 2))}
+    found = estimate_correlation(policy, sample)
+    assert found.q("x0", {"x2"}) == found.q("x2", {"x0"}) == found.q("x0", {"x1"}) == 1.0
+    assert found.q("x2", {"x3"}) < 0.08
+
+
+def test_pilot_files(tmp_path: Path) -> None:
+    """A policy names the file; what cannot be read, or is empty, is explained."""
+    frame = pd.DataFrame(mixed(3000))
+    frame.to_csv(tmp_path / "s.csv", index=False)
+    frame.to_parquet(tmp_path / "s.parquet")
+    frame.head(0).to_parquet(tmp_path / "empty.parquet")
+
+    def model(**stated: Any) -> Any:
+        return correlation_of(Policy.parse(MIXED.to_dict() | {"correlation": stated}))
+
+    from_csv, from_parquet = (
+        model(pilot=str(tmp_path / f"s.{ending}"), confidence=0.9) for ending in ("csv", "parquet")
+    )
+    assert from_csv.limits == from_parquet.limits
+    assert from_csv.source.startswith("estimated from 3,000 records of s.csv: limits that hold together with 0.9")
+    assert isinstance(model(pilot=str(tmp_path / "s.csv"), model="tree"), Tree)
+    with pytest.raises(InputError, match=r"correlation\.pilot: got 'empty.parquet without rows'; accepted"):
+        model(pilot=str(tmp_path / "empty.parquet"))
+    with pytest.raises(InputError, match="no such file"):
+        model(pilot=str(tmp_path / "missing.csv"))
+    frame.drop(columns="age").to_csv(tmp_path / "less.csv", index=False)
+    with pytest.raises(InputError, match="no column 'age'"):
+        model(pilot=str(tmp_path / "less.csv"))
+    with pytest.raises(InputError, match=r"correlation\.model: got 'forest'; accepted: pairs or tree"):
+        model(pilot=str(tmp_path / "s.csv"), model="forest")

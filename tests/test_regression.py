@@ -1,0 +1,314 @@
+"""Regression from counts: exact where counts are exact, as precise as planned, never worse than predicting the mean.
+
+Chance enters through counts drawn from the exact law of the answers with fixed seeds, so every test is deterministic.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bcdp import InputError, Plan, Policy, SurveyRegressor, Tally, estimate, make_plan, privatize
+from bcdp.cascade import trust_region
+from bcdp.experiments.regression import DELTA, EPSILON, RADIUS, THETA, excess_risk, population
+from bcdp.experiments.survey import survey_of
+from bcdp.regression import RegressionEstimate, fit
+from bcdp.regression.fit import centred
+from bcdp.regression.moments import moments
+from bcdp.survey.moments import Column, Product, columns, moment_weights
+from bcdp.tables import TOTAL
+from bcdp.tally import SurveyTally
+from helpers import menu_kernel, sizes_of
+
+FEATURES: dict[str, Any] = {
+    "ill": {"type": "binary", "values": ["no", "yes"], "delta": 1.0},
+    "age": {"type": "numeric", "bounds": [20, 80]},
+    "region": {"type": "categorical", "values": ["north", "south", "east"]},
+    "hours": {"type": "numeric", "bounds": [0, 40]},
+}
+TASK = {"target": "hours", "features": ["ill", "age", "region"]}
+
+
+def mixed_policy(**changes: Any) -> Policy:
+    return Policy(epsilon=3, features=FEATURES, tasks=[{"regression": TASK | changes}], correlation=0.05)
+
+
+def with_counts(plan: Plan, law: np.ndarray, people: int) -> SurveyTally:
+    """A tally with the counts that are expected of so many people."""
+    cells = [(menu, answer) for menu, digits in enumerate(plan.symbols) for answer in range(math.prod(digits))]
+    rows = [[*cell, count] for cell, count in zip(cells, np.rint(law * people).astype(int).tolist(), strict=True)]
+    total = sum(row[2] for row in rows)
+    tally = Tally.from_dict({"plan": plan.id, "people": total, "counts": rows}, plan)
+    assert isinstance(tally, SurveyTally)
+    return tally
+
+
+def law_of(plan: Plan, prior: np.ndarray) -> np.ndarray:
+    """The law of (menu, answer) for people of this prior."""
+    parts = [
+        np.tensordot(prior, menu_kernel(plan, menu), axes=prior.ndim) * (menu.weight / TOTAL) for menu in plan.menus
+    ]
+    return np.concatenate(parts)
+
+
+def least_squares(design: np.ndarray, target: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return np.linalg.solve(design.T @ (weights[:, None] * design), design.T @ (weights * target))
+
+
+@pytest.fixture(scope="module")
+def mixed() -> tuple[Plan, np.ndarray]:
+    plan = make_plan(mixed_policy())
+    rng = np.random.default_rng(1)
+    return plan, rng.dirichlet(np.full(math.prod(sizes_of(plan)), 0.2)).reshape(sizes_of(plan))
+
+
+def values_of(plan: Plan, prior: np.ndarray) -> dict[str, np.ndarray]:
+    """The records of the enumeration in own units, flat, by feature."""
+    grid = dict(zip(plan.policy.features, np.indices(prior.shape).reshape(prior.ndim, -1), strict=True))
+    step = {name: place / place.max() for name, place in grid.items()}
+    return {"ill": step["ill"], "age": 20 + 60 * step["age"], "region": grid["region"], "hours": 40 * step["hours"]}
+
+
+def test_exact_counts_give_exact_coefficients(mixed: tuple[Plan, np.ndarray]) -> None:
+    """Numbers, a sign and categories: with the counts expected of 10^13 people, least squares of the population."""
+    plan, prior = mixed
+    found = estimate(with_counts(plan, law_of(plan, prior), 10**13)).regression
+    own, weights = values_of(plan, prior), prior.ravel()
+    south, east = own["region"] == 1, own["region"] == 2
+    design = np.stack([own["ill"], own["age"], south, east, np.ones(prior.size)], axis=1)
+    true = least_squares(design, own["hours"], weights)
+    assert found is not None
+    assert list(found.coefficients) == ["ill", "age", "region[south]", "region[east]"]
+    numbers = [*found.coefficients.values(), found.intercept]
+    np.testing.assert_allclose([number.value for number in numbers], true, rtol=1e-3, atol=1e-3)
+    assert all(number.low <= truth <= number.high for number, truth in zip(numbers, true, strict=True))
+    rest = own["hours"] - design @ true
+    spread = own["hours"] - weights @ own["hours"]
+    assert found.explained.value == pytest.approx(1 - weights @ rest**2 / (weights @ spread**2), abs=1e-4)
+    people = {"ill": ["no", "yes"], "age": [30, 70], "region": ["south", "north"]}
+    predicted = np.array([[0, 30, 1, 0, 1], [1, 70, 0, 0, 1]]) @ true
+    np.testing.assert_allclose(found.predict(plan.policy, people), predicted, rtol=1e-3)
+    assert json.loads(json.dumps(found.to_dict()))["coefficients"]["age"].keys() == {"value", "se", "low", "high"}
+
+
+def test_a_plan_read_from_a_file_estimates_alike(mixed: tuple[Plan, np.ndarray]) -> None:
+    """The canonical text sorts the features, which must not matter."""
+    plan, prior = mixed
+    again = Plan.parse(plan.text)
+    law = law_of(plan, prior)
+    assert list(again.policy.features) != list(FEATURES)
+    assert estimate(with_counts(again, law, 10**6)) == estimate(with_counts(plan, law, 10**6))
+
+
+def test_without_an_intercept_the_line_passes_through_the_middle_of_every_range() -> None:
+    plan = make_plan(mixed_policy(intercept=False))
+    rng = np.random.default_rng(2)
+    prior = rng.dirichlet(np.full(math.prod(sizes_of(plan)), 0.2)).reshape(sizes_of(plan))
+    found = estimate(with_counts(plan, law_of(plan, prior), 10**13)).regression
+    own = values_of(plan, prior)
+    signs = [2.0 * (own["region"] == value) - 1 for value in range(3)]
+    design = np.stack([2 * own["ill"] - 1, (own["age"] - 50) / 30, *signs], axis=1)
+    true = least_squares(design, (own["hours"] - 20) / 20, prior.ravel())
+    assert found is not None
+    scale = np.array([2, 2 / 60, 2, 2, 2]) * 20
+    np.testing.assert_allclose([c.value for c in found.coefficients.values()], true * scale, rtol=2e-3, atol=2e-3)
+
+
+def test_what_is_asked_for_a_regression() -> None:
+    """Squares of numbers and all pairs of different features; nothing that is known or follows."""
+    policy = mixed_policy()
+    regression = policy.tasks[0].regression  # type: ignore[union-attr]
+    design = columns(policy, regression)
+    assert design == (Column("ill"), Column("age"), Column("region", 1), Column("region", 2), Column("hours"))
+    asked: dict[Any, float] = {}
+    for target, weight in moment_weights(policy, regression):
+        asked[target] = asked.get(target, 0.0) + weight
+    products = {target for target in asked if isinstance(target, Product)}
+    assert len(products) == 2 + 9  # two squares, and ten pairs of columns without that of two regions
+    assert asked[Product(("age",), (None,))] == 0.25
+    assert asked[Product(("age", "region"), (None, 2))] == 2.0
+    assert {target for target in asked if isinstance(target, str)} == set(FEATURES)
+    known = mixed_policy(intercept=False, features=["ill", "age"])
+    means = [t for t, _ in moment_weights(known, known.tasks[0].regression) if isinstance(t, str)]  # type: ignore[union-attr]
+    assert means == []
+
+
+# -- the scenario: nine signs, two of them sensitive, and a label ------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def scenario() -> tuple[Plan, np.ndarray]:
+    policy = survey_of(DELTA, EPSILON, population().q.tolist(), {"intercept": False, "radius": RADIUS})
+    plan = make_plan(policy)
+    return plan, law_of(plan, population().probabilities.reshape((2,) * 10))
+
+
+def draw(scenario: tuple[Plan, np.ndarray], people: int, rng: np.random.Generator) -> SurveyTally:
+    plan, law = scenario
+    return with_counts(plan, rng.multinomial(people, law / law.sum()) / people, people)
+
+
+def fitted(scenario: tuple[Plan, np.ndarray], tally: SurveyTally) -> RegressionEstimate:
+    return fit(tally, scenario[0].policy.tasks[0].regression, 0.95)  # type: ignore[union-attr]
+
+
+def theta_of(found: RegressionEstimate) -> np.ndarray:
+    return np.array([number.value for number in found.coefficients.values()])
+
+
+def test_a_million_people_are_enough(scenario: tuple[Plan, np.ndarray]) -> None:
+    """Frobenius error at most 0.40 and excess risk at most 0.010; the plan foretells the error within 5%."""
+    plan, _ = scenario
+    assert population().q.max() < 0.28
+    assert plan.certificate.features["x0"].certified <= 0.2
+    rng, errors, risks = np.random.default_rng(3), [], []
+    for _ in range(100):
+        tally = draw(scenario, 1_000_000, rng)
+        found = fitted(scenario, tally)
+        errors.append(np.linalg.norm(moments(tally, found.design, means=False).second - population().second_moments))
+        risks.append(excess_risk(theta_of(found)))
+        assert found.remark == "The answers show that the features help to predict the target."
+    assert np.mean(errors) <= 0.40
+    assert np.mean(risks) <= 0.010
+    assert plan.certificate.objective is not None
+    assert np.mean(np.square(errors)) == pytest.approx(plan.certificate.objective / 1e6, rel=0.05)
+
+
+@pytest.mark.parametrize("people", [300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000])
+def test_never_worse_than_predicting_the_mean(scenario: tuple[Plan, np.ndarray], people: int) -> None:
+    """On average over 100 trials, at every size; least squares as it comes is far worse at the small ones."""
+    rng, risks, plain = np.random.default_rng(4), [], []
+    for _ in range(100):
+        tally = draw(scenario, people, rng)
+        risks.append(excess_risk(theta_of(fitted(scenario, tally))))
+        second = moments(tally, columns(scenario[0].policy, scenario[0].policy.tasks[0].regression), False)  # type: ignore[union-attr]
+        middle = centred(second, False)
+        if middle.known:
+            plain.append(excess_risk(trust_region(middle.matrix, middle.slope, RADIUS)))
+    nothing = excess_risk(np.zeros(9))
+    assert nothing == pytest.approx(0.0596, abs=1e-4)
+    slack = 3 * np.std(risks) / 10 if people < 1_000 else 0.0  # with seven people to a menu nothing can be learned
+    assert np.mean(risks) <= nothing + slack
+    assert people > 100_000 or np.mean(plain) > nothing
+
+
+def test_intervals_cover(scenario: tuple[Plan, np.ndarray]) -> None:
+    """2,000 trials with a million people: 95% intervals cover 95% +- 1.5%; intervals 10% too narrow would not."""
+    rng, trials = np.random.default_rng(6), 2_000
+    covered, narrow = np.zeros(9), np.zeros(9)
+    for _ in range(trials):
+        numbers = list(fitted(scenario, draw(scenario, 1_000_000, rng)).coefficients.values())
+        low, high = np.array([(number.low, number.high) for number in numbers]).T
+        beside = np.abs((low + high) / 2 - THETA) / ((high - low) / 2)
+        covered, narrow = covered + (beside <= 1), narrow + (beside <= 0.9)
+    assert abs(covered.mean() / trials - 0.95) <= 0.015
+    assert np.abs(covered / trials - 0.95).max() <= 0.02
+    assert narrow.mean() / trials < 0.935
+
+
+def test_few_people_are_told_how_many_it_takes(scenario: tuple[Plan, np.ndarray]) -> None:
+    found = fitted(scenario, draw(scenario, 3_000, np.random.default_rng(5)))
+    assert "predicting the mean for everybody; collect about " in found.remark
+    needed = int(found.remark.split("about ")[1].split(" people")[0].replace(",", ""))
+    assert 50_000 < needed < 500_000  # the explained 12% stand out of the noise from about 200,000 people on
+    assert found.explained.value == 0
+    assert all((c.low, c.high) == (-RADIUS, RADIUS) for c in found.coefficients.values())
+    assert found.to_dict()["coefficients"]["x0"]["se"] is None
+    nobody = fitted(scenario, SurveyTally(scenario[0]))
+    assert np.array_equal(theta_of(nobody), np.zeros(9))
+    assert nobody.intercept.value == 0.5
+    assert "too few" in nobody.remark
+
+
+def test_the_same_counts_give_the_same_intervals(scenario: tuple[Plan, np.ndarray]) -> None:
+    tally = draw(scenario, 100_000, np.random.default_rng(6))
+    assert fitted(scenario, tally) == fitted(scenario, tally)
+
+
+@pytest.mark.parametrize("changes", [{"ridge": 0.5}, {"ridge": 0.0, "radius": 0.2}, {"radius": 0.2}])
+def test_ridge_and_radius_are_kept(mixed: tuple[Plan, np.ndarray], changes: dict[str, float]) -> None:
+    """A stated ridge is the only shrinkage; coefficients stay within the ball, on the [-1, 1] scale."""
+    plan, prior = make_plan(mixed_policy(**changes)), mixed[1]
+    tally = with_counts(plan, law_of(plan, prior), 10**12)
+    regression = plan.policy.tasks[0].regression  # type: ignore[union-attr]
+    found = fit(tally, regression, 0.95)
+    middle = centred(moments(tally, found.design, means=True), intercept=True)
+    scale = np.array([2, 2 / 60, 2, 2]) * 20
+    theta = theta_of(found) / scale
+    matrix = middle.matrix + changes.get("ridge", 0.0) * np.eye(4)
+    if "radius" in changes:
+        assert np.linalg.norm(theta) <= 0.2 + 1e-9
+        if "ridge" in changes:
+            np.testing.assert_allclose(theta, trust_region(matrix, middle.slope, 0.2), atol=1e-9)
+    else:
+        np.testing.assert_allclose(theta, np.linalg.solve(matrix, middle.slope), atol=1e-9)
+
+
+# -- the whole way -----------------------------------------------------------------------------------------------------
+
+
+def people(count: int) -> tuple[dict[str, Any], np.ndarray]:
+    rng = np.random.default_rng(8)
+    ill, age, region = rng.integers(0, 2, count), rng.integers(20, 81, count), rng.integers(0, 3, count)
+    hours = np.clip(30 - 15 * ill - 0.2 * (age - 50) + 5 * (region == 2) + rng.normal(0, 3, count), 0, 40)
+    words = {"ill": np.array(["no", "yes"])[ill], "age": age, "region": np.array(["north", "south", "east"])[region]}
+    return words, hours
+
+
+def test_the_regressor_predicts() -> None:
+    """20,000 people at epsilon 3: better than the mean on its own data, and by pandas, arrays and mappings alike.
+
+    Least squares explains 85% here; a score below 0.3 would need an error of more than ten standard errors.
+    """
+    records, hours = people(20_000)
+    model = SurveyRegressor(mixed_policy()).fit(records, hours)
+    assert model.coef_.shape == (4,)
+    assert model.coef_[0] < 0
+    assert 0.3 < model.score(records, hours) < 1
+    some = {name: column[:3] for name, column in records.items()}
+    expected = model.predict(some)
+    assert expected.shape == (3,)
+    array = np.column_stack([some["ill"], some["age"], some["region"]]).astype(object)
+    array[:, 1] = some["age"]
+    np.testing.assert_array_equal(model.predict(array), expected)
+
+
+def test_means_and_a_regression_share_one_plan() -> None:
+    policy = Policy(
+        epsilon=3, features=FEATURES, correlation=0.05, tasks=[{"mean": ["ill", "hours"]}, {"regression": TASK}]
+    )
+    plan = make_plan(policy)
+    records, hours = people(20_000)
+    found = estimate(Tally(plan).add(privatize(plan, {**records, "hours": hours})))
+    assert found.regression is not None
+    hours_mean = found.means["hours"]
+    assert abs(hours_mean.raw - hours.mean()) < 6.2 * hours_mean.se < 3  # false alarm 6e-10
+    document = found.to_dict()
+    assert document["regression"]["target"] == "hours"
+    assert set(document) == {"people", "level", "means", "frequencies", "regression"}
+
+
+def test_a_plan_without_regression_says_nothing_of_it() -> None:
+    plan = make_plan(Policy(epsilon=1, features={"a": {"type": "binary"}}))
+    found = estimate(Tally(plan))
+    assert found.regression is None
+    assert "regression" not in found.to_dict()
+
+
+def test_what_the_regressor_refuses() -> None:
+    with pytest.raises(InputError, match="policy: got '0 regressions"):
+        SurveyRegressor(Policy(epsilon=1, features={"a": {"type": "binary"}}))
+    model = SurveyRegressor(mixed_policy())
+    records, hours = people(10)
+    with pytest.raises(InputError, match="a call of fit first"):
+        model.predict(records)
+    with pytest.raises(InputError, match="y: got '9 values'; accepted: one for each of the 10 records"):
+        model.fit(records, hours[:9])
+    with pytest.raises(InputError, match="X: got 'no column age'"):
+        model.fit({"ill": records["ill"], "region": records["region"]}, hours)
+    with pytest.raises(InputError, match=r"X: got 'an array of shape \(10, 2\)'"):
+        model.fit(np.zeros((10, 2)), hours)

@@ -1,0 +1,133 @@
+"""`bcdp simulate`: errors in own units that agree with what the plan foretells, the same treatment for everybody."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bcdp import InputError, Policy, make_plan
+from bcdp.cli.app import main
+from bcdp.comparison import compare, standard_error
+from bcdp.correlation import correlation_of
+from bcdp.experiments.results import Row
+from bcdp.simulate import NOTHING, PAPER, SURVEY, UNIFORM, simulate
+from bcdp.simulation_picture import write_png
+
+FEATURES: dict[str, Any] = {
+    "ill": {"type": "binary", "delta": 0.3},
+    "age": {"type": "numeric", "bounds": [0, 100]},
+    "region": {"type": "categorical", "values": ["north", "south", "east"]},
+}
+TASKS = [{"mean": ["ill", "age"]}, {"frequency": ["region"]}, {"regression": {"target": "age", "features": ["ill"]}}]
+DATA = {"ill": [0, 1] * 50, "age": [20.0, 80.0] * 50, "region": ["north", "south"] * 50}
+
+
+def policy(**changes: Any) -> Policy:
+    return Policy(**{"epsilon": 2, "features": FEATURES, "tasks": TASKS, "correlation": 0.1, **changes})
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return simulate(policy(), DATA, users=6_400, trials=6)
+
+
+def of(rows: list[Row], panel: str, curve: str, people: int) -> Row:
+    (found,) = [row for row in rows if (row.panel, row.curve, row.n) == (panel, curve, people)]
+    return found
+
+
+def test_every_task_mechanism_and_size_has_a_row(rows: list[Row]) -> None:
+    panels = ["mean of ill", "mean of age", "frequencies of region", "regression of age"]
+    assert list(dict.fromkeys(row.panel for row in rows)) == panels
+    for panel in panels:
+        curves = {row.curve for row in rows if row.panel == panel}
+        assert curves == {SURVEY, PAPER, UNIFORM} | ({NOTHING} if panel == panels[-1] else set())
+    assert sorted({row.n for row in rows}) == [100, 400, 1600, 6400]
+    assert all(row.q25 <= row.median <= row.q75 and row.trials == 6 for row in rows)
+
+
+def test_baselines_are_moved_into_the_range_too(rows: list[Row]) -> None:
+    """No estimate leaves its range, so no error exceeds the farthest bound; predicting the mean is off by 30."""
+    for row in rows:
+        largest = {"mean of ill": 0.5, "mean of age": 50.0, "frequencies of region": 1.0}.get(row.panel, math.inf)
+        assert row.q75 <= largest
+    assert of(rows, "regression of age", NOTHING, 6_400).median == pytest.approx(30.0)
+
+
+def test_errors_are_what_the_plan_foretells() -> None:
+    """200 trials: the root mean square is within 25% of the plan's standard error, over five standard errors wide.
+
+    The squared error of one mean is that of a normal number, so that its average over 200 trials has a standard error
+    of 10%; an error twice as large is noticed. The seed is fixed.
+    """
+    wanted = policy(tasks=[{"mean": ["ill", "age"]}])
+    found = simulate(wanted, DATA, users=4_000, trials=200)
+    plan = make_plan(wanted)
+    errors = compare(plan, correlation_of(wanted))
+    for name in ("ill", "age"):
+        expected = standard_error(wanted, name, errors[name].plan, 4_000) * math.sqrt(2 / math.pi)
+        row = of(found, f"mean of {name}", SURVEY, 4_000)
+        assert row.mean == pytest.approx(expected, rel=0.25)
+        assert 2 * row.mean != pytest.approx(expected, rel=0.25)
+    assert of(found, "mean of age", SURVEY, 4_000).mean < of(found, "mean of age", UNIFORM, 4_000).mean
+
+
+def test_results_do_not_depend_on_the_number_of_workers(rows: list[Row]) -> None:
+    again = simulate(policy(), DATA, users=6_400, trials=6, workers=2)
+    assert [row.median for row in again] == [row.median for row in rows]
+
+
+def test_a_feature_that_may_not_be_asked_is_guessed() -> None:
+    """With delta 0 nothing is released by anybody: the error is that of guessing the middle of the range."""
+    features = {"secret": {"type": "binary", "delta": 0.0}, "open": {"type": "binary"}}
+    found = simulate(Policy(epsilon=1, features=features, correlation=0), {"secret": [1, 1], "open": [0, 1]}, 100, 2)
+    assert {row.median for row in found if row.panel == "mean of secret"} == {0.5}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"users": 9}, "users: got 9; accepted: a whole number of at least 10"),
+        ({"trials": 0}, "trials: got 0; accepted: a whole number of at least 1"),
+        ({"table": {"ill": [], "age": [], "region": []}}, "there are no records"),
+    ],
+)
+def test_what_is_refused(arguments: dict[str, Any], named: str) -> None:
+    with pytest.raises(InputError) as caught:
+        simulate(**{"policy": policy(), "table": DATA, "users": 100, "trials": 1, **arguments})
+    assert named in str(caught.value)
+
+
+def test_the_command_writes_a_table_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "policy.yaml").write_text(policy().to_yaml())
+    lines = ["ill,age,region", *(f"{i},{a},{r}" for i, a, r in zip(*DATA.values(), strict=True))]
+    (tmp_path / "people.csv").write_text("\n".join(lines))
+    arguments = ["simulate", str(tmp_path / "policy.yaml"), str(tmp_path / "people.csv"), "-o", str(tmp_path / "out")]
+    assert main([*arguments, "--users", "640", "--trials", "2", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["users"], document["trials"]) == (640, 2)
+    with (tmp_path / "out" / "simulation.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == len(document["rows"])
+    assert (tmp_path / "out" / "simulation.png").read_bytes().startswith(b"\x89PNG")
+    assert main([*arguments, "--users", "640", "--trials", "1"]) == 0
+    assert "regression of age" in capsys.readouterr().out
+    assert main([*arguments, "--users", "3"]) == 2
+
+
+def test_the_picture_draws_what_there_is(rows: list[Row], tmp_path: Path) -> None:
+    write_png(rows, tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").stat().st_size > 10_000
+
+
+def test_simulated_data_stand_for_the_population() -> None:
+    """One value for everybody: the truth is that value, and the survey's error falls with the number of people."""
+    found = simulate(policy(tasks=[{"mean": ["age"]}]), {k: v[:1] for k, v in DATA.items()}, users=64_000, trials=8)
+    medians = [of(found, "mean of age", SURVEY, n).median for n in (1_000, 64_000)]
+    assert medians[1] < medians[0]
+    assert np.isfinite(medians).all()

@@ -1,0 +1,504 @@
+"""The pages in a real browser, from a real collector: a person's visit, the device's randomness, the dashboard."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+from scipy.stats import chisquare
+
+from bcdp import Plan, Policy, Tally, estimate, make_plan
+from bcdp.tables import TOTAL, binary, response
+from conftest import require
+
+CHROMIUM = shutil.which("chromium")
+TOKEN = "a-token-of-the-operator"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+POLICY: dict[str, Any] = {
+    "epsilon": 2,
+    "correlation": 0.05,
+    "features": {
+        "smoker": {"type": "binary", "values": ["no", "yes"], "delta": 0.2, "label": "Do you smoke?"},
+        "income": {
+            "type": "numeric",
+            "bounds": [0, 200000],
+            "delta": 0.2,
+            "missing": 0,
+            "label": "Yearly income",
+            "help": "Before tax.",
+        },
+        "region": {"type": "categorical", "values": ["north", "south", "east", "west"]},
+        "age": {"type": "numeric", "bounds": [18, 100]},
+        "town": {"type": "categorical", "values": [f"town {i}" for i in range(12)], "label": "Your town"},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    require(CHROMIUM, "chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return make_plan(Policy(**POLICY))
+
+
+@pytest.fixture(scope="module")
+def server(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a collector with an empty store."""
+    folder = tmp_path_factory.mktemp("collector")
+    plan.save(folder / "plan.json")
+    (folder / "token").write_text(TOKEN)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    bcdp = str(Path(sys.executable).with_name("bcdp"))
+    command = [bcdp, "serve", "plan.json", f"--port={port}", "--token-file=token", "--rate=0"]
+    address = f"http://127.0.0.1:{port}"
+    with (folder / "log").open("w") as log, subprocess.Popen(command, cwd=folder, stdout=log, stderr=log) as process:
+        try:
+            for _ in range(300):
+                try:
+                    urllib.request.urlopen(f"{address}/healthz").close()
+                    break
+                except OSError:
+                    assert process.poll() is None, (folder / "log").read_text()
+                    time.sleep(0.1)
+            yield address
+        finally:
+            process.terminate()
+
+
+class Visit:
+    """A person's browser with nothing remembered: the page, every request it made and every complaint."""
+
+    def __init__(self, browser: Browser, server: str, width: int = 1100) -> None:
+        self.server = server
+        self.context = browser.new_context(viewport={"width": width, "height": 844})
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(20_000)
+        self.requests: list[Request] = []
+        self.complaints: list[str] = []
+        self.page.on("request", lambda request: self.requests.append(request))  # builtins cannot be handlers
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", lambda line: self.complaints.append(line.text) if line.type == "error" else None)
+
+    def open(self, path: str = "/") -> Page:
+        self.page.goto(self.server + path)
+        return self.page
+
+    def sent(self) -> list[str]:
+        return [str(request.post_data) for request in self.requests if request.method == "POST"]
+
+    def kept(self) -> dict[str, str]:
+        kept: dict[str, str] = self.page.evaluate("({...localStorage, ...sessionStorage})")
+        return kept
+
+
+@pytest.fixture
+def visit(browser: Browser, server: str) -> Iterator[Visit]:
+    visit = Visit(browser, server)
+    yield visit
+    visit.context.close()
+
+
+def fill(page: Page) -> None:
+    page.get_by_label("age", exact=True).fill("44")
+    page.get_by_label("Yearly income").fill("41000")
+    page.get_by_role("group", name="Do you smoke?").get_by_label("yes").check()
+    page.get_by_role("group", name="region").get_by_label("east").check()
+    page.get_by_label("Your town").select_option("town 3")
+
+
+def ask(page: Page) -> None:
+    page.get_by_role("button", name="Show me what would be sent").click()
+
+
+def send(page: Page) -> dict[str, int]:
+    """What the collector says to the message."""
+    with page.expect_response("**/v1/reports") as response:
+        page.get_by_role("button", name="Send it").click()
+    counts: dict[str, int] = response.value.json()
+    return counts
+
+
+def test_a_person_sees_what_is_sent_sends_it_and_is_remembered(visit: Visit, plan: Plan) -> None:
+    page = visit.open()
+    fill(page)
+    assert visit.sent() == []
+    ask(page)
+    expect(page.get_by_role("heading", name="This, and nothing else, leaves your device")).to_be_focused()
+    shown = page.locator("#body").inner_text()
+    row = page.get_by_role("row", name="Yearly income")
+    assert f"at most {math.ceil(math.exp(0.2) * 100) / 100} times" in row.inner_text()
+    assert visit.sent() == []
+    page.get_by_role("button", name="Send it").click()
+    expect(page.get_by_role("status")).to_have_text("Your answer was received. Thank you!")
+    assert visit.sent() == [shown]
+    message = json.loads(shown)
+    assert message["plan"] == plan.id
+    assert message["reports"][0].keys() == {"id", "menu", "answer"}
+    page.reload()
+    expect(page.get_by_role("status")).to_have_text("You have already answered. This is what was sent.")
+    expect(page.locator("#body")).to_have_text(shown)
+    expect(page.get_by_role("button")).to_have_count(0)
+    assert all(request.url.startswith(visit.server + "/") for request in visit.requests)
+    assert all("41000" not in value for value in visit.kept().values())
+    assert visit.complaints == []
+
+
+def test_a_lost_message_is_sent_again_and_counts_once(visit: Visit) -> None:
+    page = visit.open()
+    fill(page)
+    ask(page)
+    page.route("**/v1/reports", lambda route: route.abort())
+    page.get_by_role("button", name="Send it").click()
+    expect(page.get_by_role("status")).to_contain_text("could not be sent")
+    page.reload()  # not sent yet, and the same answer again
+    expect(page.get_by_role("status")).to_contain_text("has not been sent yet")
+    page.unroute("**/v1/reports")
+    assert send(page) == {"accepted": 1, "duplicate": 0}
+    expect(page.get_by_role("status")).to_contain_text("was received")
+    page.evaluate("for (const key of Object.keys(localStorage)) if (key.includes('sent')) localStorage.removeItem(key)")
+    page.reload()
+    assert send(page) == {"accepted": 0, "duplicate": 1}
+    expect(page.get_by_role("status")).to_contain_text("had already been received")
+    assert len(visit.sent()) == 3
+    assert len(set(visit.sent())) == 1
+
+
+def test_a_changed_plan_is_told(visit: Visit) -> None:
+    page = visit.open()
+    fill(page)
+    ask(page)
+    page.route("**/v1/reports", lambda route: route.fulfill(status=409, json={"detail": "another plan"}))
+    page.get_by_role("button", name="Send it").click()
+    expect(page.get_by_role("status")).to_contain_text("this survey has changed")
+
+
+def test_an_invitations_ticket_is_the_reports_id(visit: Visit) -> None:
+    page = visit.open()
+    fill(page)
+    ask(page)
+    random = json.loads(page.locator("#body").inner_text())["reports"][0]
+    visit.open("/#ticket=abc.DEF_1-2")
+    page.reload()  # the link came after the answer was made
+    shown = page.locator("#body").inner_text()
+    assert json.loads(shown)["reports"] == [{**random, "id": "abc.DEF_1-2"}]
+    assert send(page) == {"accepted": 1, "duplicate": 0}
+    expect(page.get_by_role("status")).to_contain_text("was received")
+    assert visit.sent() == [shown]
+    visit.open("/dashboard")
+    visit.open("/")
+    expect(page.locator("#body")).to_have_text(shown)
+
+
+def test_a_plan_that_promises_too_much_is_not_answered(visit: Visit, plan: Plan) -> None:
+    lie = plan.text.replace(f'"epsilon":{plan.certificate.epsilon!r}', '"epsilon":0.5', 1)
+    assert lie != plan.text
+    visit.page.route("**/v1/plan", lambda route: route.fulfill(status=200, body=lie))
+    page = visit.open()
+    expect(page.get_by_role("status")).to_contain_text("does not answer this survey: certificate.epsilon")
+    expect(page.locator("form")).to_be_hidden()
+    assert visit.kept() == {}
+
+
+def test_a_persons_own_limit_stops_the_device(visit: Visit) -> None:
+    page = visit.open()
+    fill(page)
+    page.get_by_text("My own limits").click()
+    limit = page.get_by_label("any one of these questions")
+    limit.fill("1.22")
+    ask(page)
+    expect(page.get_by_role("alert")).to_have_text("This survey tells more than your limits allow.")
+    expect(page.locator("#preview")).to_be_hidden()
+    assert not any("report" in key for key in visit.kept())
+    limit.fill("0.5")
+    ask(page)
+    expect(page.get_by_role("alert")).to_contain_text("is not a factor")
+    page.reload()
+    page.get_by_text("My own limits").click()
+    expect(limit).to_have_value("0.5")  # remembered
+    limit.fill("20")
+    fill(page)
+    ask(page)
+    expect(page.locator("#preview")).to_be_visible()
+
+
+def test_mistakes_are_tied_to_their_fields(visit: Visit) -> None:
+    page = visit.open()
+    page.get_by_label("age", exact=True).fill("17")
+    ask(page)
+    age = page.get_by_label("age", exact=True)
+    expect(age).to_be_focused()
+    expect(age).to_have_attribute("aria-invalid", "true")
+    expect(age).to_have_accessible_description("From 18 to 100. “17” is not a number from 18 to 100.")
+    group = page.get_by_role("group", name="region")
+    expect(group).to_have_accessible_description("Please choose one.")
+    expect(page.get_by_label("Yearly income")).to_have_attribute("aria-invalid", "false")  # may be left out
+    expect(page.get_by_label("Yearly income")).to_have_accessible_description(
+        "Before tax. From 0 to 200,000. May be left empty: counts as 0."
+    )
+    expect(page.get_by_role("status")).to_contain_text("4 answers need another look")
+    age.fill("18")
+    fill(page)
+    expect(page.locator(".error:visible")).to_have_count(0)
+    expect(page.get_by_role("status")).to_contain_text("they hold")
+    assert visit.kept() == {}
+
+
+CONTRASTS = """() => {
+  const light = (rgb) => rgb.map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const rgba = (text) => text.match(/[\\d.]+/g).map(Number);
+  const ground = (node) => {
+    const color = rgba(getComputedStyle(node).backgroundColor);
+    return color[3] === 0 ? ground(node.parentElement) : color.slice(0, 3);
+  };
+  const shown = [...document.body.querySelectorAll("*")].filter((node) => node.checkVisibility()
+    && [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim()));
+  return shown.map((node) => {
+    const pair = [light(rgba(getComputedStyle(node).color).slice(0, 3)), light(ground(node))].sort((a, b) => a - b);
+    return [(pair[1] + 0.05) / (pair[0] + 0.05), node.outerHTML.slice(0, 80)];
+  });
+}"""
+
+
+def assert_readable(page: Page) -> None:
+    """Text has the contrast of WCAG 2.2 AA, controls are named and large enough, nothing is wider than the screen."""
+    contrasts = page.evaluate(CONTRASTS)
+    assert len(contrasts) > 5
+    assert [entry for entry in contrasts if entry[0] < 4.5] == []
+    width = page.viewport_size["width"] if page.viewport_size else 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for control in page.locator("input:visible, select:visible, button:visible").all():
+        assert control.evaluate("node => node.labels?.length || node.textContent.trim().length") > 0
+        box = control.evaluate(
+            "node => (node.type === 'radio' ? node.parentElement : node).getBoundingClientRect().height"
+        )
+        assert box >= 44
+
+
+@pytest.mark.parametrize("width", [1100, 390])
+def test_every_state_of_the_survey_is_readable(browser: Browser, server: str, width: int) -> None:
+    visit = Visit(browser, server, width)
+    page = visit.open()
+    expect(page.locator("form")).to_be_visible()
+    for summary in page.locator("summary").all():
+        summary.click()
+    assert_readable(page)
+    ask(page)
+    assert_readable(page)
+    fill(page)
+    ask(page)
+    expect(page.locator("#preview")).to_be_visible()
+    assert_readable(page)
+    assert page.evaluate("document.documentElement.lang") == "en"
+    visit.context.close()
+
+
+def test_a_keyboard_is_enough(visit: Visit) -> None:
+    page = visit.open()
+    expect(page.locator("form")).to_be_visible()
+    for keys in (["Tab", "4", "4"], ["Tab", "5"], ["Tab", "Space"], ["Tab", "ArrowRight"], ["Tab", "t"]):
+        for key in keys:
+            page.keyboard.press(key)
+    while not page.get_by_role("button", name="Show me").evaluate("node => node === document.activeElement"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#preview")).to_be_visible()
+
+
+ANSWERS = """async ({ text, records, times }) => {
+  const { answer, parsePlan } = await import("/bcdp.js");
+  const plan = await parsePlan(text);
+  const reports = [];
+  for (let i = 0; i < times; i += 1) for (const record of records) reports.push(Object.values(answer(plan, record)));
+  return JSON.stringify(reports);
+}"""
+
+
+def answered(visit: Visit, plan: Plan, records: list[dict[str, Any]], times: int = 1) -> np.ndarray:
+    """Menu and answer of each record, by the page's own device and randomness."""
+    reports = visit.open().evaluate(ANSWERS, {"text": plan.text, "records": records, "times": times})
+    return np.array(json.loads(reports), dtype=np.uint32)
+
+
+def small_plan(budget: float) -> Plan:
+    document: dict[str, Any] = {
+        "mechanism": "survey",
+        "collection": {
+            "epsilon": 20.0,
+            "features": {"bit": {"type": "binary"}, "kind": {"type": "categorical", "values": list("abcde")}},
+        },
+        "correlation": {"kind": "per feature", "default": 0.1, "named": {}, "source": "assumed"},
+        "tables": [binary(budget).to_dict(), response(5, budget).to_dict()],
+        "questions": [
+            {"features": ["bit"], "levels": [2], "table": 0},
+            {"features": ["kind"], "levels": [5], "table": 1},
+        ],
+        "menus": [
+            {"weight": TOTAL // 10 * 3, "questions": [0]},
+            {"weight": TOTAL // 10 * 5, "questions": [1]},
+            {"weight": TOTAL - TOTAL // 10 * 8, "questions": [0, 1]},
+        ],
+        "certificate": {
+            "epsilon": 20.0,
+            "features": {name: {"asked": 20.0, "certified": 20.0, "c": 20.0} for name in ("bit", "kind")},
+            "objective": None,
+            "optimality_gap": None,
+        },
+    }
+    return Plan.parse(json.dumps(document))
+
+
+def misfit(plan: Plan, levels: list[int], reports: np.ndarray) -> float:
+    """The p-value of all reports (menu, answer) against what the plan's integers say for input levels."""
+    expected, counted = [], []
+    for number, menu in enumerate(plan.menus):
+        chances = np.array([menu.weight / TOTAL])
+        for index in menu.questions:
+            question = plan.questions[index]
+            row = plan.tables[question.table].row(levels[index]) / TOTAL
+            chances = np.multiply.outer(chances, row).ravel()
+        expected.append(chances)
+        counted.append(np.bincount(reports[reports[:, 0] == number, 1], minlength=len(chances)))
+    observed = np.concatenate(counted)
+    return float(chisquare(observed, np.concatenate(expected) * observed.sum()).pvalue)
+
+
+def test_the_browsers_randomness_is_the_plans(visit: Visit) -> None:
+    """False alarm 1e-9; a device with a budget 10% too high, or one that prefers a menu, is found."""
+    honest, generous = small_plan(1.0), small_plan(1.1)
+    record = [{"bit": 1, "kind": "c"}]
+    reports = answered(visit, honest, record, 100_000)
+    assert misfit(honest, [1, 2], reports) > 1e-9
+    assert misfit(honest, [1, 2], answered(visit, generous, record, 100_000)) < 1e-9
+    biased = np.concatenate([reports, reports[reports[:, 0] == 0][:2000]])
+    assert misfit(honest, [1, 2], biased) < 1e-9
+
+
+def test_two_thousand_people_in_the_browser_give_the_truth(visit: Visit) -> None:
+    """Every interval of level 1 - 1e-10 holds the truth (false alarm 1e-9); devices that answer the opposite do not."""
+    policy = Policy(
+        epsilon=4,
+        features={
+            "bit": {"type": "binary"},
+            "number": {"type": "numeric", "bounds": [-10, 30]},
+            "kind": {"type": "categorical", "values": ["a", "b", "c"]},
+        },
+    )
+    plan = make_plan(policy)
+    records = [{"bit": int(i % 10 < 8), "number": 10.0 + i % 20, "kind": "aaaab"[i % 5]} for i in range(2000)]
+    opposite = [{"bit": 1 - r["bit"], "number": 20 - r["number"], "kind": "c"} for r in records]
+    truth = [0.8, 19.5, 0.8, 0.2, 0.0]
+
+    def covered(given: list[dict[str, Any]]) -> list[bool]:
+        reports = answered(visit, plan, given)
+        tally = Tally(plan).add(pa.table({"menu": reports[:, 0], "answer": reports[:, 1]}))
+        found = estimate(tally, level=1 - 1e-10)
+        parts = [found.means["bit"], found.means["number"], *found.frequencies["kind"].values()]
+        return [part.low <= value <= part.high for part, value in zip(parts, truth, strict=True)]
+
+    assert covered(records) == [True] * 5
+    assert covered(opposite)[:3] == [False] * 3
+
+
+def upload(server: str, plan: Plan, reports: list[dict[str, Any]]) -> None:
+    body = json.dumps({"plan": plan.id, "reports": reports}).encode()
+    request = urllib.request.Request(f"{server}/v1/reports", body, {"Content-Type": "application/json"})
+    urllib.request.urlopen(request).close()
+
+
+def enter(page: Page, token: str) -> None:
+    page.get_by_label("The operator's token").fill(token)
+    page.get_by_role("button", name="Open").click()
+
+
+def test_the_dashboard_shows_estimates_live_and_forgets_the_token(visit: Visit, plan: Plan) -> None:
+    visit.page.clock.install()
+    page = visit.open("/dashboard")
+    enter(page, "not the token")
+    expect(page.get_by_role("status")).to_have_text("This is not the operator's token.")
+    expect(page.locator("#results")).to_be_hidden()
+    enter(page, TOKEN)
+    expect(page.get_by_role("heading", name="Certificate")).to_be_visible()
+    before = int(page.locator("#people").inner_text())
+    upload(visit.server, plan, [{"id": f"live-{i}", "menu": 0, "answer": 0} for i in range(3)])
+    for _ in range(100):  # the collector shows the same estimates for a while
+        if int(page.locator("#people").inner_text()) >= before + 3:
+            break
+        time.sleep(0.1)
+        page.clock.run_for(5_000)
+    assert int(page.locator("#people").inner_text()) >= before + 3
+    expect(page.get_by_role("row", name="Yearly income").first).to_be_visible()
+    expect(page.get_by_role("row", name="town 11")).to_be_visible()
+    assert visit.kept() == {}
+    assert TOKEN not in page.content()
+    assert TOKEN not in page.url
+    assert all(TOKEN not in request.url for request in visit.requests)
+    assert page.locator("#token").input_value() == ""
+    page.reload()
+    expect(page.get_by_label("The operator's token")).to_be_visible()
+    expect(page.locator("#results")).to_be_hidden()
+    assert [line for line in visit.complaints if "401" not in line] == []
+
+
+@pytest.mark.parametrize(("counts", "words"), [
+    ([498, 502], "Devices draw menus as the plan says."),
+    ([400, 600], "Alarm: devices do not draw menus as the plan says."),
+    ([3, 2], "Too few answers so far"),
+])  # fmt: skip
+def test_the_dashboard_tells_when_menus_are_not_drawn_as_planned(
+    visit: Visit, plan: Plan, counts: list[int], words: str
+) -> None:
+    document: dict[str, Any] = {
+        "people": sum(counts),
+        "estimates": estimate(Tally(plan)).to_dict(),  # nobody yet: all values are null
+        "menus": [{"expected": 0.5, "count": count} for count in counts],
+        "certificate": plan.certificate.model_dump(mode="json"),
+        "features": {name: {"label": name, "type": "binary"} for name in POLICY["features"]},
+    }
+    coefficient = {"value": 1.5, "se": 0.25, "low": 1.0, "high": 2.0}
+    document["estimates"]["regression"] = {
+        "target": "income",
+        "intercept": coefficient,
+        "coefficients": {"smoker": coefficient},
+        "explained": coefficient | {"value": None},
+        "remark": "A remark.",
+    }
+    visit.page.route("**/v1/estimates", lambda route: route.fulfill(status=200, json=document))
+    page = visit.open("/dashboard")
+    enter(page, TOKEN)
+    expect(page.get_by_role("status")).to_contain_text(words)
+    regression = page.get_by_role("table", name="Regression of income. A remark.")
+    expect(regression.get_by_role("row", name="smoker")).to_have_text("smoker1.51 to 2")
+    assert_readable(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert_readable(page)
+    assert visit.complaints == []
