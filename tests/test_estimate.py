@@ -22,7 +22,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import chisquare
 
 from bcdp import Estimates, InputError, Plan, Policy, Tally, estimate, make_plan, privatize
-from bcdp.estimate import Estimate, on_simplex
+from bcdp.estimates import Estimate, on_simplex
 from bcdp.survey.decoding import information, second_moment
 from bcdp.tables import TOTAL, binary, hadamard, joint, numeric, response
 from test_device import build

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bcdp.comparison import Errors
 from bcdp.errors import refuse
-from bcdp.estimate import Estimates
+from bcdp.estimates import Estimates
 from bcdp.plan import Plan
 from bcdp.wording import number, unit_range
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bcdp.comparison import Errors, standard_error
 from bcdp.correlation import Stronger
-from bcdp.estimate import Estimates
+from bcdp.estimates import Estimates
 from bcdp.plan import Plan, certify
 from bcdp.wording import number, odds
 

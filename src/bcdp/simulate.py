@@ -24,7 +24,7 @@ from bcdp.correlation import Correlation, correlation_of
 from bcdp.device import answers
 from bcdp.encoding import Codes, as_arrow, encode
 from bcdp.errors import InputError, refuse
-from bcdp.estimate import Estimates, estimate, on_simplex
+from bcdp.estimates import Estimates, estimate, on_simplex
 from bcdp.experiments.curves import BATCH
 from bcdp.experiments.results import Row, run_trials, summarise
 from bcdp.plan import Plan

@@ -12,7 +12,7 @@ from bcdp.cli.output import progress, show, show_json, table, working
 from bcdp.errors import InputError, refuse
 
 if TYPE_CHECKING:
-    from bcdp.estimate import Estimates
+    from bcdp.estimates import Estimates
     from bcdp.plan import Plan
     from bcdp.tally import Tally
 
@@ -139,7 +139,7 @@ def estimate(
 
         bcdp estimate plan.json tally.json --plot estimates.png
     """
-    from bcdp.estimate import estimate as from_tally
+    from bcdp.estimates import estimate as from_tally
     from bcdp.plan import Plan
 
     made = Plan.load(plan)

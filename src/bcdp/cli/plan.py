@@ -72,7 +72,8 @@ def plan(
     correlation = correlation_of(stated)
     with working("planning") as tell:
         made = make_plan(stated, correlation, tell)
-        errors = compare(made, correlation)
+        compared = compare(made, correlation)
+        errors = {name: compared[name] for name in stated.features}  # in the order of the policy
         doubled, certain = (certify(made, Stronger(made.correlation_model, factor)) for factor in (2.0, math.inf))
         limit = _limit(made, correlation)
     with written_whole(output) as draft:
@@ -130,8 +131,8 @@ def _document(
     from bcdp.comparison import standard_error
 
     features = {}
-    for name, claim in made.certificate.features.items():
-        expected = errors[name]
+    for name, expected in errors.items():
+        claim = made.certificate.features[name]
         features[name] = {
             "asked": claim.asked,
             "certified": claim.certified,

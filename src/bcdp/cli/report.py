@@ -37,7 +37,7 @@ def report(
         bcdp report plan.json tally.json -o report.html
     """
     from bcdp.comparison import compare
-    from bcdp.estimate import estimate
+    from bcdp.estimates import estimate
     from bcdp.files import written_whole
     from bcdp.plan import Plan
     from bcdp.report import write_report
@@ -71,7 +71,7 @@ def demo(
     from bcdp.comparison import compare, standard_error
     from bcdp.demo import POLICY, fertility, truth
     from bcdp.device import privatize
-    from bcdp.estimate import estimate
+    from bcdp.estimates import estimate
     from bcdp.planning import make_plan
     from bcdp.policy import Policy
     from bcdp.report import write_report

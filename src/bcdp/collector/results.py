@@ -10,7 +10,7 @@ from typing import Any
 
 from bcdp.collector.refusal import RefusalError
 from bcdp.collector.store import Store, StoreError
-from bcdp.estimate import estimate
+from bcdp.estimates import estimate
 from bcdp.plan import Plan
 from bcdp.tables import TOTAL
 from bcdp.tally import SurveyTally, Tally

@@ -11,7 +11,7 @@ import numpy as np
 
 from bcdp.cascade import LeastSquares
 from bcdp.device import answers
-from bcdp.estimate import estimate
+from bcdp.estimates import estimate
 from bcdp.experiments.curves import Array
 from bcdp.plan import Plan
 from bcdp.planning import make_plan

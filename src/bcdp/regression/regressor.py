@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bcdp.device import privatize
 from bcdp.encoding import as_arrow
 from bcdp.errors import refuse
-from bcdp.estimate import estimate
+from bcdp.estimates import estimate
 from bcdp.planning import make_plan
 from bcdp.policy import NumericFeature, Policy, RegressionTask
 from bcdp.tally import Tally

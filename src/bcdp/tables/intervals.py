@@ -59,6 +59,6 @@ class Intervals:
         if rows.ndim:
             cells |= rows.astype(np.uint32) << (np.uint32(_WORD_BITS) - self._shift)
         found = self._guide.take(cells).astype(np.uint32)
-        unsure = np.flatnonzero(found == self._size)
+        unsure = np.nonzero(found == self._size)
         found[unsure] = self._search(rows[unsure] if rows.ndim else rows, words[unsure])
         return found
