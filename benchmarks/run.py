@@ -76,8 +76,8 @@ def draw(curves: dict[str, list[dict[str, float]]], folder: Path) -> None:
     for curve, points in curves.items():
         figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
         sizes = [point["size"] for point in points]
-        for name in list(points[0])[1:-1]:
-            left.loglog(sizes, [point[name] for point in points], marker="o", label=name)
+        for name, look in zip(list(points[0])[1:-1], ("o-", "s--", "^:"), strict=False):
+            left.loglog(sizes, [point[name] for point in points], look, color="black", markersize=5, label=name)
         right.semilogx(sizes, [point["memory"] for point in points], marker="o", color="black")
         left.set(xlabel=curve, ylabel="seconds")
         left.legend()
