@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from bcdp.correlation import FinitePrior, Listed, PerFeature, correlation_from_dict, correlation_of
+from bcdp.correlation import FinitePrior, Listed, PerFeature, Stronger, correlation_from_dict, correlation_of
 from bcdp.errors import InputError
 from bcdp.notions import dobrushin
 from bcdp.policy import Policy
@@ -173,3 +174,11 @@ def test_models_survive_the_plan() -> None:
 def test_bad_models_in_a_plan_are_refused(document: object) -> None:
     with pytest.raises(InputError, match=r"correlation.*accepted"):
         correlation_from_dict(document)
+
+
+def test_assuming_nothing_is_a_bound_of_one() -> None:
+    """Also where the model says 0, and 0 only where there is nothing else to depend on."""
+    model = PerFeature(0.0, {"a": 0.3})
+    assert [Stronger(model, math.inf).q(name, ["c"]) for name in ("a", "b")] == [1.0, 1.0]
+    assert [Stronger(model, 2.0).q(name, ["c"]) for name in ("a", "b")] == [0.6, 0.0]
+    assert Stronger(model, math.inf).q("a", []) == Stronger(model, 2.0).q("a", []) == 0.0

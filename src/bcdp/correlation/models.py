@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -101,12 +102,17 @@ def pairwise(matrix: Mapping[str, Mapping[str, float]], source: str) -> Listed:
 
 @dataclass(frozen=True)
 class Stronger:
-    """Another model's bounds times a factor, at most 1: what if the assumption was too optimistic?"""
+    """Another model's bounds times a factor, at most 1: what if the assumption was too optimistic?
+
+    An infinite factor assumes nothing: every bound is 1.
+    """
 
     model: Correlation
     factor: float
 
     def q(self, feature: str, others: Collection[str]) -> float:
+        if math.isinf(self.factor):
+            return 1.0 if others else 0.0
         return min(1.0, self.factor * self.model.q(feature, others))
 
     def laws(self, feature: str, other: str) -> None:

@@ -76,7 +76,10 @@ class FeatureCertificate(_Part):
 
 
 class Certificate(_Part):
-    """The plan's claims; `objective` is n times the total squared error, second moments counted."""
+    """The plan's claims; `objective` is n times the total squared error, second moments counted.
+
+    `verify()` recomputes what concerns privacy; objective and gap are the planner's word on accuracy.
+    """
 
     epsilon: Level
     features: dict[str, FeatureCertificate]
