@@ -22,7 +22,6 @@ from bcdp import Device, InputError, Plan, Policy, make_plan, privatize
 from bcdp.device import answers, round_at_random
 from bcdp.encoding import as_arrow, encode
 from bcdp.notions import dobrushin, levels
-from bcdp.plan import certify
 from bcdp.randomness import RecordWords
 from bcdp.tables import TOTAL, Dense, Response, Table, binary, hadamard, joint, numeric, response, subset
 
@@ -48,20 +47,8 @@ def build(
             {"features": names, "levels": sizes, "table": tables.index(table)} for names, sizes, table in asked
         ],
         "menus": [{"weight": weight, "questions": questions} for weight, questions in menus],
-        "certificate": {
-            "epsilon": 0.0,
-            "features": {name: {"asked": 20.0, "certified": 0.0, "c": 0.0} for name in features},
-            "objective": None,
-            "optimality_gap": None,
-        },
     }
-    claims = certify(Plan.build(document))
-    document["certificate"]["epsilon"] = claims.epsilon
-    for name, claim in document["certificate"]["features"].items():
-        claim |= {"certified": claims.delta[name], "c": claims.c[name]}
-    plan = Plan.build(document)
-    plan.verify()
-    return plan
+    return Plan.certified(document)
 
 
 FEATURES: dict[str, Any] = {

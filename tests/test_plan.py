@@ -14,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bcdp.errors import InputError
-from bcdp.plan import Plan, certify
+from bcdp.plan import Plan
+from bcdp.planning import make_plan
+from bcdp.policy import Policy
 from bcdp.tables import TOTAL, binary, hadamard, joint
 from helpers import brute_ratios, log, random_dense, survey
 
@@ -44,11 +46,7 @@ def honest() -> dict[str, Any]:
     weights = (2**30, 2**31, 2**30)
     menus = [{"weight": w, "questions": q} for w, q in zip(weights, ([0, 1], [3, 2], [4, 1]), strict=True)]
     document = survey(features, [table.to_dict() for table in tables], questions, menus, q=0.3, epsilon=1.5)
-    claims = certify(Plan.build(document))
-    document["certificate"]["epsilon"] = claims.epsilon
-    for name, claim in document["certificate"]["features"].items():
-        claim |= {"certified": claims.delta[name], "c": claims.c[name]}
-    return document
+    return Plan.certified(document).model_dump(mode="json", by_alias=True)
 
 
 def parse(document: Any) -> Plan:
@@ -247,6 +245,20 @@ def test_the_id_is_the_plan_s_and_not_the_file_s(tmp_path: Path) -> None:
     loaded = Plan.load(tmp_path / "plan.json")
     assert (loaded, loaded.id, loaded.text) == (plan, plan.id, plan.text)
     assert (tmp_path / "plan.json").read_bytes().decode("utf-8") == plan.text
+
+
+@pytest.mark.parametrize("mechanism", ["survey", "cascade"])
+def test_a_plan_runs_over_the_features_as_the_policy_wrote_them(mechanism: str, tmp_path: Path) -> None:
+    features = {name: {"type": "binary"} for name in ("smoker", "age", "10", "income", "9")}
+    plan = make_plan(Policy(epsilon=1, features=features, mechanism=mechanism))
+    plan.save(tmp_path / "plan.json")
+    assert list(Plan.load(tmp_path / "plan.json").policy.features) == list(features)
+
+
+@pytest.mark.parametrize("order", [["a", "b"], ["a", "b", "c", "c"], ["a", "b", 3], "abc", {"a": 1}, None])
+def test_an_order_names_every_feature_once(order: Any) -> None:
+    with pytest.raises(InputError, match=r"collection\.order: got .*; accepted: the name of every feature once"):
+        parse(change(honest(), "collection", "order", to=order))
 
 
 def test_every_change_changes_the_id() -> None:

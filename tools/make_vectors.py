@@ -169,18 +169,8 @@ def built(features: dict[str, Any], asked: Asked, menus: list[list[int]], correl
             {"weight": weight, "questions": numbers}
             for weight, numbers in zip([TOTAL - sum(weights), *weights], menus, strict=True)
         ],
-        "certificate": {
-            "epsilon": 0.0,
-            "features": {name: {"asked": 20.0, "certified": 0.0, "c": 0.0} for name in features},
-            "objective": None,
-            "optimality_gap": None,
-        },
     }
-    levels = certify(Plan.build(document))
-    document["certificate"]["epsilon"] = levels.epsilon
-    for name, claim in document["certificate"]["features"].items():
-        claim |= {"certified": levels.delta[name], "c": levels.c[name]}
-    return Plan.parse(json.dumps(document))
+    return Plan.certified(document)
 
 
 BIT: dict[str, Any] = {"type": "binary"}
@@ -307,6 +297,9 @@ def refused() -> list[dict[str, str]]:
     case("an unknown key", lambda d: d.update(note="trust me"))
     case("channels in a survey", lambda d: d["channels"].append({"features": ["bit"], "keep": TOTAL // 2}))
     case("bounds in the wrong order", lambda d: d["collection"]["features"]["number"].update(bounds=[5, 1]))
+    case("an order that leaves a feature out", lambda d: d["collection"].update(order=["bit", "kind", "number"]))
+    case("an order with a feature twice", lambda d: d["collection"].update(order=[*MIXED, "bit"]))
+    case("an order of something else", lambda d: d["collection"].update(order=["bit", "kind", "never", 7]))
     case("a value twice", lambda d: d["collection"]["features"]["kind"].update(values=["a", "b", "a"]))
     case("a type that is not known", lambda d: d["collection"]["features"]["kind"].update(type="text"))
     case("an epsilon that protects nobody", lambda d: d["collection"].update(epsilon=21.0))

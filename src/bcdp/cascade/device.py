@@ -14,7 +14,7 @@ from bcdp.cascade.allocation import budgets
 from bcdp.cascade.bits import keep_weight
 from bcdp.cascade.mechanism import mean_mechanism, open_channels, predicted_error
 from bcdp.correlation import Correlation
-from bcdp.plan import Plan, certify
+from bcdp.plan import Plan, collection_of
 from bcdp.policy import Policy
 from bcdp.randomness import KeyedDraws, RecordWords
 from bcdp.tables import TOTAL, log_up
@@ -35,28 +35,17 @@ def plan_cascade(policy: Policy, correlation: Correlation) -> Plan:
     q = np.array([correlation.q(name, frozenset(names) - {name}) for name in names])
     c = budgets(demands[owners], policy.epsilon, q[owners]).c
     errors = predicted_error(c, 1)
-    document: dict[str, Any] = {
+    objective = float(errors[np.isfinite(errors)].sum())  # of what is released
+    document = {
         "mechanism": "cascade",
-        "collection": {k: v for k, v in policy.to_dict().items() if k not in ("correlation", "mechanism")},
+        "collection": collection_of(policy),
         "correlation": correlation.restricted([(name, frozenset(names) - {name}) for name in names]).to_dict(),
         "channels": [
             {"features": sorted({names[owners[i]] for i in opened.features}), "keep": keep_weight(opened.budget)}
             for opened in open_channels(c)
         ],
-        "certificate": {
-            "epsilon": 0.0,
-            "features": {name: {"asked": policy.features[name].delta, "certified": 0.0, "c": 0.0} for name in names},
-            "objective": float(errors[np.isfinite(errors)].sum()),  # of what is released
-            "optimality_gap": None,
-        },
     }
-    claims = certify(Plan.build(document))
-    document["certificate"]["epsilon"] = claims.epsilon
-    for name, claim in document["certificate"]["features"].items():
-        claim |= {"certified": claims.delta[name], "c": claims.c[name]}
-    plan = Plan.build(document)
-    plan.verify()
-    return plan
+    return Plan.certified(document, lambda draft: (objective, None))
 
 
 def coordinate_budgets(plan: Plan) -> Array:

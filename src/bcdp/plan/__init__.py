@@ -1,7 +1,7 @@
 """The plan: a public document that any device can execute and check."""
 
 from bcdp.plan.certificate import Claims, certify, joint_delta, menu_delta, mixture_delta, shares_levels
-from bcdp.plan.document import Certificate, Channel, FeatureCertificate, Menu, Plan, Question
+from bcdp.plan.document import Certificate, Channel, FeatureCertificate, Menu, Plan, Question, collection_of
 
 __all__ = [
     "Certificate",
@@ -12,6 +12,7 @@ __all__ = [
     "Plan",
     "Question",
     "certify",
+    "collection_of",
     "joint_delta",
     "menu_delta",
     "mixture_delta",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,10 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler
 from bcdp.correlation import Listed, PerFeature, correlation_from_dict
 from bcdp.errors import InputError, refuse
 from bcdp.plan.certificate import certify
-from bcdp.policy import Feature, Policy
+from bcdp.plan.form import check_form
+from bcdp.policy import Policy
 from bcdp.tables import TOTAL, Table, table_from_dict
-
-MOST_ANSWERS = 2**24  # all menus together: what a tally counts, one by one
 
 Level = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -95,7 +94,7 @@ class Plan(_Part):
 
     bcdp: Literal[1] = 1
     mechanism: Literal["survey", "cascade"]
-    collection: dict[str, Any]  # epsilon, features and tasks, as the policy states them
+    collection: dict[str, Any]  # epsilon, features and tasks, as the policy states them, and the features' order
     correlation: dict[str, Any]
     tables_: tuple[dict[str, Any], ...] = Field(default=(), alias="tables")
     questions: tuple[Question, ...] = ()
@@ -106,7 +105,12 @@ class Plan(_Part):
     @cached_property
     def policy(self) -> Policy:
         """The features, tasks and demands (without the correlation, which the plan states itself)."""
-        return Policy.parse({**self.collection, "mechanism": self.mechanism})
+        stated = {key: value for key, value in self.collection.items() if key != "order"}
+        policy = Policy.parse({**stated, "mechanism": self.mechanism})
+        order = self.collection.get("order", list(policy.features))
+        if not isinstance(order, list) or sorted(map(repr, order)) != sorted(map(repr, policy.features)):
+            raise refuse("collection.order", order, "the name of every feature once")
+        return policy.model_copy(update={"features": {name: policy.features[name] for name in order}})
 
     @cached_property
     def correlation_model(self) -> PerFeature | Listed:
@@ -179,13 +183,35 @@ class Plan(_Part):
         except (TypeError, ValueError, RecursionError) as error:  # numbers and objects that JSON cannot hold
             raise InputError(f"plan: not JSON ({error}); accepted: a document written by `bcdp plan`") from None
 
+    @classmethod
+    def certified(
+        cls,
+        document: Mapping[str, Any],
+        accuracy: Callable[[Plan], tuple[float | None, float | None]] = lambda draft: (None, None),
+    ) -> Plan:
+        """The plan of a document without a certificate, claiming the strongest levels that its tables keep.
+
+        `accuracy` gives the objective and the optimality gap of the plan so far.
+        """
+        nothing = {"epsilon": 0.0, "features": {}, "objective": None, "optimality_gap": None}
+        draft = cls.build({**document, "certificate": nothing})
+        claims, (objective, gap) = certify(draft), accuracy(draft)
+        features = {
+            name: {"asked": feature.delta, "certified": claims.delta[name], "c": claims.c[name]}
+            for name, feature in draft.policy.features.items()
+        }
+        certificate = {"epsilon": claims.epsilon, "features": features, "objective": objective, "optimality_gap": gap}
+        plan = cls.build({**document, "certificate": certificate})
+        plan.verify()
+        return plan
+
     def verify(self) -> None:
         """Recomputes every level from the integer tables; raises `InputError` if a claim or a demand is not kept."""
         _ = self._kept
 
     @cached_property
     def _kept(self) -> bool:
-        self._check_form()
+        check_form(self)
         true, claimed = certify(self), self.certificate
         _keep("epsilon", true.epsilon, claimed.epsilon, self.policy.epsilon)
         for name, feature in self.policy.features.items():
@@ -196,53 +222,11 @@ class Plan(_Part):
             _keep(f"features.{name}.c", true.c[name], stated.c, math.inf)
         return True
 
-    def _check_form(self) -> None:
-        features = self.policy.features
-        if set(self.certificate.features) != set(features):
-            raise refuse(
-                "certificate.features", sorted(self.certificate.features), f"one claim for each of {sorted(features)}"
-            )
-        if self.mechanism == "cascade":
-            if not self.channels or self.menus or self.questions or self.tables_:
-                raise refuse("channels", len(self.channels), "at least one channel and no menus in a cascade plan")
-            for number, channel in enumerate(self.channels):
-                _known(f"channels.{number}", channel.features, features)
-            return
-        if self.channels or not self.menus:
-            raise refuse("menus", len(self.menus), "at least one menu and no channels in a survey plan")
-        for number, question in enumerate(self.questions):
-            self._check_question(f"questions.{number}", question)
-        if sum(menu.weight for menu in self.menus) != TOTAL:
-            raise refuse(
-                "menus", f"weights that sum to {sum(m.weight for m in self.menus)}", f"a sum of 2^32 = {TOTAL}"
-            )
-        for number, menu in enumerate(self.menus):
-            if max(menu.questions) >= len(self.questions):
-                raise refuse(f"menus.{number}.questions", menu.questions, f"numbers below {len(self.questions)}")
-            asked = [name for question in menu.questions for name in self.questions[question].features]
-            if len(set(asked)) != len(asked):
-                raise refuse(f"menus.{number}", asked, "each feature at most once in a menu")
-        answers = sum(math.prod(digits) for digits in self.symbols)
-        if answers > MOST_ANSWERS:
-            raise refuse("menus", f"{answers} possible answers", f"at most {MOST_ANSWERS} in all menus together")
 
-    def _check_question(self, path: str, question: Question) -> None:
-        features = self.policy.features
-        _known(path, question.features, features)
-        if question.kind == "product":
-            _check_product(path, question, features)
-        elif question.categories or len(question.levels) != len(question.features):
-            raise refuse(f"{path}.levels", question.levels, "one number for each feature, and no categories")
-        for name, levels in zip(question.features, question.levels, strict=question.kind == "values"):
-            feature = features[name]
-            if question.kind == "values" and feature.type != "numeric" and levels != len(feature.values or (0, 1)):
-                raise refuse(f"{path}.levels", levels, f"the number of values of {name}")
-        if question.table >= len(self.tables):
-            raise refuse(f"{path}.table", question.table, f"a number below {len(self.tables)}")
-        if self.tables[question.table].levels != math.prod(question.levels):
-            raise refuse(
-                f"{path}.table", f"{self.tables[question.table].levels} levels", f"{math.prod(question.levels)} levels"
-            )
+def collection_of(policy: Policy) -> dict[str, Any]:
+    """What a plan states of its policy: all but the correlation and the mechanism, which it states itself."""
+    document = policy.to_dict()
+    return {key: document[key] for key in ("epsilon", "features", "tasks")} | {"order": list(policy.features)}
 
 
 def _part(path: str, document: dict[str, Any]) -> Table:
@@ -250,25 +234,6 @@ def _part(path: str, document: dict[str, Any]) -> Table:
         return table_from_dict(document)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-
-
-def _known(path: str, names: tuple[str, ...], features: Mapping[str, object]) -> None:
-    if len(set(names)) != len(names) or not set(names) <= set(features):
-        raise refuse(f"{path}.features", names, "different features of the policy")
-
-
-def _check_product(path: str, question: Question, features: Mapping[str, Feature]) -> None:
-    if len(question.features) > 2 or len(question.levels) != 1:
-        raise refuse(path, f"{len(question.features)} features, {len(question.levels)} levels", "one or two, and one")
-    if len(question.features) == 1 and features[question.features[0]].type != "numeric":
-        raise refuse(f"{path}.features", question.features, "a numeric feature, to be squared, or two features")
-    if len(question.categories) != len(question.features):
-        raise refuse(f"{path}.categories", question.categories, "null or the number of a value, for each feature")
-    for name, category in zip(question.features, question.categories, strict=True):
-        feature = features[name]
-        known = range(len(feature.values)) if feature.type == "categorical" else (None,)
-        if category not in known:
-            raise refuse(f"{path}.categories", category, f"the number of a value of {name}, null if not categorical")
 
 
 def _keep(path: str, true: float, claimed: float, demand: float) -> None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bcdp.correlation import Correlation
 from bcdp.errors import InputError
 from bcdp.notions import ldp_limit
-from bcdp.plan import Plan, certify, shares_levels
+from bcdp.plan import Plan, collection_of, shares_levels
 from bcdp.policy import FrequencyTask, Policy, RegressionTask
 from bcdp.survey.decoding import information
 from bcdp.survey.design import Design, design
@@ -241,12 +241,9 @@ def _document(
                 documents[-1] |= {"kind": "product", "categories": question[0][0].categories}
     asked_sets = [frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus]
     pairs = {(name, asked - {name}) for asked in asked_sets for name in policy.features if asked - {name}}
-    unproven = {name: {"asked": feature.delta, "certified": 0.0, "c": 0.0} for name, feature in policy.features.items()}
     document = {
         "mechanism": "survey",
-        "collection": {
-            key: value for key, value in policy.to_dict().items() if key not in ("correlation", "mechanism")
-        },
+        "collection": collection_of(policy),
         "correlation": correlation.restricted(pairs).to_dict(),
         "tables": [table.to_dict() for table in tables],
         "questions": documents,
@@ -254,24 +251,14 @@ def _document(
             {"weight": weight, "questions": [questions[question] for question in asked]}
             for weight, (_, asked) in zip(_integer_weights([p for p, _ in menus]), menus, strict=True)
         ],
-        "certificate": {"epsilon": 0.0, "features": unproven, "objective": None, "optimality_gap": None},
     }
-    draft = Plan.build(document)
-    claims = certify(draft)
-    told = information(draft)
-    objective = sum(weight / told[target] for target, weight in weights.items() if told.get(target, 0.0) > 0)
-    document["certificate"] = {
-        "epsilon": claims.epsilon,
-        "features": {
-            name: {"asked": feature.delta, "certified": claims.delta[name], "c": claims.c[name]}
-            for name, feature in policy.features.items()
-        },
-        "objective": objective,
-        "optimality_gap": max(1.0, found.gap * objective / found.objective * _curve_slack(policy)),
-    }
-    plan = Plan.build(document)
-    plan.verify()
-    return plan
+
+    def accuracy(draft: Plan) -> tuple[float, float]:
+        told = information(draft)
+        objective = sum(weight / told[target] for target, weight in weights.items() if told.get(target, 0.0) > 0)
+        return objective, max(1.0, found.gap * objective / found.objective * _curve_slack(policy))
+
+    return Plan.certified(document, accuracy)
 
 
 def _curve_slack(policy: Policy) -> float:

@@ -8,11 +8,15 @@ export function level(path, value) {
   return value;
 }
 
-/** Each feature by its name, defaults filled in. */
-export function readFeatures({ epsilon, features }) {
-  const named = entries("collection.features", features);
-  if (!named.length) throw refuse("collection.features", features, "at least one feature");
-  return new Map(named.map(([name, feature]) => [name, readFeature(name, feature, epsilon)]));
+/** Each feature by its name, in the collection's order, defaults filled in. */
+export function readFeatures({ epsilon, features, order }) {
+  const stated = new Map(entries("collection.features", features));
+  if (!stated.size) throw refuse("collection.features", features, "at least one feature");
+  const names = order === undefined ? [...stated.keys()] : list("collection.order", order);
+  if (names.length !== stated.size || new Set(names).size !== names.length || !names.every((name) => stated.has(name))) {
+    throw refuse("collection.order", order, "the name of every feature once");
+  }
+  return new Map(names.map((name) => [name, readFeature(name, stated.get(name), epsilon)]));
 }
 
 function readFeature(name, feature, epsilon) {

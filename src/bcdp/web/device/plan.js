@@ -26,7 +26,7 @@ export async function parsePlan(text) {
     throw refuse("mechanism", document.mechanism, "survey, without channels: a browser answers questions only");
   }
   const { collection, certificate } = document;
-  keys("collection", collection, ["epsilon", "features"], ["tasks"]);
+  keys("collection", collection, ["epsilon", "features"], ["tasks", "order"]);
   if (!(level("collection.epsilon", collection.epsilon) > 0 && collection.epsilon <= LARGEST_EPSILON)) {
     throw refuse("collection.epsilon", collection.epsilon, `a number above 0 and at most ${LARGEST_EPSILON}`);
   }
@@ -49,7 +49,8 @@ export async function parsePlan(text) {
   checkQuestions(plan);
   checkMenus(plan);
   keys("certificate.features", certificate.features, [...plan.features.keys()]);
-  for (const [name, claim] of Object.entries(certificate.features)) {
+  for (const name of plan.features.keys()) {
+    const claim = certificate.features[name];
     keys(`certificate.features.${name}`, claim, ["asked", "certified", "c"]);
     for (const key of Object.keys(claim)) level(`certificate.features.${name}.${key}`, claim[key]);
     plan.certificate.features.set(name, claim);

@@ -1,0 +1,97 @@
+"""The form of a plan: its parts fit together, so that a device can execute it. What it promises is not looked at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from bcdp.errors import refuse
+from bcdp.policy import Feature
+from bcdp.tables import TOTAL
+
+if TYPE_CHECKING:
+    from bcdp.plan.document import Plan, Question
+
+MOST_ANSWERS = 2**24  # all menus together: what a tally counts, one by one
+
+
+def check_form(plan: Plan) -> None:
+    """Raises `InputError` for the first part that does not fit the others."""
+    features = plan.policy.features
+    if set(plan.certificate.features) != set(features):
+        raise refuse(
+            "certificate.features", sorted(plan.certificate.features), f"one claim for each of {sorted(features)}"
+        )
+    if plan.mechanism == "cascade":
+        _check_channels(plan)
+        return
+    if plan.channels or not plan.menus:
+        raise refuse("menus", len(plan.menus), "at least one menu and no channels in a survey plan")
+    for number, question in enumerate(plan.questions):
+        _check_question(plan, f"questions.{number}", question)
+    _check_menus(plan)
+
+
+def _check_channels(plan: Plan) -> None:
+    if not plan.channels or plan.menus or plan.questions or plan.tables_:
+        raise refuse("channels", len(plan.channels), "at least one channel and no menus in a cascade plan")
+    for number, channel in enumerate(plan.channels):
+        _check_names(f"channels.{number}", channel.features, plan.policy.features)
+
+
+def _check_menus(plan: Plan) -> None:
+    total = sum(menu.weight for menu in plan.menus)
+    if total != TOTAL:
+        raise refuse("menus", f"weights that sum to {total}", f"a sum of 2^32 = {TOTAL}")
+    for number, menu in enumerate(plan.menus):
+        if max(menu.questions) >= len(plan.questions):
+            raise refuse(f"menus.{number}.questions", menu.questions, f"numbers below {len(plan.questions)}")
+        asked = [name for question in menu.questions for name in plan.questions[question].features]
+        if len(set(asked)) != len(asked):
+            raise refuse(f"menus.{number}", asked, "each feature at most once in a menu")
+    answers = sum(math.prod(digits) for digits in plan.symbols)
+    if answers > MOST_ANSWERS:
+        raise refuse("menus", f"{answers} possible answers", f"at most {MOST_ANSWERS} in all menus together")
+
+
+def _check_question(plan: Plan, path: str, question: Question) -> None:
+    features = plan.policy.features
+    _check_names(path, question.features, features)
+    if question.kind == "product":
+        _check_product(path, question, features)
+    else:
+        _check_values(path, question, features)
+    if question.table >= len(plan.tables):
+        raise refuse(f"{path}.table", question.table, f"a number below {len(plan.tables)}")
+    levels, needed = plan.tables[question.table].levels, math.prod(question.levels)
+    if levels != needed:
+        raise refuse(f"{path}.table", f"{levels} levels", f"{needed} levels")
+
+
+def _check_values(path: str, question: Question, features: Mapping[str, Feature]) -> None:
+    if question.categories or len(question.levels) != len(question.features):
+        raise refuse(f"{path}.levels", question.levels, "one number for each feature, and no categories")
+    for name, levels in zip(question.features, question.levels, strict=True):
+        feature = features[name]
+        if feature.type != "numeric" and levels != len(feature.values or (0, 1)):
+            raise refuse(f"{path}.levels", levels, f"the number of values of {name}")
+
+
+def _check_product(path: str, question: Question, features: Mapping[str, Feature]) -> None:
+    if len(question.features) > 2 or len(question.levels) != 1:
+        raise refuse(path, f"{len(question.features)} features, {len(question.levels)} levels", "one or two, and one")
+    if len(question.features) == 1 and features[question.features[0]].type != "numeric":
+        raise refuse(f"{path}.features", question.features, "a numeric feature, to be squared, or two features")
+    if len(question.categories) != len(question.features):
+        raise refuse(f"{path}.categories", question.categories, "null or the number of a value, for each feature")
+    for name, category in zip(question.features, question.categories, strict=True):
+        feature = features[name]
+        known = range(len(feature.values)) if feature.type == "categorical" else (None,)
+        if category not in known:
+            raise refuse(f"{path}.categories", category, f"the number of a value of {name}, null if not categorical")
+
+
+def _check_names(path: str, names: tuple[str, ...], features: Mapping[str, object]) -> None:
+    if len(set(names)) != len(names) or not set(names) <= set(features):
+        raise refuse(f"{path}.features", names, "different features of the policy")
