@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.cascade import budgets, mean_mechanism
+from bcdp.cascade import mean_mechanism
 from bcdp.cascade.device import coordinate_values, coordinates
+from bcdp.comparison import paper_budgets, uniform_plan
 from bcdp.correlation import Correlation, correlation_of
 from bcdp.device import answers
 from bcdp.encoding import Codes, as_arrow, encode
@@ -72,37 +73,29 @@ def simulate(
     if len(next(iter(codes.values()))) == 0:
         raise InputError("data: there are no records; accepted: at least one, to draw people from")
     model = correlation_of(policy) if correlation is None else correlation
-    # as other processes read it: the features in the order of the canonical text
-    plan = Plan.parse(make_plan(policy.model_copy(update={"mechanism": "survey"}), model).text)
-    levels = _levels(plan.policy, model)
+    plan = make_plan(policy.model_copy(update={"mechanism": "survey"}), model)
+    alike = uniform_plan(policy)
+    texts = plan.text, None if alike is None else alike.text
+    paper = tuple(paper_budgets(policy, model).tolist())
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "codes.npy"
         with data.open("wb") as file:
             for name in plan.policy.features:
                 np.save(file, codes[name])
         sizes = sorted({max(users // part, _FEWEST) for part in _SIZES})
-        scenarios = [SimulationScenario(plan.text, str(data), people, levels) for people in sizes]
+        scenarios = [SimulationScenario(texts, paper, str(data), people) for people in sizes]
         errors = run_trials(scenarios, trials, seed, workers, advance)
         return summarise("simulate", scenarios, errors)
-
-
-def _levels(policy: Policy, correlation: Correlation) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The paper's budgets at their best level, and the smallest demand for everything, for each coordinate."""
-    owners = coordinates(policy)
-    demands = [policy.features[name].delta for name in owners]
-    q = [correlation.q(name, frozenset(policy.features) - {name}) for name in owners]
-    best = budgets(demands, policy.epsilon, q).c
-    return tuple(best.tolist()), (min(*demands, policy.epsilon),) * len(owners)
 
 
 @dataclass(frozen=True)
 class SimulationScenario:
     """So many people drawn from the data, who answer in each of the ways."""
 
-    plan: str  # its text, which any process can read
+    plans: tuple[str, str | None]  # the survey's text, which any process can read, and uniform LDP's, if possible
+    paper: tuple[float, ...]  # the paper's budget of each coordinate
     data: str  # a file with the codes of the records
     people: int
-    levels: tuple[tuple[float, ...], tuple[float, ...]]
 
     curves = CURVES
 
@@ -112,11 +105,11 @@ class SimulationScenario:
 
     @property
     def features(self) -> int:
-        return len(self.levels[0])
+        return len(self.paper)
 
     @property
     def panels(self) -> tuple[str, ...]:
-        return tuple(goal.name for goal in _world(self.plan, self.data).goals)
+        return tuple(goal.name for goal in _world(self.plans, self.data).goals)
 
     def predicted(self) -> Array:
         """NaN for each panel and curve: no formula is known."""
@@ -124,13 +117,14 @@ class SimulationScenario:
 
     def trial(self, seed: Sequence[int]) -> Array:
         """The error of each task and mechanism in one trial."""
-        world = _world(self.plan, self.data)
+        world = _world(self.plans, self.data)
         drawn = np.random.default_rng([*seed, 0]).integers(0, world.records.shape[0], self.people)
-        found = world.survey(drawn, np.random.default_rng([*seed, 1]))
-        releases = [world.cascade(drawn, np.random.default_rng([*seed, 2]), c) for c in self.levels]
+        key = np.random.default_rng([*seed, 1]).bytes(32)  # words differ with the plan
+        ours, alike = (world.survey(plan, drawn, key) for plan in world.plans)
+        paper = world.cascade(drawn, np.random.default_rng([*seed, 2]), np.array(self.paper))
         return np.array(
             [
-                [goal.error(goal.of(found)), *(goal.error(goal.solved(one)) for one in releases), goal.nothing]
+                [goal.surveyed(ours), goal.error(goal.solved(paper)), goal.surveyed(alike), goal.nothing]
                 for goal in world.goals
             ]
         )
@@ -152,6 +146,10 @@ class _Goal:
         """The length of the deviation."""
         beside = (answer if np.isfinite(answer).all() else self.blind) - self.truth
         return math.sqrt(max(float(beside @ self.metric @ beside), 0.0))
+
+    def surveyed(self, found: Estimates | None) -> float:
+        """The error of a survey; of the answer without data, if nobody could be asked."""
+        return self.error(self.blind if found is None else self.of(found))
 
     @property
     def nothing(self) -> float:
@@ -228,10 +226,10 @@ def _regression_goal(policy: Policy, regression: Regression, number: int, data: 
 class _World:
     """The data as the mechanisms see them, and what the tasks want to know of them."""
 
-    def __init__(self, plan: Plan, codes: dict[str, Codes]) -> None:
-        self.plan, self._codes = plan, codes
-        self.records = coordinate_values(plan.policy, codes)
-        policy, people = plan.policy, len(self.records)
+    def __init__(self, plans: tuple[Plan, Plan | None], codes: dict[str, Codes]) -> None:
+        self.plans, self._codes, policy = plans, codes, plans[0].policy
+        self.records = coordinate_values(policy, codes)
+        people = len(self.records)
         data = Moments(self.records.mean(axis=0), self.records.T @ self.records / people)
         self.goals: list[_Goal] = []
         regressions = 0
@@ -244,20 +242,21 @@ class _World:
             self.goals += [goal(policy, name, data) for name in task.features]
         self._copies = 2 if regressions else 1
 
-    def survey(self, drawn: npt.NDArray[np.int64], rng: np.random.Generator) -> Estimates:
-        """What the survey estimates from these people."""
-        tally = Tally(self.plan)
-        key = rng.bytes(32)
+    def survey(self, plan: Plan | None, drawn: npt.NDArray[np.int64], key: bytes) -> Estimates | None:
+        """What a survey estimates from these people."""
+        if plan is None:
+            return None
+        tally = Tally(plan)
         for start in range(0, len(drawn), BATCH):
             rows = drawn[start : start + BATCH]
-            words = RecordWords(key, np.arange(start, start + len(rows)), self.plan.id)
-            menu, answer = answers(self.plan, {name: code[rows] for name, code in self._codes.items()}, words)
+            words = RecordWords(key, np.arange(start, start + len(rows)), plan.id)
+            menu, answer = answers(plan, {name: code[rows] for name, code in self._codes.items()}, words)
             tally.add({"menu": menu, "answer": answer})
         return estimate(tally)
 
-    def cascade(self, drawn: npt.NDArray[np.int64], rng: np.random.Generator, c: tuple[float, ...]) -> Moments:
+    def cascade(self, drawn: npt.NDArray[np.int64], rng: np.random.Generator, c: Array) -> Moments:
         """The moments from the paper's reports: one copy for means, two with half of the budgets for products."""
-        budget = np.array(c) / self._copies
+        budget = c / self._copies
         size = len(budget)
         mean, second = np.zeros(size), np.zeros((size, size))
         for start in range(0, len(drawn), BATCH):
@@ -270,7 +269,9 @@ class _World:
 
 
 @lru_cache(maxsize=1)
-def _world(plan: str, data: str) -> _World:
-    made = Plan.parse(plan)
+def _world(plans: tuple[str, str | None], data: str) -> _World:
+    survey, alike = plans
+    made = Plan.parse(survey)
     with Path(data).open("rb") as file:
-        return _World(made, {name: np.load(file) for name in made.policy.features})
+        codes = {name: np.load(file) for name in made.policy.features}
+    return _World((made, None if alike is None else Plan.parse(alike)), codes)

@@ -62,8 +62,7 @@ def population_of(names: Sequence[str], prior: npt.ArrayLike) -> Population:
 
 def population_from_prior(plan: Plan, path: str | Path) -> Population:
     """The population that a CSV describes: a column for each feature of the plan, and last its probability."""
-    document = {**plan.collection, "mechanism": plan.mechanism, "correlation": {"prior": str(Path(path).absolute())}}
-    prior = correlation_of(Policy.parse(document))
+    prior = correlation_of(Policy(**{**plan.policy.to_dict(), "correlation": {"prior": str(Path(path).absolute())}}))
     if not isinstance(prior, FinitePrior) or set(prior.names) != set(plan.policy.features):
         named = getattr(prior, "names", ())
         raise refuse(
