@@ -4,9 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench system clean
+.PHONY: demo test check bench vectors system clean
 
-$(VENV)/.runtime: requirements/runtime.txt pyproject.toml
+$(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "bcdp needs Python 3.11 or newer")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --require-hashes -r requirements/runtime.txt
@@ -23,7 +23,7 @@ system:
 	tools/system-packages
 
 demo: $(VENV)/.runtime
-	$(BIN)/bcdp demo -o demo-output
+	$(BIN)/bcdp demo -o demo
 
 test: $(VENV)/.dev system
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -36,5 +36,8 @@ check: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py -o bench-output
 
+vectors: $(VENV)/.runtime
+	$(BIN)/python tools/make_vectors.py
+
 clean:
-	rm -rf $(VENV) demo-output bench-output .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo bench-output .mypy_cache .ruff_cache .pytest_cache .hypothesis

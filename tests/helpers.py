@@ -1,21 +1,38 @@
-"""Plans and priors made at random, the full kernel of a plan, and a second opinion on its certificate."""
+"""What several tests share: plans and priors, kernels, a second opinion on certificates, chosen words, a small disk."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.notions import dobrushin
+from bcdp.notions import dobrushin, levels
 from bcdp.plan import Menu, Plan
+from bcdp.planning import make_plan
+from bcdp.policy import Policy
 from bcdp.tables import TOTAL, Dense, Table, hadamard, response
+from bcdp.tally import SurveyTally, Tally
 
 Array = npt.NDArray[np.float64]
+
+ROUNDING = 1e-12  # of the enumeration, in doubles
+FEATURES: dict[str, Any] = {
+    "bit": {"type": "binary"},
+    "number": {"type": "numeric", "bounds": [0, 10]},
+    "kind": {"type": "categorical", "values": ["a", "b", "c"]},
+    "place": {"type": "categorical", "values": list(range(5))},
+}
+RECORDS = {"bit": [0, 1, 1, 0], "number": [0.0, 10.0, 3.3, 5.0], "kind": ["a", "b", "c", "a"], "place": [0, 4, 2, 1]}
 
 
 def random_dense(rng: np.random.Generator, levels: int, symbols: int, budget: float) -> Dense:
@@ -40,13 +57,18 @@ def random_table(rng: np.random.Generator, levels: int) -> Table:
     return random_dense(rng, levels, int(rng.integers(2, 5)), budget / 2)
 
 
+def random_features(rng: np.random.Generator, names: list[str]) -> dict[str, dict[str, Any]]:
+    """Features of random types, each with a delta that asks for nothing."""
+    kinds = [str(rng.choice(["binary", "categorical", "numeric"])) for _ in names]
+    extra = {"binary": {}, "categorical": {"values": ["a", "b", "c"]}, "numeric": {"bounds": [0, 1]}}
+    return {name: {"type": kind, "delta": 20.0, **extra[kind]} for name, kind in zip(names, kinds, strict=True)}
+
+
 def random_document(rng: np.random.Generator) -> dict[str, Any]:
     """The document of a random survey of 2 to 4 features, nothing claimed and no correlation stated."""
     names = [f"x{i}" for i in range(rng.integers(2, 5))]
-    kinds = {name: str(rng.choice(["binary", "categorical", "numeric"])) for name in names}
-    features: dict[str, dict[str, Any]] = {name: {"type": kind, "delta": 20.0} for name, kind in kinds.items()}
-    for name, kind in kinds.items():
-        features[name] |= {"categorical": {"values": ["a", "b", "c"]}, "numeric": {"bounds": [0, 1]}}.get(kind, {})
+    features = random_features(rng, names)
+    kinds = {name: feature["type"] for name, feature in features.items()}
     tables: list[dict[str, Any]] = []
     questions: list[dict[str, Any]] = []
     menus: list[dict[str, Any]] = []
@@ -70,7 +92,7 @@ def survey(features: Any, tables: Any, questions: Any, menus: Any, q: float = 1.
         "bcdp": 1,
         "mechanism": "survey",
         "collection": {"epsilon": epsilon, "features": features},
-        "correlation": {"kind": "per feature", "default": q, "named": {}, "source": "test"},
+        "correlation": per_feature(q),
         "tables": tables,
         "questions": questions,
         "menus": menus,
@@ -84,6 +106,52 @@ def survey(features: Any, tables: Any, questions: Any, menus: Any, q: float = 1.
             "optimality_gap": None,
         },
     }
+
+
+def build(
+    features: dict[str, Any],
+    asked: list[tuple[tuple[str, ...], tuple[int, ...], Table]],
+    menus: list[tuple[int, list[int]]],
+    q: float = 0.1,
+    **collection: Any,
+) -> Plan:
+    """A verified plan with the given questions and menus, which promises exactly what its tables keep."""
+    tables = list(dict.fromkeys(table for _, _, table in asked))
+    questions = [{"features": names, "levels": sizes, "table": tables.index(table)} for names, sizes, table in asked]
+    return Plan.certified(
+        {
+            "mechanism": "survey",
+            "collection": {"epsilon": 20.0, "features": features, **collection},
+            "correlation": per_feature(q),
+            "tables": [table.to_dict() for table in tables],
+            "questions": questions,
+            "menus": [{"weight": weight, "questions": numbers} for weight, numbers in menus],
+        }
+    )
+
+
+def per_feature(q: float) -> dict[str, Any]:
+    """One q for every feature, as a plan states it."""
+    return {"kind": "per feature", "default": q, "named": {}, "source": "test"}
+
+
+def with_q(plan: Plan, q: float) -> Plan:
+    """The same plan under one q for whatever is asked together."""
+    return Plan.build({**plan.model_dump(mode="json", by_alias=True), "correlation": per_feature(q)})
+
+
+def paper_policy(q: float, features: int = 10, sensitive: int = 2) -> Policy:
+    """The paper's setting: two sensitive features of ten, epsilon 2."""
+    deltas = [0.2] * sensitive + [2.0] * (features - sensitive)
+    return Policy(
+        epsilon=2.0, features={f"x{i}": {"type": "binary", "delta": d} for i, d in enumerate(deltas)}, correlation=q
+    )
+
+
+@functools.cache
+def paper_plan(q: float) -> Plan:
+    """The plan of the paper's setting, made once for all tests of a process."""
+    return make_plan(paper_policy(q))
 
 
 def sizes_of(plan: Plan) -> tuple[int, ...]:
@@ -109,8 +177,8 @@ def question_kernel(plan: Plan, number: int) -> Array:
     kernel = plan.tables[question.table].dense().weights.reshape(*question.levels, -1) / TOTAL
     names, sizes = list(plan.policy.features), sizes_of(plan)
     order = np.argsort([names.index(name) for name in question.features])
-    for axis, (name, levels) in enumerate(zip(question.features, question.levels, strict=True)):
-        matrix = rounding(sizes[names.index(name)], levels)
+    for axis, (name, size) in enumerate(zip(question.features, question.levels, strict=True)):
+        matrix = rounding(sizes[names.index(name)], size)
         kernel = np.moveaxis(np.tensordot(matrix, kernel, axes=(1, axis)), 0, axis)
     kernel = kernel.transpose(*order, len(order))
     shape = [size if name in question.features else 1 for name, size in zip(names, sizes, strict=True)]
@@ -138,10 +206,8 @@ def product_kernel(plan: Plan, number: int) -> Array:
 def random_product_document(rng: np.random.Generator) -> dict[str, Any]:
     """The document of a random survey of 3 features whose menus ask a product, half of them beside other questions."""
     names = ["x0", "x1", "x2"]
-    kinds = {name: str(rng.choice(["binary", "categorical", "numeric"])) for name in names}
-    features: dict[str, dict[str, Any]] = {name: {"type": kind, "delta": 20.0} for name, kind in kinds.items()}
-    for name, kind in kinds.items():
-        features[name] |= {"categorical": {"values": ["a", "b", "c"]}, "numeric": {"bounds": [0, 1]}}.get(kind, {})
+    features = random_features(rng, names)
+    kinds = {name: feature["type"] for name, feature in features.items()}
     tables: list[dict[str, Any]] = []
     questions: list[dict[str, Any]] = []
     menus: list[dict[str, Any]] = []
@@ -179,6 +245,24 @@ def menu_kernel(plan: Plan, menu: Menu) -> Array:
 def full_kernel(plan: Plan) -> Array:
     """The probability of every report (menu, answer) for every record."""
     return np.concatenate([menu_kernel(plan, menu) * (menu.weight / TOTAL) for menu in plan.menus], axis=-1)
+
+
+def exceeded(claims: Any, prior: Array, kernel: Array) -> list[str]:
+    """The claims that are not true of a mechanism under a prior, whose axes are the features as claimed."""
+    true = levels(prior, kernel)
+    pairs = {"epsilon": (true.ldp, claims.epsilon)}
+    for i, name in enumerate(claims.delta):
+        pairs |= {f"c {name}": (true.cdp[i], claims.c[name]), f"delta {name}": (true.bcdp[i], claims.delta[name])}
+    return [what for what, (level, claimed) in pairs.items() if level > claimed + ROUNDING]
+
+
+def tally_of(plan: Plan, counts: npt.ArrayLike) -> SurveyTally:
+    """The tally of so many people for each menu and answer, in the order of `full_kernel`."""
+    cells = [(menu, answer) for menu, digits in enumerate(plan.symbols) for answer in range(math.prod(digits))]
+    menus, answers = np.array(cells).T
+    tally = Tally(plan).add({"menu": menus, "answer": answers, "count": np.asarray(counts)})
+    assert isinstance(tally, SurveyTally)
+    return tally
 
 
 def worst_prior(plan: Plan, name: str) -> Array:
@@ -226,6 +310,20 @@ def random_prior(rng: np.random.Generator, sizes: tuple[int, ...]) -> Array:
     share = rng.choice([0.0, 0.01, 0.1, 0.5, 1.0])
     prior = (1 - share) * independent + share * tied
     return np.asarray(prior / prior.sum())
+
+
+def brute_distance(prior: Array, feature: int, others: tuple[int, ...]) -> float:
+    """How far the law of some features moves with the value of another: the definition, record by record."""
+    laws: dict[int, dict[tuple[int, ...], list[float]]] = {}
+    for record, p in np.ndenumerate(prior):
+        cell = laws.setdefault(record[feature], {}).setdefault(tuple(record[j] for j in others), [])
+        cell.append(float(p))
+    mass = {a: math.fsum(p for cell in law.values() for p in cell) for a, law in laws.items()}
+    given = {a: {z: math.fsum(cell) / mass[a] for z, cell in law.items()} for a, law in laws.items() if mass[a] > 0}
+    return max(
+        (math.fsum(abs(given[a][z] - given[b][z]) for z in given[a]) / 2 for a, b in itertools.combinations(given, 2)),
+        default=0.0,
+    )
 
 
 def exact_q(plan: Plan, prior: Array) -> dict[tuple[str, frozenset[str]], float]:
@@ -316,3 +414,55 @@ def log(ratio: Fraction | float) -> Decimal:
         return Decimal("inf")
     exact = Fraction(ratio)
     return (Decimal(exact.numerator) / Decimal(exact.denominator)).ln()
+
+
+class GivenWords:
+    """Words that a test chooses: one array for each position, 0 where none is given."""
+
+    def __init__(self, size: int, columns: Mapping[int, np.ndarray]) -> None:
+        self.size, self.columns = size, columns
+
+    def __len__(self) -> int:
+        return self.size
+
+    def take(self, rows: np.ndarray) -> GivenWords:
+        return GivenWords(len(rows), {position: column[rows] for position, column in self.columns.items()})
+
+    def column(self, position: int) -> np.ndarray:
+        return self.columns.get(position, np.zeros(self.size, dtype=np.uint32))
+
+
+def word_counts(result: Callable[[np.ndarray], np.ndarray], probes: Any = ()) -> dict[int, int]:
+    """How many of the 2^32 words give each result: exact, if every run of equal results holds a probe or a grid word.
+
+    Between two probes with different results the boundary is found by bisection, again and again until neighbouring
+    words stand on both sides of each boundary.
+    """
+    near = np.asarray(list(probes), dtype=np.int64)
+    points = np.unique(np.concatenate([np.linspace(0, TOTAL - 1, 4097).astype(np.int64), near - 1, near, near + 1]))
+    points = points[(points >= 0) & (points < TOTAL)]
+    values = result(points.astype(np.uint32)).astype(np.int64)
+    while len(gaps := np.flatnonzero((values[1:] != values[:-1]) & (np.diff(points) > 1))):
+        middle = (points[gaps] + points[gaps + 1]) // 2
+        points = np.insert(points, gaps + 1, middle)
+        values = np.insert(values, gaps + 1, result(middle.astype(np.uint32)))
+    ends = np.append(np.flatnonzero(values[1:] != values[:-1]), len(points) - 1)
+    counts: dict[int, int] = {}
+    start = 0
+    for end in ends:
+        stop = int(points[end]) + 1
+        counts[int(values[end])] = counts.get(int(values[end]), 0) + stop - start
+        start = stop
+    return counts
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[Path]:
+    """A new folder that holds so much and no more; only root can mount it."""
+    from conftest import require
+
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    require(subprocess.run(command, capture_output=True, check=False).returncode == 0, "root, to mount a small disk")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)

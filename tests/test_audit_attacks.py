@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import math
 from fractions import Fraction
@@ -16,24 +15,12 @@ from bcdp import Device, InputError, Ledger, Plan, Release, Tally, privatize
 from bcdp.audit import audit_mechanism, population_of, verify_limits
 from bcdp.ledger import release_of
 from bcdp.notions import bcdp_from, dobrushin, levels
-from bcdp.plan import certify
 from bcdp.randomness import RecordWords, check_key
 from bcdp.tables import TOTAL, binary
 from helpers import full_kernel, survey
 
 PRIOR = np.array([[0.3, 0.2], [0.2, 0.3]])  # smoker x walker: q is 0.2
 Q = dobrushin(PRIOR, 0)
-
-
-def promised(document: dict[str, Any]) -> Plan:
-    """The plan of a document, with the claims that its tables keep."""
-    claims = certify(Plan.build(document))
-    document["certificate"]["epsilon"] = claims.epsilon
-    for name, claim in document["certificate"]["features"].items():
-        claim |= {"certified": claims.delta[name], "c": claims.c[name]}
-    plan = Plan.build(document)
-    plan.verify()
-    return plan
 
 
 def document_of(smoker: float = 0.2, walker: float = 1.0, together: bool = False) -> dict[str, Any]:
@@ -63,7 +50,7 @@ def test_repeated_answers_tell_as_much_as_the_sums_say(times: int) -> None:
 
     The features are tied as far as q allows at the worst point of (*): common mass where the answer is most likely.
     """
-    plan = promised(document_of(together=True))
+    plan = Plan.certified(document_of(together=True))
     kernel = full_kernel(plan)
     certified = plan.certificate.features["smoker"].certified
     c, epsilon = plan.certificate.features["smoker"].c, plan.certificate.epsilon
@@ -80,7 +67,7 @@ def test_repeated_answers_tell_as_much_as_the_sums_say(times: int) -> None:
 
 def test_a_memory_answers_once_however_often_it_is_asked() -> None:
     """A hundred requests, one answer; without a memory a hundred fresh ones differ but for a chance of 0.55^99."""
-    plan, record = promised(document_of(together=True)), {"smoker": 1, "walker": 0}
+    plan, record = Plan.certified(document_of(together=True)), {"smoker": 1, "walker": 0}
     device = Device({})
     assert len({json.dumps(device.answer(plan, record)) for _ in range(100)}) == 1
     assert len({json.dumps(Device({}).answer(plan, record)) for _ in range(100)}) > 1
@@ -92,7 +79,7 @@ def test_a_memory_answers_once_however_often_it_is_asked() -> None:
 
 def test_a_menu_chosen_by_the_record_tells_it_whatever_the_budgets() -> None:
     """Smokers draw the first menu with 3/4 instead of 1/2: the menu's number adds log 3 to every level."""
-    plan = promised(document_of())
+    plan = Plan.certified(document_of())
     kernel = full_kernel(plan)
     split = kernel.reshape(2, 2, 2, 2)  # smoker, walker, menu, answer
     chance = np.array([[0.25, 0.75], [0.75, 0.25]])  # of each menu, given smoker
@@ -119,7 +106,7 @@ def found(kernel: np.ndarray, plan: Plan) -> bool:
 
 def test_declining_after_the_menu_is_seen_tells_the_record() -> None:
     """Smokers decline when asked about smoking, one time in two: silence becomes an answer that only they give."""
-    plan = promised(document_of())
+    plan = Plan.certified(document_of())
     kernel = full_kernel(plan)
     refuses = kernel.copy()
     refuses[1, :, :2] /= 2
@@ -132,7 +119,7 @@ def test_declining_after_the_menu_is_seen_tells_the_record() -> None:
 
 
 def test_a_report_is_sent_for_every_record_and_has_one_shape() -> None:
-    plan = promised(document_of())
+    plan = Plan.certified(document_of())
     reports = privatize(plan, {"smoker": [0, 1, None] * 50, "walker": [1, None, 0] * 50})
     assert len(reports) == 150
     assert reports.column("menu").null_count == reports.column("answer").null_count == 0
@@ -140,7 +127,7 @@ def test_a_report_is_sent_for_every_record_and_has_one_shape() -> None:
 
 def test_swapped_tables_are_noticed_by_everybody() -> None:
     """The sensitive question answered with the large budget: the claims are kept as they were."""
-    document = json.loads(promised(document_of()).text)
+    document = json.loads(Plan.certified(document_of()).text)
     document["questions"][0]["table"], document["questions"][1]["table"] = 1, 0
     with pytest.raises(InputError, match=r"certificate.features.smoker.certified: claimed"):
         Plan.parse(json.dumps(document))
@@ -178,7 +165,7 @@ def test_keys_that_were_typed_are_refused(key: bytes) -> None:
 
 def test_a_guessed_key_reads_the_answers() -> None:
     """What a key of four digits would give away: try them all, and the record that explains every report remains."""
-    plan = promised(document_of(smoker=3.0, walker=3.0, together=True))
+    plan = Plan.certified(document_of(smoker=3.0, walker=3.0, together=True))
     people = 64
     rng = np.random.default_rng(33)
     truth = {name: rng.integers(0, 2, people).tolist() for name in ("smoker", "walker")}
@@ -198,7 +185,7 @@ def test_a_guessed_key_reads_the_answers() -> None:
 
 
 def test_reports_of_other_plans_do_not_mix() -> None:
-    first, second = promised(document_of()), promised(document_of(smoker=0.3))
+    first, second = Plan.certified(document_of()), Plan.certified(document_of(smoker=0.3))
     records = {"smoker": [0, 1], "walker": [1, 0]}
     tally = Tally(first).add(privatize(first, records))
     with pytest.raises(InputError, match="accepted: reports of plan"):
@@ -206,19 +193,3 @@ def test_reports_of_other_plans_do_not_mix() -> None:
     with pytest.raises(InputError, match="accepted: a tally of the same plan"):
         _ = tally + Tally(second)
     assert tally.people == 2
-
-
-def test_one_key_for_two_plans_makes_two_releases_and_no_more() -> None:
-    """Answers from one word tell the bit for certain when they differ; a plan's words are its own, so they add up."""
-    key = bytes(range(32))
-    weak, strong = binary(0.5), binary(1.0)
-    shared = np.zeros((2, 2, 2))
-    for low, high in itertools.pairwise(sorted({0, weak.keep, strong.keep, TOTAL})):
-        for x in (0, 1):
-            shared[x, x ^ (low >= weak.keep), x ^ (low >= strong.keep)] += (high - low) / TOTAL
-    assert levels([0.5, 0.5], shared.reshape(2, 4)).ldp == math.inf
-    ids = range(4000)
-    words = [RecordWords(key, ids, plan).column(1) for plan in ("one plan", "another")]
-    # independent words are both in the half with chance 1/4: 1000 of 4000, 6.2 deviations are 170, chance 1e-9
-    assert abs(int(((words[0] < 2**31) & (words[1] < 2**31)).sum()) - 1000) < 170
-    assert not np.array_equal(words[0], words[1])

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import chisquare
 
 from bcdp import InputError, Plan, Policy, make_plan
-from bcdp.audit import audit_plan, population_from_records, population_of, verify_limits
-from bcdp.audit.leak import PAPER_DELTA, leak, paper_prior, separate_responses
+from bcdp.audit import (
+    Population,
+    audit_mechanism,
+    audit_plan,
+    device_mechanism,
+    population_from_records,
+    population_of,
+    verify_limits,
+)
+from bcdp.audit.device import _somebody
 from bcdp.cli.app import main
 from bcdp.correlation import PerFeature
+from bcdp.experiments.leak import PAPER_DELTA, leak, paper_prior, separate_responses
 from bcdp.notions import dobrushin, levels
-from bcdp.plan import certify
-from bcdp.tables import TOTAL, binary, numeric
+from bcdp.plan import Question, certify
+from bcdp.tables import TOTAL, Dense, binary, numeric
 from helpers import (
     exact_q,
     full_kernel,
@@ -180,6 +192,121 @@ def test_numbers_of_a_file_are_put_into_public_bins() -> None:
         population_from_records(plan, [])
 
 
+def one_question(kind: str = "values") -> Plan:
+    """Nothing but the number x, or its square, is asked, through 17 levels of which the upper ones differ."""
+    ends = np.array([[TOTAL // 4, 3 * TOTAL // 4]] * 15 + [[TOTAL // 2, TOTAL // 2], [3 * TOTAL // 4, TOTAL // 4]])
+    question: dict[str, Any] = {"features": ["x"], "levels": [17], "table": 0}
+    return Plan.build(
+        survey(
+            {"s": {"type": "binary", "delta": 20.0}, "x": {"type": "numeric", "bounds": [-1, 1], "delta": 20.0}},
+            [Dense(ends).to_dict()],
+            [question if kind == "values" else {**question, "kind": kind, "categories": [None]}],
+            [{"weight": TOTAL, "questions": [0]}],
+        )
+    )
+
+
+SPREAD = {"s": [0, 0, 1, 1], "x": [0.9375, 0.9375, 0.875, 1.0]}  # in the middle of two levels, or on one of them
+
+
+def test_numbers_are_rounded_as_the_device_rounds_them() -> None:
+    """Both values of s give the same reports, so they tell nothing; numbers moved to the nearest bin would."""
+    plan = one_question()
+    population = population_from_records(plan, [SPREAD])
+    assert audit_plan(plan, population).delta["s"].measured == 0
+    assert audit_plan(plan, replace(population, numbers={})).delta["s"].measured > 0.1
+
+
+def test_products_are_made_of_the_numbers_themselves() -> None:
+    """2 x^2 - 1 of one step of x spans several levels: 0.7578125 is 14 of 16 and 1/16, 0.53125 is 12 and 1/4."""
+    plan = one_question("product")
+    population = population_from_records(plan, [SPREAD])
+    first = 15 / 16 * 1 / 4 + 1 / 16 * 1 / 2  # the chance of symbol 0 if x is 0.9375
+    other = (1 / 4 + 3 / 4) / 2
+    expected = max(math.log(other / first), math.log((1 - first) / (1 - other)))
+    assert audit_plan(plan, population).delta["s"].measured == pytest.approx(expected, abs=1e-11)
+
+
+def test_the_device_is_run_on_the_numbers_themselves() -> None:
+    """False alarm 1e-9; on the middles of bins, which nobody of these people holds, the same claim is refuted."""
+    plan = one_question()
+    people = population_from_records(plan, [SPREAD])
+    for population, refuted in ((people, False), (replace(people, numbers={}), True)):
+        found = audit_mechanism(device_mechanism(plan, population), population, 100_000, 1 - 1e-9, rng=3)
+        assert bool(found.alarms(delta={"s": 0.0})) == refuted
+
+
+def test_a_row_of_codes_stands_for_the_people_who_have_it() -> None:
+    """Chi-square over 60,000 draws, false alarm 1e-9; people of equal chances instead are caught."""
+    chances = np.array([0.1, 0.2, 0.3, 0.4])
+    codes = np.array([[0, 1], [1, 0], [0, 1], [1, 0]])
+    population = Population(("s", "x"), codes, chances, (2, 9), {"x": np.array([0.1, 0.2, 0.3, 0.4])})
+    seen = _somebody(population, np.repeat([[0, 1], [1, 0]], 30_000, axis=0))
+    np.testing.assert_array_equal(codes[seen], np.repeat([[0, 1], [1, 0]], 30_000, axis=0))
+    law = np.array([1 / 4, 1 / 3, 3 / 4, 2 / 3])
+    assert chisquare(np.bincount(seen), 30_000 * law).pvalue > 1e-9
+    assert chisquare(np.bincount(seen), np.full(4, 15_000)).pvalue < 1e-9
+    with pytest.raises(InputError, match=r"records: got \[1, 1\]"):
+        _somebody(population, np.array([[0, 1], [1, 1]]))
+
+
+def nearness(value: float, level: int, size: int) -> float:
+    return max(0.0, 1 - abs((value + 1) / 2 * (size - 1) - level))
+
+
+def symbol_law(plan: Plan, question: Question, held: dict[str, Any]) -> Any:
+    """The chance of each symbol for one person, by the rules of the device, one level after the other."""
+    kinds = {name: plan.policy.features[name].type for name in question.features}
+    law = 0.0
+    for place, digits in enumerate(np.ndindex(*question.levels)):
+        if question.kind == "product":
+            sign = {"binary": lambda code, _: 2 * code - 1, "categorical": lambda code, own: 1 if code == own else -1}
+            pairs = zip(question.features, question.categories, strict=True)
+            factors = [sign.get(kinds[name], lambda number, _: number)(held[name], own) for name, own in pairs]
+            value = math.prod(factors) if len(factors) == 2 else 2 * factors[0] ** 2 - 1
+            share = nearness(value, digits[0], question.levels[0])
+        else:
+            share = 1.0
+            for name, digit, size in zip(question.features, digits, question.levels, strict=True):
+                share *= nearness(held[name], digit, size) if kinds[name] == "numeric" else held[name] == digit
+        law = law + share * plan.tables[question.table].dense().weights[place] / TOTAL
+    return law
+
+
+def report_law(plan: Plan, held: dict[str, Any]) -> Any:
+    laws = []
+    for menu in plan.menus:
+        asked = [symbol_law(plan, plan.questions[number], held) for number in menu.questions]
+        laws.append(menu.weight / TOTAL * reduce(np.multiply.outer, asked).ravel())
+    return np.concatenate(laws)
+
+
+@pytest.mark.parametrize("document", [random_document, random_product_document])
+def test_it_finds_the_levels_of_people_with_any_numbers(document: Any) -> None:
+    """Every report of a few random people is enumerated here; as what is given, a number is its bin."""
+    rng = np.random.default_rng(22)
+    for _ in range(60):
+        plan = Plan.build(document(rng))
+        held, records, people = {}, {}, int(rng.integers(2, 9))
+        for name, feature in plan.policy.features.items():
+            held[name] = rng.uniform(-1, 1, people)
+            records[name] = (held[name] + 1) / 2  # the bounds are 0 and 1
+            if feature.type != "numeric":
+                values = np.array(feature.values or (0, 1))
+                held[name] = rng.integers(0, len(values), people)
+                records[name] = values[held[name]]
+        laws = np.stack([report_law(plan, {n: c[person] for n, c in held.items()}) for person in range(people)])
+        population = population_from_records(plan, [records])
+        found = audit_plan(plan, population)
+        for (name, column), size in zip(held.items(), population.sizes, strict=True):
+            given = np.rint((column + 1) / 2 * (size - 1)) if column.dtype.kind == "f" else column
+            means = np.stack([laws[given == value].mean(axis=0) for value in np.unique(given)])
+            possible = means[:, means.max(axis=0) > 0]
+            with np.errstate(divide="ignore"):
+                exact = np.log(possible.max(axis=0) / possible.min(axis=0)).max()
+            assert near(found.delta[name].measured, exact)
+
+
 def test_many_answers_are_enumerated_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = separate_responses(dict.fromkeys("abcdef", 0.5))
     population = population_of(list("abcdef"), paper_prior(6, 0.3))
@@ -239,16 +366,31 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["audit", plan, "--prior", str(tmp_path / "few.csv")]) == 2
 
 
-def test_the_command_reads_records_and_runs_the_device(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_reads_records_and_runs_the_device(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """False alarm 1e-9, the risk that the device's limits have here; a device that tells the truth is caught."""
+    monkeypatch.setattr("bcdp.audit.audit_mechanism", partial(audit_mechanism, confidence=1 - 1e-9))
     rows = [f"{s},{d},{r}" for s in ("no", "yes") for d in ("no", "yes") for r in "nse"]
     (tmp_path / "data.csv").write_text("\n".join(["smoker,drinker,region", *rows * 3]))
     made().save(tmp_path / "plan.json")
-    command = ["audit", str(tmp_path / "plan.json"), "--data", str(tmp_path / "data.csv")]
-    assert main([*command, "--json"]) == 0
-    capsys.readouterr()
-    main([*command, "--runs", "20000", "--json"])
-    document = json.loads(capsys.readouterr().out)
-    assert all(level["device"] >= 0 for level in (document["epsilon"], *document["features"].values()))
+    command = ["audit", str(tmp_path / "plan.json"), "--data", str(tmp_path / "data.csv"), "--json"]
+
+    def levels_shown() -> tuple[dict[str, Any], dict[str, Any]]:
+        document = json.loads(capsys.readouterr().out)
+        return document["epsilon"], document["features"]["drinker"]
+
+    assert main(command) == 0
+    assert all("device" not in level for level in levels_shown())
+    assert main([*command, "--runs", "20000"]) == 0
+    assert all(0 <= level["device"] <= level["certified"] for level in levels_shown())
+
+    def truthful(plan: Plan, codes: Any, words: Any) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(len(words), dtype=np.int64), codes["drinker"]
+
+    monkeypatch.setattr("bcdp.audit.device.answers", truthful)
+    assert main([*command, "--runs", "20000"]) == 1
+    assert all(level["measured"] <= level["certified"] < level["device"] for level in levels_shown())
 
 
 def test_a_false_claim_is_shown_and_not_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

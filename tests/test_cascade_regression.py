@@ -13,6 +13,7 @@ from bcdp.cascade import (
     ridge_loss,
     trust_region,
 )
+from bcdp.cascade.bits import keep_weight
 from bcdp.errors import InputError
 from test_cascade_channels import bernstein
 
@@ -142,14 +143,14 @@ class OneCopy:
     def __init__(self, channel):
         self.channel, self.kept = channel, {}
 
-    def release(self, x, budget, draws):
-        return self.kept.setdefault(budget, self.channel.release(x, budget, draws))
+    def release(self, x, keep, draws):
+        return self.kept.setdefault(keep, self.channel.release(x, keep, draws))
 
-    def variance(self, m, budget):
-        return self.channel.variance(m, budget)
+    def variance(self, m, keep):
+        return self.channel.variance(m, keep)
 
-    def level(self, m, budget):
-        return self.channel.level(m, budget)
+    def level(self, m, keep):
+        return self.channel.level(m, keep)
 
 
 @pytest.mark.parametrize("channel", [DuchiL2(), OneBit()])
@@ -158,7 +159,7 @@ def test_second_moments_are_unbiased(channel):
     people, budget = 200_000, 4.0
     record = np.array([0.9, -0.8, 0.5])
     x = np.tile(record, (people, 1))
-    second_moment = channel.variance(3, budget / 2)
+    second_moment = channel.variance(3, keep_weight(budget / 2))
     largest = 3 * second_moment  # |report|^2 is 3 times a coordinate's second moment, for both channels
     allowed = bernstein(people, second_moment**2, largest + 1, 1e-9 / 9)
 
@@ -175,9 +176,9 @@ def test_two_copies_spend_half_of_each_budget():
     spent = []
 
     class Watched(DuchiL2):
-        def release(self, x, budget, draws):
-            spent.append((x.shape[1], self.level(x.shape[1], budget)))
-            return super().release(x, budget, draws)
+        def release(self, x, keep, draws):
+            spent.append((x.shape[1], self.level(x.shape[1], keep)))
+            return super().release(x, keep, draws)
 
     least_squares(np.zeros((2, 3)), [0.4, 2.0, 2.0], np.random.default_rng(0), channel=Watched())
     assert [features for features, _ in spent] == [3, 2, 3, 2]
@@ -191,7 +192,7 @@ def test_least_squares_recovers_a_strong_relation():
     z = rng.choice([-1.0, 1.0], (200_000, 2))
     x = np.column_stack([z, z @ [0.6, -0.3]])
     fit = least_squares(x, [20.0] * 3, rng, radius=2.0)
-    entry_error = DuchiL2().variance(3, 10.0) / math.sqrt(len(x))
+    entry_error = DuchiL2().variance(3, keep_weight(10.0)) / math.sqrt(len(x))
     np.testing.assert_allclose(fit.theta, [0.6, -0.3], atol=8 * entry_error)
     shrunk = least_squares(x, [20.0] * 3, rng, radius=0.1)
     assert np.linalg.norm(shrunk.theta) == pytest.approx(0.1)

@@ -68,14 +68,51 @@ def test_plan_is_readable(folder, capsys, tmp_path):
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 110
     text = "\n".join(lines)
-    for word in ("smoker", "uniform LDP", "paper", "odds", "underestimated", "1,000 people"):
+    for word in ("smoker", "uniform LDP", "the paper", "odds", "with nothing assumed", "1,000 people", "c: the level"):
         assert word in text
+    assert "limited by the delta of" in text
+    assert "of the 2 allowed" in text  # why epsilon is not used up stands beside it
+
+
+def test_plan_without_output_shows_and_writes_nothing(folder, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["plan", str(folder / "policy.yaml")]) == 0
+    assert "nothing written" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_plan_says_what_is_useless_and_how_many_people_it_takes(folder, capsys):
+    """The sentence's numbers follow from the standard error: 2 of them are the half width, which falls as 1/sqrt(n)."""
+    document = run(capsys, "plan", folder / "policy.yaml", "--users", 100)[1]
+    half = 2 * document["features"]["smoker"]["standard_error"]
+    people = float(f"{100 * (half / 0.05) ** 2:.2g}")
+    assert main(["plan", str(folder / "policy.yaml"), "--users", "100"]) == 0
+    told = capsys.readouterr().out
+    assert f"the 95% interval is +-{half:.4g} with 100 people; about {people:,.0f} people for +-0.05" in told
+    assert main(["plan", str(folder / "policy.yaml"), "--users", "1000000"]) == 0
+    assert "of little use" not in capsys.readouterr().out
+
+
+def test_plan_shows_equal_rows_of_many_features_together(capsys, tmp_path):
+    features = [f"  x{i}: {{type: binary, delta: {0.2 if i < 2 else 1}}}" for i in range(12)]
+    (tmp_path / "policy.yaml").write_text("\n".join(["epsilon: 1", "correlation: 0", "features:", *features]))
+    assert main(["plan", str(tmp_path / "policy.yaml")]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("x")]
+    assert [line.split("  ")[0] for line in lines[:2]] == ["x0, x1", "x2, x3, x4, x5 and 6 more"]
+
+
+def test_plan_remarks_on_a_delta_that_promises_less_than_epsilon(capsys, tmp_path):
+    (tmp_path / "policy.yaml").write_text("epsilon: 2\nfeatures: {a: {type: binary, delta: 3}, b: {type: binary}}\n")
+    assert main(["plan", str(tmp_path / "policy.yaml"), "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["features"]["a"]["asked"] == 3
+    assert err.splitlines() == ["note: a: delta 3 is above epsilon 2, which already promises more"]
 
 
 def test_records_to_estimates(folder, capsys, tmp_path):
     reports, tally, picture = tmp_path / "reports.parquet", tmp_path / "tally.json", tmp_path / "e.png"
     assert run(capsys, "privatize", folder / "plan.json", folder / "people.csv", "-o", reports)[1]["people"] == 5000
-    assert run(capsys, "tally", folder / "plan.json", reports, reports, "-o", tally)[1]["people"] == 10_000
+    assert run(capsys, "tally", folder / "plan.json", reports, "-o", tally)[1]["people"] == 5000
     code, document, _ = run(capsys, "estimate", folder / "plan.json", tally, "--plot", picture)
     assert code == 0
     assert set(document["means"]) == {"smoker", "income"}
@@ -119,17 +156,30 @@ def test_a_report_page_before_and_after(folder, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["plan", "nowhere.yaml", "-o", "x"], "nowhere.yaml"),
+        (["plan", "nowhere.yaml"], "nowhere.yaml"),
+        (["plan", "{policy}", "--users", "50k"], "--users: got '50k'; accepted: a whole number, such as 50000"),
+        (["plan", "{policy}", "--users", "0"], "--users: got '0'; accepted: a number of at least 1"),
+        (["plan", "{plan}"], "policy: got 'a plan'; accepted: a policy"),
+        (["plan", "{csv}"], "policy: got what cannot be read on line 1"),
         (["privatize", "{plan}", "nowhere.csv", "-o", "{out}"], "there is no such file"),
         (["privatize", "{plan}", "{policy}", "-o", "{out}"], "its ending '.yaml' is not known"),
         (["privatize", "{plan}", "{csv}", "-o", "{out}", "--key-file", "{key}"], "--id-column"),
         (["privatize", "{policy}", "{csv}", "-o", "{out}"], "plan: not JSON"),
-        (["tally", "{plan}", "{csv}", "-o", "{out}"], "columns menu and answer"),
+        (["privatize", "{plan}", "{csv}", "-o", "{out}", "--engine", "sprak"], "accepted: one of 'local', 'spark'"),
+        (["tally", "{plan}", "{csv}", "-o", "{tally}"], "columns menu and answer"),
+        (["estimate", "{plan}", "nowhere.json"], "nowhere.json: cannot be read (no such file or directory)"),
+        (["estimate", "{plan}", "{other}"], "other.json: tally.plan: got 'ffffffffffff..'; accepted: the plan's id"),
+        (["verify", "nowhere.json"], "nowhere.json: cannot be read (no such file or directory)"),
+        (["ledger", "remove", "{out}"], "action: got 'remove'; accepted: one of 'add', 'show'"),
+        (["check"], "No such command 'check'. bcdp alone shows all commands."),
     ],
 )
 def test_mistakes_are_told_in_a_line(folder, capsys, tmp_path, arguments, sentence):
     places = {"plan": "plan.json", "policy": "policy.yaml", "csv": "people.csv", "key": "key"}
-    known = {name: str(folder / file) for name, file in places.items()} | {"out": str(tmp_path / "out")}
+    (folder / "other.json").write_text(json.dumps({"plan": "f" * 64}))
+    places["other"] = "other.json"
+    known = {name: str(folder / file) for name, file in places.items()}
+    known |= {"out": str(tmp_path / "out.parquet"), "tally": str(tmp_path / "tally.json")}
     assert main([argument.format(**known) for argument in arguments]) == 2
     out, err = capsys.readouterr()
     assert out == ""

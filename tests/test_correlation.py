@@ -41,6 +41,29 @@ def test_one_number_and_one_per_feature() -> None:
     assert model(0.25).q("sick", frozenset()) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("stated", "source"),
+    [
+        (1, "nothing assumed (q = 1)"),
+        (0.05, "assumed: q = 0.05 for every feature"),
+        ({"sick": 0.1, "default": 0.3}, "assumed: q = 0.1 for sick, 0.3 for every other feature"),
+        ({"sick": 0.1}, "assumed: q = 0.1 for sick, 1 for every other feature"),
+        ({"sick": 0.1, "town": 0, "age": 0.2}, "assumed: q = 0.1 for sick, 0 for town, 0.2 for age"),
+        ({"default": 0.2}, "assumed: q = 0.2 for every feature"),
+        ({"sick": 1}, "nothing assumed (q = 1)"),
+    ],
+)
+def test_what_is_assumed_is_said_in_numbers(stated: object, source: str) -> None:
+    assert model(stated).source == source
+
+
+def test_a_feature_called_default_is_not_all_the_others() -> None:
+    features = {**FEATURES, "default": {"type": "binary"}}
+    with pytest.raises(InputError, match=r"correlation\.default: .*accepted: another name for the feature 'default'"):
+        model({"default": 0.02}, features)
+    assert model({"sick": 0.02}, features).q("default", {"sick"}) == 1.0
+
+
 def test_pairs_say_nothing_about_larger_sets(tmp_path: Path) -> None:
     """Inline and as a file: the same model; a pair left out, and every set of two or more, counts as 1."""
     inline = model({"pairs": {"sick": {"town": 0.1, "age": 0.0}, "age": {"sick": 0.2, "town": 1}}})
@@ -81,6 +104,7 @@ def test_a_prior_file_is_the_prior(tmp_path: Path) -> None:
         ",sick,town\nsick,0,\n",
         ",sick,town\nsick,0,-0.1\n",
         ",sick,town\nsick,0,much\n",
+        "given,sick,town\nsick,0,0.1\n",
         'sick,"' + "x" * 200_000 + '"\n',
     ],
 )
@@ -135,6 +159,7 @@ def test_models_survive_the_plan() -> None:
         PerFeature(0.5, {"a": 0.1}, "x"),
         Listed({("a", frozenset("bc")): 0.25, ("b", frozenset("a")): 0.0}, "y"),
         Listed({("a", frozenset("b")): 0.4}, "z", {("a", "b"): ((0.9, 0.1), (0.5, 0.5))}),
+        Listed({("a", frozenset("b")): 0.4}, "r", {}, frozenset("bc"), {("a", frozenset("bc")): 0.1}),
     ):
         assert correlation_from_dict(stated.to_dict()) == stated
 
@@ -160,6 +185,13 @@ def test_models_survive_the_plan() -> None:
         {"kind": "listed", "bounds": [["a", ["b"], 0.1], ["a", ["b"], 0.9]], "source": ""},
         {"kind": "listed", "bounds": [["a", ["b"]]], "source": ""},
         {"kind": "per feature", "default": 0, "named": {}, "source": "", "laws": []},
+        {"kind": "per feature", "default": 0, "named": {}, "source": "", "rounded": ["a"]},
+        {"kind": "listed", "bounds": [], "source": "", "rounded": []},
+        {"kind": "listed", "bounds": [], "source": "", "rounded": "a"},
+        {"kind": "listed", "bounds": [], "source": "", "rounded": ["a", 1]},
+        {"kind": "listed", "bounds": [], "source": "", "rounded": ["a", "a"]},
+        {"kind": "listed", "bounds": [], "source": "", "products": [["a", ["b"], 1.5]]},
+        {"kind": "listed", "bounds": [], "source": "", "products": [["a", ["b", "c"], 0], ["a", ["c", "b"], 0]]},
         {"kind": "listed", "bounds": [], "source": "", "laws": {}},
         {"kind": "listed", "bounds": [], "source": "", "laws": [["a", "b"]]},
         {"kind": "listed", "bounds": [], "source": "", "laws": [["a", "b", []]]},

@@ -60,6 +60,25 @@ def test_the_gap_is_small_without_joint_questions(q: float) -> None:
     assert 1 - 1e-9 <= design((sensitive, other), alone, groups=False).gap <= 1.001
 
 
+@pytest.mark.parametrize(("sizes", "epsilon", "most"), [((2, 4), 3.0, 3.78), ((2, 4), 4.0, 2.57), ((3, 4), 4.0, 2.71)])
+def test_features_of_different_sizes_share_a_response(sizes: tuple[int, ...], epsilon: float, most: float) -> None:
+    """One randomized response over all combinations, its second moments from its own probabilities."""
+    features = {
+        f"x{size}": {"type": "categorical", "values": list(range(size))} if size > 2 else {"type": "binary"}
+        for size in sizes
+    }
+    combinations = math.prod(sizes)
+    truth, other = (weight / (math.exp(epsilon) + combinations - 1) for weight in (math.exp(epsilon), 1.0))
+    moments = []
+    for size in sizes:
+        chance = other * combinations / size  # of one value under untrue answers
+        squares = 1.0 if size == 2 else (1 - chance) ** 2 + (size - 1) * chance**2
+        moments.append(squares / (truth - other) ** 2)
+    certificate = make_plan(Policy(epsilon=epsilon, features=features, correlation=1.0)).certificate
+    assert certificate.objective is not None
+    assert certificate.objective <= sum(moments) * (1 + 1e-6) <= most
+
+
 # -- never worse than one question ------------------------------------------------------------------------------------
 
 

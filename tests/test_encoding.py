@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bcdp import InputError, Policy
-from bcdp.encoding import as_arrow, encode
+from bcdp.encoding import as_arrow, encode, unusual
 
 POLICY = Policy(
     epsilon=1,
@@ -37,6 +37,12 @@ RECORDS: dict[str, list[Any]] = {
     "region": ["south", "north", None],
 }
 CODES = {"smoker": [1, 0, 0], "answer": [0, 1, 1], "income": [-1, 1, 0], "age": [0.5, -0.5, 1], "region": [1, 0, 1]}
+
+
+PLAIN = (
+    r"column 'smoker': got a value that is not listed; accepted: 0, 1, False, True, or empty "
+    r"\(other words: state `values` in the policy\)"
+)
 
 
 def codes(**columns: Any) -> dict[str, list[float]]:
@@ -97,7 +103,8 @@ def test_every_kind_of_table_gives_the_same_codes(name: str) -> None:
         ([0, 1, None], [0, 1, 0]),
         ([0.0, 1.0, -0.0, math.nan], [0, 1, 0, 0]),
         ([False, True], [0, 1]),
-        (["0", "1", "false", "true", "False", "True"], [0, 1, 0, 1, 0, 1]),
+        (["0", "1", "false", "true", "False", "True", "FALSE", "TRUE"], [0, 1] * 4),
+        (["0.0", "1.0", ""], [0, 1, 0]),
         ([b"0", b"true"], [0, 1]),
         (np.array([1, 0], dtype=np.uint8), [1, 0]),
         ([decimal.Decimal(1), decimal.Decimal(0)], [1, 0]),
@@ -113,6 +120,16 @@ def test_a_category_may_be_a_number_or_its_text() -> None:
     assert codes(region=[3, None]) == {"region": [2, 1]}
     assert codes(region=["3", "north"]) == {"region": [2, 0]}
     assert codes(region=[3.0]) == {"region": [2]}
+    assert codes(region=["3.0", ""]) == {"region": [2, 1]}
+
+
+def test_a_listed_word_means_itself_before_anything_else() -> None:
+    """Also where it looks like nothing, or like another way to write its neighbour."""
+    values = ["NA", "null", "nan", "n/a", 2, "2.0", True, "TRUE", "None"]
+    policy = Policy(epsilon=1, features={"a": {"type": "categorical", "values": values}})
+    words = [str(value).lower() if value is True else str(value) for value in values]
+    assert encode(policy, pa.table({"a": words}))["a"].tolist() == list(range(len(values)))
+    assert encode(policy, pa.table({"a": ["True", "2", None, ""]}))["a"].tolist() == [6, 4, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -141,6 +158,12 @@ def test_numbers_of_any_type(values: Any) -> None:
 
 
 def test_the_largest_whole_numbers_are_clipped_too() -> None:
+    infinite, huge = decimal.Decimal("Infinity"), 10**400
+    for values in ([infinite, -infinite, None, decimal.Decimal("sNaN")], [huge, -(2**63) - 1, None, math.nan]):
+        for column in (values, np.array(values, dtype=object), pd.Series(values, dtype=object)):
+            assert codes(age=column) == {"age": [1, -1, -0.5, -0.5]}
+        frame = pd.DataFrame({**{name: [None] * 4 for name in POLICY.features}, "age": pd.Series(values, dtype=object)})
+        assert encode(POLICY, as_arrow(frame))["age"].tolist() == [1, -1, -0.5, -0.5]
     assert codes(age=np.array([2**64 - 1], dtype=np.uint64)) == {"age": [1]}
     assert codes(age=np.array([-(2**63)])) == {"age": [-1]}
 
@@ -180,24 +203,23 @@ def test_no_rows_have_no_codes() -> None:
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [
-        ("smoker", [0, 2], "column 'smoker': got 2; accepted: 0, 1, false or true"),
-        ("smoker", ["maybe"], "column 'smoker': got 'maybe'; accepted: 0, 1, false or true"),
-        ("smoker", [0.5], "column 'smoker': got 0.5; accepted: 0, 1, false or true"),
-        ("smoker", [math.inf], "column 'smoker': got inf; accepted: 0, 1, false or true"),
-        ("answer", ["no", "YES"], "column 'answer': got 'YES'; accepted: 'no', 'yes'"),
-        ("answer", [True], "column 'answer': got True; accepted: 'no', 'yes'"),
-        ("region", ["west"], "column 'region': got 'west'; accepted: 'north', 'south', 3"),
-        ("region", [""], "column 'region': got ''; accepted: 'north', 'south', 3"),
+        ("smoker", [0, 2], PLAIN),
+        ("smoker", ["maybe"], PLAIN),
+        ("smoker", [0.5], PLAIN),
+        ("smoker", [math.inf], PLAIN),
+        ("smoker", [10**30], PLAIN),
+        ("answer", ["no", "YES"], "column 'answer': got a value that is not listed; accepted: 'no', 'yes', or empty"),
+        ("answer", [True], "column 'answer': got a value that is not listed; accepted: 'no', 'yes', or empty"),
+        ("region", ["west"], "column 'region': got a value .*; accepted: 'north', 'south', 3, or empty"),
         ("region", [["north"]], r"column 'region': got 'values of type list<.*>'; accepted: text"),
         ("smoker", [{"a": 1}], r"column 'smoker': got 'values of type struct<.*>'; accepted: text"),
         ("age", ["12"], "column 'age': got 'values of type string'; accepted: numbers"),
         ("age", [True], "column 'age': got 'values of type bool'; accepted: numbers"),
         ("age", np.array(["2020-01-01"], dtype="M8[D]"), r"column 'age': got 'values of type date32\[day\]'; accepted"),
         ("age", pa.array([1.0]).dictionary_encode(), "column 'age': got 'values of type dictionary<.*'; accepted"),
-        ("age", [2**70], "column 'age': cannot be read .*; accepted: a list of values of one type"),
-        ("age", [1, "a"], "column 'age': cannot be read .*; accepted: a list of values of one type"),
-        ("age", 5, "column 'age': cannot be read .*; accepted: a list of values of one type"),
-        ("age", np.ones((2, 2)), "column 'age': cannot be read .*; accepted: a list of values of one type"),
+        ("age", [1, "a"], "column 'age': .* cannot be read; accepted: a list of values of one type"),
+        ("age", 5, "column 'age': .* cannot be read; accepted: a list of values of one type"),
+        ("age", np.ones((2, 2)), "column 'age': .* cannot be read; accepted: a list of values of one type"),
     ],
 )
 def test_what_is_not_known_is_refused_by_the_name_of_its_column(column: str, values: Any, message: str) -> None:
@@ -205,15 +227,58 @@ def test_what_is_not_known_is_refused_by_the_name_of_its_column(column: str, val
         codes(**{column: values})
 
 
+def test_no_error_quotes_a_record() -> None:
+    """Whatever is wrong with a table, the secret in it is not told; the row is, where one is to blame."""
+    secret = "canary"
+    policy = Policy(epsilon=1, features={"a": {"type": "categorical", "values": ["x"]}, "n": NUMBER})
+    for table in (
+        {"a": ["x", secret], "n": [1, 2]},
+        {"a": ["x", 5, secret], "n": [1, 2, 3]},
+        {"a": ["x", "x"], "n": [1, secret]},
+        {"a": ["x", "x"], "n": [secret, secret]},
+        pd.DataFrame({"a": ["x", "x"], "n": [1, secret]}),
+        [{"a": secret}],
+        pa.chunked_array([["x"], [secret]]),
+    ):
+        with pytest.raises(InputError) as caught:
+            encode(policy, as_arrow(table))
+        assert secret not in str(caught.value)
+    with pytest.raises(InputError) as caught:
+        encode(policy, pa.table({"a": pa.chunked_array([["x"], ["x", secret]]), "n": [1, 2, 3]}))
+    assert caught.value.row == 3
+
+
+NUMBER = {"type": "numeric", "bounds": [0, 10]}
+
+
+def test_what_is_missing_or_outside_is_counted() -> None:
+    policy = Policy(epsilon=1, features={"a": {"type": "categorical", "values": ["x"]}, "n": NUMBER})
+    words = ["x", None, "", "x", "x"]
+    numbers = pa.array([0.0, 10.0, math.nan, -1.0, math.inf])
+    for texts in (
+        pa.array(words),
+        pa.array(words, pa.large_string()),
+        pa.array(words, pa.string_view()),
+        pa.array(words, pa.binary()),
+        pa.array(words).dictionary_encode(),
+        pa.chunked_array([words[:2], words[2:]]),
+    ):
+        found = unusual(policy, pa.table({"a": texts, "n": numbers}))
+        assert found == {("a", "missing"): 2, ("n", "missing"): 1, ("n", "outside"): 2}
+
+
 def test_a_long_list_of_values_is_not_all_recited() -> None:
     policy = Policy(epsilon=1, features={"c": {"type": "categorical", "values": list(range(100))}})
-    with pytest.raises(InputError, match=r"column 'c': got 100; accepted: 0, 1, .*, 11, \.\.\.$"):
+    with pytest.raises(InputError, match=r"column 'c': got a value .*; accepted: 0, 1, .*, 11, \.\.\., or empty$"):
         encode(policy, pa.table({"c": [100]}))
 
 
 def test_a_column_must_be_there_once() -> None:
     with pytest.raises(InputError, match="table: got no column 'income', no column 'age'; accepted: one column for"):
         encode(POLICY, pa.table({name: RECORDS[name] for name in ("smoker", "answer", "region")}))
+    renamed = pa.table(RECORDS).rename_columns(["smoker", "answer", "income", " Age", "region"])
+    with pytest.raises(InputError, match=r"got no column 'age' \(did you mean ' Age'\?\); accepted: one .* 'region'$"):
+        encode(POLICY, renamed)
     twice = pa.table(RECORDS).append_column("age", pa.array([1.0, 2.0, 3.0]))
     with pytest.raises(InputError, match="table: got 2 columns 'age'; accepted: one column for"):
         encode(POLICY, twice)
@@ -221,7 +286,5 @@ def test_a_column_must_be_there_once() -> None:
 
 @pytest.mark.parametrize("table", [None, 7, "data.csv", [{"age": 1}], np.ones((2, 5)), {"a": [1], "b": [1, 2]}])
 def test_what_is_no_table_is_refused(table: Any) -> None:
-    with pytest.raises(
-        InputError, match=r"table: .* cannot be read .*; accepted: pandas, polars, pyarrow or a mapping"
-    ):
+    with pytest.raises(InputError, match=r"table: \w+ cannot be read; accepted: pandas, polars, pyarrow or a mapping"):
         as_arrow(table)

@@ -10,7 +10,6 @@ import itertools
 import json
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from bcdp import Estimates, InputError, Plan, Policy, Tally, estimate, make_plan
 from bcdp.estimates import Estimate, on_simplex
 from bcdp.survey.decoding import information, second_moment
 from bcdp.tables import TOTAL, binary, hadamard, joint, numeric, response
-from test_device import build
+from helpers import build, paper_plan, tally_of
 
 KEY = bytes(range(32))
 NORMAL_6 = 6.2  # standard errors that a normal number leaves with a chance of 6e-10
@@ -123,27 +122,20 @@ def cell_law(plan: Plan, population: Population) -> tuple[np.ndarray, np.ndarray
     return np.array(cells), probabilities / probabilities.sum()
 
 
-def counted(plan: Plan, cells: np.ndarray, counts: np.ndarray) -> Tally:
-    return Tally(plan).add({"menu": np.repeat(cells[:, 0], counts), "answer": np.repeat(cells[:, 1], counts)})
-
-
 def trials(plan: Plan, population: Population, people: int, repeats: int) -> list[Estimates]:
     """Estimates from repeated collections, with fixed randomness."""
-    cells, law = cell_law(plan, population)
+    _, law = cell_law(plan, population)
     draws = np.random.default_rng(20).multinomial(people, law, size=repeats)
-    return [estimate(counted(plan, cells, counts)) for counts in draws]
+    return [estimate(tally_of(plan, counts)) for counts in draws]
 
 
-def expected_estimates(plan: Plan, population: Population, folder: Path) -> Estimates:
+def expected_estimates(plan: Plan, population: Population) -> Estimates:
     """The estimates from counts in proportion to their law: by linearity, their expectation, to 1e-9."""
-    cells, law = cell_law(plan, population)
-    counts = np.round(law * 2**50).astype(np.int64)
-    document = {"plan": plan.id, "people": int(counts.sum()), "counts": np.column_stack([cells, counts]).tolist()}
-    (folder / "tally.json").write_text(json.dumps(document))
-    return estimate(Tally.load(folder / "tally.json", plan))
+    _, law = cell_law(plan, population)
+    return estimate(tally_of(plan, np.round(law * 2**50).astype(np.int64)))
 
 
-def test_the_law_of_the_counts_is_the_devices(tmp_path: Path) -> None:
+def test_the_law_of_the_counts_is_the_devices() -> None:
     """200,000 records through `privatize` against the law used below: false alarm 1e-9; another law is caught."""
     people = 200_000
     shares = [share for share, _ in POPULATION]
@@ -167,10 +159,10 @@ CORNERS = [
 
 
 @pytest.mark.parametrize("record", [*CORNERS, None])
-def test_every_estimate_is_unbiased_by_exact_expectation(record: dict[str, Any] | None, tmp_path: Path) -> None:
+def test_every_estimate_is_unbiased_by_exact_expectation(record: dict[str, Any] | None) -> None:
     """No chance involved; a decoding of twice the size is wrong by more than a thousand times the tolerance."""
     population = POPULATION if record is None else [(1.0, record)]
-    found = expected_estimates(PLAN, population, tmp_path)
+    found = expected_estimates(PLAN, population)
     smokers, income = (sum(share * person[name] for share, person in population) for name in ("smoker", "income"))
     assert found.means["smoker"].raw == pytest.approx(smokers, abs=1e-7)
     assert found.means["income"].raw == pytest.approx(income, abs=1e-7 * 200_000)
@@ -184,20 +176,14 @@ def test_every_estimate_is_unbiased_by_exact_expectation(record: dict[str, Any] 
 
 
 @pytest.mark.parametrize("values", [40, 300])
-def test_many_categories_are_unbiased_too(values: int, tmp_path: Path) -> None:
+def test_many_categories_are_unbiased_too(values: int) -> None:
     plan = make_plan(Policy(epsilon=1, features={"place": {"type": "categorical", "values": list(range(values))}}))
     population: Population = [(0.7, {"place": 3}), (0.3, {"place": values - 1})]
-    found = expected_estimates(plan, population, tmp_path).frequencies["place"]
+    found = expected_estimates(plan, population).frequencies["place"]
     assert found[3].raw == pytest.approx(0.7, abs=1e-6)
     assert found[values - 1].raw == pytest.approx(0.3, abs=1e-6)
     assert max(abs(share.raw) for value, share in found.items() if value not in (3, values - 1)) < 1e-6
     assert sum(share.raw for share in found.values()) == pytest.approx(1, abs=1e-9)
-
-
-def paper_plan(q: float) -> Plan:
-    deltas = [0.2] * 2 + [2.0] * 8
-    features = {f"x{i}": {"type": "binary", "delta": delta} for i, delta in enumerate(deltas)}
-    return make_plan(Policy(epsilon=2, features=features, correlation=q))
 
 
 def predicted_errors(plan: Plan, mean: float) -> dict[str, float]:
@@ -212,14 +198,14 @@ def predicted_errors(plan: Plan, mean: float) -> dict[str, float]:
 
 @pytest.mark.parametrize(("q", "mean"), [(0.01, 0.0), (0.01, 0.8), (0.12, -0.8), (0.45, 0.0), (1.0, 0.8)])
 def test_the_error_is_what_the_plan_predicts(q: float, mean: float) -> None:
-    """The paper's setting, 1,000 collections of 20,000 people: within 6.2 standard errors (false alarm 6e-10).
+    """The paper's setting, 600 collections of 20,000 people: within 6.2 standard errors (false alarm 6e-10).
 
     A prediction that is wrong by 30%, or an estimate of twice the size, is caught.
     """
     plan, people = paper_plan(q), 20_000
     ones = (1 + mean) / 2
     everyone = [(ones, dict.fromkeys(plan.policy.features, 1)), (1 - ones, dict.fromkeys(plan.policy.features, 0))]
-    found = trials(plan, everyone, people, 1000)
+    found = trials(plan, everyone, people, 600)
     values = np.array([[2 * each.means[name].raw - 1 for name in plan.policy.features] for each in found])
     predicted = sum(predicted_errors(plan, mean).values())
     if mean == 0:
@@ -264,11 +250,11 @@ def test_intervals_cover_as_often_as_they_promise() -> None:
 
 
 def test_a_wider_level_gives_wider_intervals() -> None:
-    tally = counted(PLAN, *_few_counts())
+    tally = tally_of(PLAN, _few_counts()[1])
     widths = [estimate(tally, level).means["income"] for level in (0.5, 0.95)]
     raw, se = widths[0].raw, widths[0].se
-    assert widths[0].high == pytest.approx(min(max(raw + 0.6744898 * se, 0), 200_000))
-    assert widths[1].low == pytest.approx(min(max(raw - 1.9599640 * se, 0), 200_000))
+    assert widths[0].high == pytest.approx(min(max(raw + 0.6744898 * se, 0), 200_000), abs=1e-3 * se)
+    assert widths[1].low == pytest.approx(min(max(raw - 1.9599640 * se, 0), 200_000), abs=1e-3 * se)
 
 
 def _few_counts(people: int = 30_000) -> tuple[np.ndarray, np.ndarray]:
@@ -284,8 +270,7 @@ def test_other_levels_are_refused(level: Any) -> None:
 
 def test_estimates_are_in_the_features_own_units_and_ranges() -> None:
     for people in (3, 50, 30_000):
-        cells, counts = _few_counts(people)
-        found = estimate(counted(PLAN, cells, counts))
+        found = estimate(tally_of(PLAN, _few_counts(people)[1]))
         assert found.people == people
         income, smoker = found.means["income"], found.means["smoker"]
         for each, high in ((income, 200_000), (smoker, 1)):
@@ -303,7 +288,7 @@ def test_estimates_are_in_the_features_own_units_and_ranges() -> None:
 
 def test_answers_are_those_who_were_asked() -> None:
     cells, counts = _few_counts()
-    found = estimate(counted(PLAN, cells, counts))
+    found = estimate(tally_of(PLAN, counts))
     for name, answers in [
         *((n, found.means[n].answers) for n in found.means),
         ("vote", found.frequencies["vote"]["yes"].answers),
@@ -433,9 +418,10 @@ def test_a_cascade_keeps_its_demands_and_its_reports_have_one_shape() -> None:
 
 
 def test_a_cascades_intervals_cover() -> None:
-    """1,200 collections of 300 people: coverage within 6.2 standard errors of 95%, that is 95% +- 3.9%.
+    """1,200 collections of 300 people: standard errors cover within 6.2 of their own of 95%, that is 95% +- 3.9%.
 
-    False alarm 6e-10. Standard errors that are a third too small cover 81% and are caught.
+    False alarm 6e-10. Standard errors that are a third too small cover 81% and are caught. The noise is as wide as the
+    range here; the intervals, which are moved into it, cover no less.
     """
     repeats, people = 1_200, 300
     shares = [share for share, _ in POPULATION]
@@ -449,7 +435,8 @@ def test_a_cascades_intervals_cover() -> None:
         (INCOME, [each.means["income"] for each in found]),
         (REGIONS["north"], [each.frequencies["region"]["north"] for each in found]),
     ):
-        coverage = np.mean([each.low <= truth <= each.high for each in all_of_it])
-        assert abs(coverage - 0.95) < margin
-        narrow = np.mean([abs(each.raw - truth) <= 0.67 * 1.959964 * each.se for each in all_of_it])
+        away = np.array([abs(each.raw - truth) / (1.959964 * each.se) for each in all_of_it])
+        assert abs(np.mean(away <= 1) - 0.95) < margin
+        assert np.mean([each.low <= truth <= each.high for each in all_of_it]) > 0.95 - margin
+        narrow = np.mean(away <= 0.67)
         assert narrow < 0.95 - margin

@@ -12,9 +12,9 @@ from bcdp.cascade import certify, duchi_radius, least_squares, trust_region
 from bcdp.errors import InputError
 from bcdp.experiments import EXPERIMENTS, Curve, Method, curves, find, means, regression, run, write_csv
 from bcdp.experiments.means import Cascade, MeanSetting, SampleMean, expected_error
-from bcdp.experiments.picture import write_png
 from bcdp.experiments.regression import TwoCopies, excess_risk, population
 from bcdp.experiments.results import run_trials, summarise
+from bcdp.pictures import draw_experiment
 from bcdp.survey import information
 
 FALSE_ALARM = 1e-9
@@ -235,7 +235,7 @@ def test_the_lower_bound_is_drawn_without_a_simulation(tmp_path, monkeypatch):
     assert row.panel == means.UNPROJECTED
     assert math.isnan(row.median)
     assert 0.98 * means.survey(setting).predicted < row.predicted <= means.survey(setting).predicted * (1 + 1e-9)
-    write_png(find("mean"), rows, tmp_path / "picture.png")
+    draw_experiment(find("mean"), rows, tmp_path / "picture.png")
     write_csv(rows, tmp_path / "table.csv")
     assert "numerical lower bound,0.12,,,,,0." in (tmp_path / "table.csv").read_text()
 
@@ -292,7 +292,7 @@ def test_rows_hold_medians_quartiles_and_means():
 def test_table_and_picture(name, tmp_path):
     rows = run(name, trials=2, people=40)
     write_csv(rows, tmp_path / "table.csv")
-    write_png(find(name), rows, tmp_path / "picture.png")
+    draw_experiment(find(name), rows, tmp_path / "picture.png")
     with (tmp_path / "table.csv").open() as file:
         read = list(csv.DictReader(file))
     assert ",".join(read[0]) == "experiment,panel,curve,x,median,q25,q75,mean,predicted,trials,n"
@@ -307,7 +307,7 @@ def test_a_curve_is_added_by_its_name_and_function(monkeypatch, tmp_path):
     monkeypatch.setattr(means, "CURVES", (*means.CURVES, extra))
     rows = run("fraction", trials=1, people=40)
     assert {row.median for row in rows if row.curve == "no privacy"} == {0.0}
-    write_png(find("fraction"), [row for row in rows if row.median > 0], tmp_path / "picture.png")
+    draw_experiment(find("fraction"), [row for row in rows if row.median > 0], tmp_path / "picture.png")
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,22 @@
 
 import itertools
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 import pytest
 
-from bcdp import Device, Policy, make_plan
+from bcdp import Device, Plan, Policy, make_plan
 from bcdp.cli.app import main
 from bcdp.errors import InputError
 from bcdp.ledger import Ledger, Limits, Release, release_of
 from bcdp.notions import dobrushin, levels
+from bcdp.tables import TOTAL, Dense
+from helpers import full_kernel, listed, survey
 
 
 def product_answer(budgets):
@@ -119,6 +124,55 @@ def test_releases_about_different_features_have_no_common_q():
     assert exact.bcdp[0] > 0.7
 
 
+def both_plans(first, second):
+    return Ledger().add(release_of(first, name="first")).add(release_of(second, name="second"))
+
+
+def test_one_name_for_two_things_has_no_common_q():
+    """North or south in one plan, east or west in the other: each is independent of smoking, both together are not."""
+
+    def about(**region):
+        features = {"smoker": {"type": "binary", "delta": 0.1}, "region": region}
+        return make_plan(Policy(epsilon=2, features=features, correlation=0.01))
+
+    first, second = about(type="binary", values=["n", "s"]), about(type="binary", values=["e", "w"])
+    spent = both_plans(first, second)
+    assert spent.q("smoker") == 1.0
+    # one answer about a fair bit a, one about b, smoking = a xor b: by enumeration
+    kernels = [full_kernel(plan) for plan in (first, second)]
+    laws = [sum(np.outer(kernels[0][v, a], kernels[1][v, a ^ v]) for a in (0, 1)) / 2 for v in (0, 1)]
+    assert 1.4 < np.abs(np.log(laws[0] / laws[1])).max() <= spent.delta("smoker")
+    assert spent.delta("smoker", q=0.01) < 0.6  # what the plans' own q would have said
+    number = {"type": "numeric", "bounds": [0, 10]}
+    for other in ({**number, "bounds": [0, 9]}, {**number, "missing": 0}, {"type": "categorical", "values": [1, 2]}):
+        assert both_plans(about(**number), about(**other)).q("smoker") == 1.0
+    assert both_plans(about(**number), about(**number, label="Income", delta=1.0)).q("smoker") == 0.01
+    by_hand = Release("by hand", 1.0, {"smoker": 0.1}, q={"smoker": 0.01})
+    assert Ledger().add(by_hand).q("smoker") == 0.01
+    assert Ledger().add(by_hand).add(by_hand).q("smoker") == 1.0  # nobody says that they are about the same
+
+
+def test_a_q_about_one_rounding_is_not_about_two():
+    """Smokers hold 0 or 1/8, others 1/16: once rounded to a multiple of 1/8 all are alike, but not twice."""
+    features = {"smoker": {"type": "binary", "delta": 20.0}, "a": {"type": "numeric", "bounds": [0, 2], "delta": 20.0}}
+    question, menu = {"features": ["a"], "levels": [17], "table": 0}, {"weight": TOTAL, "questions": [0]}
+    table = Dense(np.array([[3, 1]] + [[1, 3]] * 16) * (TOTAL // 4))
+
+    def marked(rounded, epsilon):
+        document = survey(features, [table.to_dict()], [question], [menu], epsilon=epsilon)
+        document["correlation"] = listed({("smoker", ("a",)): 0.0, ("a", ("smoker",)): 0.0}) | rounded
+        return Plan.build(document)
+
+    assert both_plans(marked({}, 19.0), marked({}, 20.0)).q("smoker") == 0.0
+    spent = both_plans(marked({"rounded": ["a"]}, 19.0), marked({"rounded": ["a"]}, 20.0))
+    assert spent.q("smoker") == 1.0
+    one = {0: np.array([3, 1]) / 4, 1 / 16: np.array([2, 2]) / 4, 1 / 8: np.array([1, 3]) / 4}  # a, then the answer
+    smoker = (np.outer(one[0], one[0]) + np.outer(one[1 / 8], one[1 / 8])) / 2
+    np.testing.assert_array_equal(smoker.sum(axis=0), one[1 / 16])
+    true = np.abs(np.log(smoker / np.outer(one[1 / 16], one[1 / 16]))).max()
+    assert 0.2 < true <= spent.delta("smoker")
+
+
 def test_sums_are_rounded_up():
     spent = Ledger()
     for number in range(10):
@@ -163,6 +217,8 @@ def test_a_file_holds_all_of_a_ledger(tmp_path):
         '{"bcdp_ledger": 1, "limits": {"epsilon": null, "delta": {}}, "releases": [{"name": "a"}]}',
         '{"bcdp_ledger": 1, "limits": {"epsilon": null, "delta": {}}, "releases": [{"name": "a", "epsilon": -1}]}',
         '{"bcdp_ledger": 1, "limits": {"epsilon": null, "delta": {}}, "releases": [{"name": "a", "epsilon": "1"}]}',
+        '{"bcdp_ledger": 1, "limits": {"epsilon": null, "delta": {}},'
+        ' "releases": [{"name": "a", "epsilon": 1, "definitions": 7}]}',
     ],
 )
 def test_what_is_no_ledger_is_refused_and_left_as_it_is(text, tmp_path):
@@ -192,6 +248,46 @@ def test_a_device_that_lost_its_memory_does_not_answer_again(tmp_path):
     Device({}, ledger=file).answer(made(), record)
     with pytest.raises(InputError, match="its answer is lost"):
         Device({}, ledger=file).answer(made(), record)
+
+
+def test_a_record_that_is_refused_costs_nothing(tmp_path):
+    file = tmp_path / "me.json"
+    device = Device({}, ledger=file)
+    with pytest.raises(InputError, match="column 'drinker'"):
+        device.answer(made(), {"smoker": True, "drinker": "sometimes"})
+    assert Ledger.load(file) == Ledger()
+    device.answer(made(), {"smoker": True, "drinker": False})
+    assert Ledger.load(file).epsilon == made().certificate.epsilon
+
+
+def test_a_memory_is_no_ledger(tmp_path):
+    with pytest.raises(InputError, match=r"ledger: .*accepted: another file"):
+        Device(tmp_path / "me.json", ledger=tmp_path / "me.json")
+
+
+@pytest.mark.parametrize("lock", [None, lambda path: nullcontext()], ids=["locked", "broken"])
+def test_programs_that_answer_at_once_are_all_entered(lock, tmp_path, monkeypatch):
+    """Two devices and a command: whoever has read the ledger waits until the others have, in vain if it is locked."""
+    if lock is not None:
+        monkeypatch.setattr("bcdp.memory.locked", lock)
+        monkeypatch.setattr("bcdp.files.locked", lock)
+    file, load, several = tmp_path / "me.json", Ledger.load, threading.Barrier(3)
+
+    def slow(path):
+        spent = load(path)
+        with suppress(threading.BrokenBarrierError):
+            several.wait(0.3 if lock is None else 30)
+        return spent
+
+    monkeypatch.setattr(Ledger, "load", slow)
+    plans = [made(epsilon=1 + number / 8) for number in range(3)]
+    plans[0].save(tmp_path / "plan.json")
+    with ThreadPoolExecutor(3) as pool:
+        pool.submit(main, ["ledger", "add", str(file), str(tmp_path / "plan.json")])
+        for plan in plans[1:]:
+            pool.submit(Device({}, ledger=file).answer, plan, {"smoker": True})
+    entered = {release.plan for release in load(file).releases}
+    assert (entered == {plan.id for plan in plans}) == (lock is None)
 
 
 def test_the_command(tmp_path, capsys):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bcdp.errors import InputError
+from bcdp.experiments.leak import paper_prior
 from bcdp.notions import (
     bcdp_from,
     bcdp_from_cdp,
@@ -16,7 +17,6 @@ from bcdp.notions import (
     budgets_from,
     cdp_from_ldp,
     dobrushin,
-    draw_trade_off,
     ldp_from_bdp,
     ldp_from_cdp,
     ldp_limit,
@@ -27,6 +27,7 @@ from bcdp.notions import (
     trade_off,
 )
 from bcdp.notions.tradeoff import allowed
+from bcdp.pictures import draw_trade_off
 
 
 def random_pair(rng, max_features=4, max_values=3, max_outputs=4):
@@ -136,17 +137,14 @@ def test_dobrushin_coefficients():
     assert dobrushin(xor, 0, others=(1,)) == dobrushin(xor, 0, others=(2,)) == 0  # pairs look harmless ..
     assert dobrushin(xor, 0) == 1  # .. and together they give x_1 away
     for q in (0.0, 0.15, 0.6, 1.0):
-        prior = (1 - q) * np.full((2,) * 10, 2.0**-10)
-        prior[(0,) * 10] += q / 2
-        prior[(1,) * 10] += q / 2
-        assert dobrushin(prior, 4) == pytest.approx(q, abs=1e-12)
+        assert dobrushin(paper_prior(10, q), 4) == pytest.approx(q, abs=1e-12)
     assert dobrushin([[0.5, 0.5], [0.0, 0.0]], 0) == 0  # an impossible value tells nothing
 
 
 def test_exact_level_below_tight_form_below_the_papers_forms():
-    """10,000 random priors and mechanisms: delta_i <= (*) <= LDP form and sum form."""
-    rng = np.random.default_rng(4)
-    for _ in range(10_000):
+    """4,000 random priors and mechanisms: delta_i <= (*) <= LDP form and sum form; CDP alone is exceeded by many."""
+    rng, forgets = np.random.default_rng(4), 0
+    for _ in range(4_000):
         prior, kernel = random_pair(rng)
         exact = levels(prior, kernel)
         q = np.array([dobrushin(prior, i) for i in range(prior.ndim)])
@@ -155,33 +153,24 @@ def test_exact_level_below_tight_form_below_the_papers_forms():
         assert np.all(tight <= bcdp_from_cdp_and_ldp(exact.cdp, exact.ldp, q) + 1e-12)
         summed = bcdp_from(exact.cdp, min(ldp_from_cdp(exact.cdp), exact.ldp), q)
         assert np.all(summed <= bcdp_from_cdp(exact.cdp, q) + 1e-12)
-
-
-def test_a_formula_that_forgets_correlation_is_caught():
-    """The check above has power: CDP alone, or q taken 10% too small, is violated by random priors."""
-    rng = np.random.default_rng(4)
-    broken = [0, 0]
-    for _ in range(2_000):
-        prior, kernel = random_pair(rng)
-        exact = levels(prior, kernel)
-        q = np.array([dobrushin(prior, i) for i in range(prior.ndim)])
-        broken[0] += bool(np.any(exact.bcdp > exact.cdp + 1e-12))
-        # the worst prior of section 2: the rest of the record at its extremes with probability q
-        c, epsilon = 0.3, 1.7
-        worst = math.log((1 - q[0]) * math.exp(c) + q[0] * math.exp(epsilon))
-        broken[1] += bool(worst > bcdp_from(c, epsilon, 0.9 * q[0]) + 1e-12)
-    assert min(broken) > 50
+        forgets += bool(np.any(exact.bcdp > exact.cdp + 1e-12))
+    assert forgets > 100
 
 
 def test_tight_form_is_attained():
-    """Two binary features asked with budgets c and eps - c, the second equal to the first with probability q."""
+    """Two binary features asked with budgets c and eps - c, the second equal to the first with probability q.
+
+    So the form cannot be lowered: with a q that is 1% too small the level of this mechanism is above it.
+    """
     for c, rest, q in ((0.2, 1.8, 0.1), (0.0, 1.0, 0.5), (1.0, 0.3, 0.9), (0.5, 0.5, 1.0), (0.7, 2.0, 0.0)):
         # given x_1 = 1 the second feature is always 0 with mass 1 - q and 1 with mass q; given 0 it is always 0
         prior = np.array([[0.5, 0.0], [0.5 * (1 - q), 0.5 * q]])
         answers = [np.array([[1, math.exp(-b)], [math.exp(-b), 1]]) / (1 + math.exp(-b)) for b in (c, rest)]
         kernel = np.einsum("ay,bz->abyz", *answers).reshape(2, 2, 4)
         assert dobrushin(prior, 0) == pytest.approx(q, abs=1e-12)
-        assert levels(prior, kernel).bcdp[0] == pytest.approx(float(bcdp_from(c, c + rest, q)), abs=1e-12)
+        exact = levels(prior, kernel).bcdp[0]
+        assert exact == pytest.approx(float(bcdp_from(c, c + rest, q)), abs=1e-12)
+        assert exact > bcdp_from(c, c + rest, 0.99 * q) + 1e-5 or q == 0
 
 
 def test_arrows_of_the_relations_figure():

@@ -1,7 +1,9 @@
 """What is shipped: the notebook runs, and the wheel and sdist install into an empty environment."""
 
+import re
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -23,6 +25,15 @@ def test_the_notebook_runs(tmp_path):
         output for cell in notebook.cells for output in cell.get("outputs", []) if "image/png" in output.get("data", {})
     ]
     assert len(pictures) == 2
+
+
+def test_the_extras_bring_what_the_program_runs_on():
+    """The pinned set is exactly what the package asks for with its extras plot, serve and demo."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    asked = [*project["dependencies"], *extras["plot"], *extras["serve"], *extras["demo"]]
+    lines = (ROOT / "requirements" / "runtime.in").read_text().splitlines()
+    assert {re.split("[<>=]", one)[0] for one in asked} == {line for line in lines if line[:1] not in ("", "#")}
 
 
 def run(*command, **options):

@@ -114,6 +114,26 @@ def test_a_regression_may_have_categorical_features_but_no_categorical_target() 
     assert line.endswith("got 'region'; accepted: a numeric or binary feature, and this one is categorical")
 
 
+def test_a_task_of_another_kind_is_told_the_kinds() -> None:
+    (line,) = mistakes_of(changed((("tasks", 0), {"median": ["income"]})))
+    assert line.startswith("tasks[0]: got {'median': ['income']}; accepted: {mean: [names]}, {frequency: [names]} or ")
+
+
+def test_what_is_no_policy_is_not_quoted(tmp_path: Path) -> None:
+    """A file of records given by mistake stays unread in the error, and a plan is called one."""
+    for text, told in (("name,age\ncanary,31\n", "'plain text'"), ("- canary\n", "'a list'")):
+        with pytest.raises(InputError, match=f"policy: got {told}; accepted: a mapping") as caught:
+            load(tmp_path, text)
+        assert "canary" not in str(caught.value)
+    assert mistakes_of({"bcdp": 1, "certificate": {}, "questions": []}) == [
+        "policy: got 'a plan'; accepted: a policy, from which a plan is made"
+    ]
+
+
+def test_no_value_is_empty_because_an_empty_cell_is_missing() -> None:
+    assert paths_of(changed(((*REGION, "values"), ["", "south"]))) == ["features.region.values"]
+
+
 def test_the_docstring_examples_run() -> None:
     assert doctest.testmod(bcdp.policy.document).failed == 0
     assert doctest.testmod(bcdp.policy.document).attempted > 0
@@ -160,9 +180,9 @@ def test_every_form_of_correlation(correlation: Any, kind: type, q: dict[str, fl
 
 
 def test_a_feature_may_be_called_like_a_source_of_correlation() -> None:
-    features = {"pilot": {"type": "binary"}, "default": {"type": "binary"}}
+    features = {"pilot": {"type": "binary"}, "prior": {"type": "binary"}}
     policy = Policy(epsilon=1, features=features, correlation={"pilot": 0.1, "default": 0.2})
-    assert (policy.correlation.of("pilot"), policy.correlation.of("default")) == (0.1, 0.2)
+    assert (policy.correlation.of("pilot"), policy.correlation.of("prior")) == (0.1, 0.2)
 
 
 @pytest.mark.parametrize(
@@ -432,7 +452,7 @@ LETTERS = st.characters(exclude_categories=["Cs"])
 NAMES = st.one_of(
     st.sampled_from(ODD_WORDS), st.text(LETTERS, min_size=1, max_size=200).filter(lambda text: text != "FILL")
 )
-LEVELS = st.floats(0, 1e300)
+LEVELS = st.sampled_from([0.05, 0.3, 1, 2.5]) | st.floats(0, 1e300)
 SCALARS = st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | NAMES
 
 
@@ -462,37 +482,45 @@ def features(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
-def documents(draw: st.DrawFn) -> dict[str, Any]:
-    """A valid policy of any shape."""
-    named = draw(st.dictionaries(NAMES, features(), min_size=1, max_size=5))
-    document: dict[str, Any] = {"epsilon": draw(st.floats(1e-300, 20)), "features": named}
-    distance = st.floats(0, 1)
+def documents(draw: st.DrawFn, most: int = 5, files: bool = True, heaviest: float = 1e300) -> dict[str, Any]:
+    """A valid policy of any shape with up to `most` features; without `files`, one that states all numbers itself."""
+    named = draw(st.dictionaries(NAMES, features(), min_size=1, max_size=most))
+    epsilon = st.sampled_from([0.3, 1, 3.0, 20]) | st.floats(1e-300, 20)
+    document: dict[str, Any] = {"epsilon": draw(epsilon), "features": named}
+    distance = st.sampled_from([0, 0.01, 0.2, 1]) | st.floats(0, 1)
     anyone = st.sampled_from(sorted(named))
     path = st.from_regex(r"[a-z]{1,8}(/[a-z]{1,8})?\.csv", fullmatch=True)
+    words = sorted(named.keys() ^ {"default"})  # a feature of that name cannot be meant by it
+    pairs = st.dictionaries(anyone, st.dictionaries(anyone, distance))
     sources = [
         distance,
-        st.dictionaries(anyone | st.just("default"), distance),
-        st.fixed_dictionaries({"pairs": st.dictionaries(anyone, st.dictionaries(anyone, distance)) | path}),
-        st.fixed_dictionaries({"prior": path}),
-        st.fixed_dictionaries(
-            {"pilot": path}, optional={"confidence": st.floats(0.01, 0.99), "model": st.sampled_from(["pairs", "tree"])}
-        ),
+        st.dictionaries(st.sampled_from(words), distance) if words else st.just({}),
+        st.fixed_dictionaries({"pairs": pairs | path if files else pairs}),
     ]
+    if files:
+        extras = {"confidence": st.floats(0.01, 0.99), "model": st.sampled_from(["pairs", "tree"])}
+        sources += [
+            st.fixed_dictionaries({"prior": path}),
+            st.fixed_dictionaries({"pilot": path}, optional=extras),
+        ]
     if draw(st.booleans()):
         document["correlation"] = draw(st.one_of(sources))
     numbers = sorted(name for name, feature in named.items() if feature["type"] != "categorical")
     categories = sorted(name for name, feature in named.items() if feature["type"] != "numeric")
     tasks = []
+    weight = {"weight": st.sampled_from([0.5, 2]) | st.floats(1 / heaviest, heaviest)}
     if numbers:
-        tasks.append(st.fixed_dictionaries({"mean": st.lists(st.sampled_from(numbers), min_size=1, unique=True)}))
+        some = st.lists(st.sampled_from(numbers), min_size=1, unique=True)
+        tasks.append(st.fixed_dictionaries({"mean": some}, optional=weight))
     if categories:
         some = st.lists(st.sampled_from(categories), min_size=1, unique=True)
-        tasks.append(st.fixed_dictionaries({"frequency": some}, optional={"weight": st.floats(1e-300, 1e300)}))
+        tasks.append(st.fixed_dictionaries({"frequency": some}, optional=weight))
     if numbers and len(named) > 1:
         others = sorted(named.keys() - {numbers[0]})
         plan = {"target": st.just(numbers[0]), "features": st.just(others)}
         extras = {"intercept": st.booleans(), "ridge": st.none() | LEVELS, "radius": st.none() | st.floats(1e-9, 9)}
-        tasks.append(st.fixed_dictionaries({"regression": st.fixed_dictionaries(plan, optional=extras)}))
+        fit = st.fixed_dictionaries(plan, optional=extras)
+        tasks.append(st.fixed_dictionaries({"regression": fit}, optional=weight))
     if draw(st.booleans()):
         document["tasks"] = draw(st.lists(st.one_of(tasks), min_size=1, max_size=3))
     if draw(st.booleans()):

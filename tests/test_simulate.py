@@ -16,8 +16,8 @@ from bcdp.cli.app import main
 from bcdp.comparison import compare, standard_error
 from bcdp.correlation import correlation_of
 from bcdp.experiments.results import Row
-from bcdp.simulate import NOTHING, PAPER, SURVEY, UNIFORM, simulate
-from bcdp.simulation_picture import write_png
+from bcdp.experiments.simulation import NOTHING, PAPER, SURVEY, UNIFORM, simulate
+from bcdp.pictures import draw_simulation
 
 FEATURES: dict[str, Any] = {
     "ill": {"type": "binary", "delta": 0.3},
@@ -47,7 +47,7 @@ def test_every_task_mechanism_and_size_has_a_row(rows: list[Row]) -> None:
     assert list(dict.fromkeys(row.panel for row in rows)) == panels
     for panel in panels:
         curves = {row.curve for row in rows if row.panel == panel}
-        assert curves == {SURVEY, PAPER, UNIFORM} | ({NOTHING} if panel == panels[-1] else set())
+        assert curves == {SURVEY, PAPER, UNIFORM, NOTHING}
     assert sorted({row.n for row in rows}) == [100, 400, 1600, 6400]
     assert all(row.q25 <= row.median <= row.q75 and row.trials == 6 for row in rows)
 
@@ -58,6 +58,13 @@ def test_baselines_are_moved_into_the_range_too(rows: list[Row]) -> None:
         largest = {"mean of ill": 0.5, "mean of age": 50.0, "frequencies of region": 1.0}.get(row.panel, math.inf)
         assert row.q75 <= largest
     assert of(rows, "regression of age", NOTHING, 6_400).median == pytest.approx(30.0)
+    assert of(rows, "mean of ill", NOTHING, 6_400).median == 0.0  # the truth is 1/2, which anybody may guess
+
+
+def test_a_small_share_is_told_beside_the_error_of_answering_zero() -> None:
+    """Two of a hundred are ill: a clipped estimate of 0 has an error of 0.02, and so has no estimate at all."""
+    found = simulate(policy(tasks=[{"mean": ["ill"]}]), {**DATA, "ill": [0] * 98 + [1] * 2}, users=100, trials=2)
+    assert of(found, "mean of ill", NOTHING, 100).median == pytest.approx(0.02)
 
 
 def test_errors_are_what_the_plan_foretells() -> None:
@@ -87,7 +94,9 @@ def test_a_feature_that_may_not_be_asked_is_guessed() -> None:
     """With delta 0 nothing is released by anybody: the error is that of guessing the middle of the range."""
     features = {"secret": {"type": "binary", "delta": 0.0}, "open": {"type": "binary"}}
     found = simulate(Policy(epsilon=1, features=features, correlation=0), {"secret": [1, 1], "open": [0, 1]}, 100, 2)
-    assert {row.median for row in found if row.panel == "mean of secret"} == {0.5}
+    guessed = [row for row in found if row.panel == "mean of secret"]
+    assert {row.median for row in guessed if row.curve != NOTHING} == {0.5}
+    assert {row.median for row in guessed if row.curve == NOTHING} == {0.0}  # the upper bound is the truth here
 
 
 @pytest.mark.parametrize(
@@ -121,7 +130,7 @@ def test_the_command_writes_a_table_and_a_picture(tmp_path: Path, capsys: pytest
 
 
 def test_the_picture_draws_what_there_is(rows: list[Row], tmp_path: Path) -> None:
-    write_png(rows, tmp_path / "picture.png")
+    draw_simulation(rows, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 10_000
 
 

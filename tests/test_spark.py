@@ -103,10 +103,17 @@ def test_spark_gives_the_reports_and_the_tally_of_one_machine(plan: Plan, people
         np.testing.assert_allclose(there.products, here.products, rtol=1e-12, atol=1e-9)  # type: ignore[attr-defined]
 
 
-def watched(folder: Path, pause: float, failing: int | None = None) -> Callable[[Any], Any]:
-    """Lets records pass and notes every attempt at a task with its processes.
+def test_an_id_is_the_same_as_a_number_and_as_text(people: Any) -> None:
+    texts = engine.privatize(PLAN, people.withColumn("id", people["id"].cast("string")), KEY, "id")
+    numbers = texts.withColumn("id", texts["id"].cast("bigint"))
+    assert by_id(numbers.toArrow()) == expected(PLAN)
 
-    A first attempt pauses in the middle; at the partition `failing` it fails there.
+
+def watched(folder: Path, waiting: bool = False, failing: int | None = None) -> Callable[[Any], Any]:
+    """Lets records pass and notes every attempt at a task with its processes once half of them are through.
+
+    A first attempt that is `waiting` stays there until the test makes the folder `go`; at the partition `failing` it
+    fails there.
     """
 
     def passing(batches: Any) -> Any:
@@ -116,12 +123,14 @@ def watched(folder: Path, pause: float, failing: int | None = None) -> Callable[
         worker, daemon = os.getpid(), os.getppid()
         executor = int(Path(f"/proc/{daemon}/stat").read_text().rsplit(")", 1)[1].split()[1])
         partition, attempt = context.partitionId(), context.attemptNumber()
-        (folder / f"{partition}-{attempt}").write_text(json.dumps([worker, executor]))
         for batch in batches:
             middle = len(batch) // 2
             yield batch.slice(0, middle)
+            (folder / f"{partition}-{context.taskAttemptId()}").write_text(json.dumps([worker, executor]))
             if attempt == 0:
-                time.sleep(pause)
+                until = time.monotonic() + 60
+                while waiting and not (folder / "go").exists() and time.monotonic() < until:
+                    time.sleep(0.01)
                 if partition == failing:
                     raise RuntimeError("a task that fails in the middle")
             yield batch.slice(middle)
@@ -131,7 +140,7 @@ def watched(folder: Path, pause: float, failing: int | None = None) -> Callable[
 
 def attempts(folder: Path) -> dict[int, int]:
     """How many attempts there were at each partition."""
-    names = [path.name.split("-")[0] for path in folder.iterdir()]
+    names = [path.name.split("-")[0] for path in folder.glob("*-*")]
     return {int(name): names.count(name) for name in set(names)}
 
 
@@ -142,7 +151,7 @@ def first_process(folder: Path, which: int) -> int:
             if text := path.read_text():
                 return int(json.loads(text)[which])
         time.sleep(0.01)
-    raise AssertionError("no task has begun")
+    raise AssertionError("no task is in the middle")
 
 
 def gone(pid: int) -> bool:
@@ -156,13 +165,13 @@ def gone(pid: int) -> bool:
 def test_a_worker_killed_in_the_middle_changes_nothing(which: int, name: str, people: Any, tmp_path: Path) -> None:
     folder = tmp_path / name
     folder.mkdir()
-    slow = people.mapInArrow(watched(folder, pause=2.0), people.schema)
+    slow = people.mapInArrow(watched(folder, waiting=True), people.schema)
     found: list[pa.Table] = []
     job = threading.Thread(target=lambda: found.append(engine.privatize(PLAN, slow, KEY, "id").toArrow()))
     job.start()
     victim = first_process(folder, which)
-    time.sleep(0.5)
     os.kill(victim, signal.SIGKILL)
+    (folder / "go").mkdir()
     job.join(120)
     assert not job.is_alive()
     assert gone(victim)
@@ -177,7 +186,7 @@ def test_a_task_that_runs_twice_answers_once(people: Any, tmp_path: Path) -> Non
     """
     folder = tmp_path / "attempts"
     folder.mkdir()
-    failing = people.mapInArrow(watched(folder, 0.0, failing=0), people.schema)
+    failing = people.mapInArrow(watched(folder, failing=0), people.schema)
     assert by_id(engine.privatize(PLAN, failing, KEY, "id").toArrow()) == expected(PLAN)
     assert attempts(folder)[0] == 2
 
@@ -241,7 +250,7 @@ def test_mistakes_are_told_in_one_line(
     pq.write_table(strange, tmp_path / "strange.parquet")
     keyed = ["--key-file", str(tmp_path / "key"), "--id-column", "id"]
     for source, options, message in (
-        ("strange.parquet", keyed, "column 'kind': got 'z'; accepted: 'a', 'b', 'c'"),
+        ("strange.parquet", keyed, "column 'kind': got a value that is not listed; accepted: 'a', 'b', 'c'"),
         ("people.parquet", [], "--engine spark: got no key and no id column; accepted: a key file and an id column"),
         ("nowhere", keyed, "there is no such file or table"),
         ("plan.json", keyed, "its ending '.json' is not known here"),

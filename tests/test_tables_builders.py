@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import itertools
 import math
-import pkgutil
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
-import bcdp.tables
 from bcdp.errors import InputError
 from bcdp.tables import (
     TOTAL,
@@ -42,10 +39,28 @@ def numeric_moments(budget: float) -> np.ndarray:
     return table.second_moments(numeric_values(table.levels))
 
 
-@pytest.mark.parametrize(("budget", "promised"), [(1.0, 4.31), (2.0, 1.20), (3.0, 0.66)])
-def test_numeric_tables_reach_the_promised_average(budget: float, promised: float) -> None:
+def least_average(budget: float, levels: int = 17, symbols: int = 41) -> float:
+    """The linear program of docs/theory.md, section 4.2, with equally spaced decode values: `W(x, y)`, then `M_y`."""
+    decoded = np.linspace(-1.6, 1.6, symbols) / math.tanh(budget / 2)
+    each, symbol = np.eye(levels), np.eye(symbols)
+    none, weights = np.zeros((levels, symbols)), np.eye(levels * symbols)
+    ceilings = np.tile(symbol, (levels, 1))
+    squares = np.hstack([np.kron(each, decoded**2), none])
+    found = linprog(
+        np.append(np.tile(decoded**2, levels) / levels, np.zeros(symbols)),
+        np.vstack([np.hstack([weights, -ceilings]), np.hstack([-weights, math.exp(-budget) * ceilings]), squares]),
+        np.append(np.zeros(2 * levels * symbols), np.full(levels, 1.1 * one_bit_moment(budget))),
+        np.vstack([np.hstack([np.kron(each, row), none]) for row in (np.ones(symbols), decoded)]),
+        np.append(np.ones(levels), np.linspace(-1, 1, levels)),
+    )
+    return float(found.fun)
+
+
+@pytest.mark.parametrize("budget", [1.0, 2.0, 3.0])
+def test_numeric_tables_reach_the_least_average(budget: float) -> None:
+    """One randomized bit is 8%, 44% and 88% above it."""
     assert numeric(budget).levels == 17
-    assert numeric_moments(budget).mean() <= promised
+    assert numeric_moments(budget).mean() <= 1.005 * least_average(budget) < one_bit_moment(budget) / 1.07
 
 
 @pytest.mark.parametrize("budget", [0.05, 0.3, 0.31, 0.5, 0.83, 1.0, 1.7, 2.0, 3.342, 3.49, 5.0, 9.0, 16.0, 40.0])
@@ -180,8 +195,3 @@ def test_categorical_information_is_that_of_the_integer_table(levels: int) -> No
     assert np.allclose(categorical_information(levels, budgets), reached, rtol=1e-3)
     assert categorical_information(levels, 0.0) == 0.0
     assert np.isfinite(categorical_information(levels, 700.0))
-
-
-@pytest.mark.parametrize("module", [module.name for module in pkgutil.iter_modules(bcdp.tables.__path__)])
-def test_examples_run(module: str) -> None:
-    assert doctest.testmod(importlib.import_module(f"bcdp.tables.{module}")).failed == 0

@@ -152,7 +152,9 @@ def test_reports_and_tallies_of_another_plan_are_refused(name: str, tmp_path: Pa
     with pytest.raises(TypeError):
         _ = tally + 1  # type: ignore[operator]
     Tally(other).save(tmp_path / "tally.json")
-    with pytest.raises(InputError, match=rf"tally.plan: got '{other.id}'; accepted: the plan's id {plan.id[:12]}"):
+    with pytest.raises(
+        InputError, match=f"tally.plan: got '{other.id[:12]}..'; accepted: the plan's id {plan.id[:12]}"
+    ):
         Tally.load(tmp_path / "tally.json", plan)
     assert tally.to_dict() == before
 
@@ -257,7 +259,7 @@ def test_what_is_no_tally_is_refused(text: str, tmp_path: Path) -> None:
 def test_a_missing_or_unreadable_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     for path in (tmp_path / "none.json", tmp_path, tmp_path / "bytes"):
-        with pytest.raises(InputError, match=r"tally: .* cannot be read"):
+        with pytest.raises(InputError, match="cannot be read"):
             Tally.load(path, SURVEY)
 
 

@@ -49,6 +49,10 @@ def test_two_implementations_agree_on_random_plans(seed: int) -> None:
             document["correlation"]["default"] = float(rng.choice([0.0, 0.01, 0.3, 1.0]))
         else:
             document["correlation"] = listed(exact_q(plan, random_prior(rng, sizes_of(plan))))
+            marked = [name for name in plan.policy.features if rng.random() < 0.5]
+            if marked:
+                document["correlation"]["rounded"] = marked
+                document["correlation"]["products"] = [["x0", marked[:2], 0.25], ["x2", marked[:1], 0.5]]
         if rng.random() < 0.3:
             document["collection"]["features"]["x0"] |= {"missing": {"binary": 1, "categorical": "a"}.get(
                 document["collection"]["features"]["x0"]["type"], 0.5)}  # fmt: skip
@@ -233,6 +237,7 @@ def test_junk_anywhere_is_refused_in_words_or_harmless(kind: str) -> None:
         rows = [["x", ["y"], 0.2], ["y", ["x"], 0.3]]
         laws = [["x", "y", [[0.2, 0.3, 0.5], [0.5, 0.25, 0.25]]]]
         document["correlation"] = {"kind": "listed", "bounds": rows, "source": "test", "laws": laws}
+        document["correlation"] |= {"rounded": ["x"], "products": [["y", ["x"], 0.1]]}
     if kind == "cascade":
         document["mechanism"] = "cascade"
         document["channels"] = [{"features": ["x", "y"], "keep": 2**31 + 9}, {"features": ["y"], "keep": 2**31}]

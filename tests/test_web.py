@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 import socket
 import subprocess
 import sys
@@ -17,28 +16,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Request, expect
 from scipy.stats import chisquare
 
 from bcdp import Plan, Policy, Tally, estimate, make_plan
 from bcdp.tables import TOTAL, binary, response
-from conftest import require
 
-CHROMIUM = shutil.which("chromium")
 TOKEN = "a-token-of-the-operator"
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 POLICY: dict[str, Any] = {
     "epsilon": 2,
     "correlation": 0.05,
     "features": {
-        "smoker": {"type": "binary", "values": ["no", "yes"], "delta": 0.2, "label": "Do you smoke?"},
+        "age": {"type": "numeric", "bounds": [18, 100]},
         "income": {
             "type": "numeric",
             "bounds": [0, 200000],
@@ -47,20 +36,11 @@ POLICY: dict[str, Any] = {
             "label": "Yearly income",
             "help": "Before tax.",
         },
+        "smoker": {"type": "binary", "values": ["no", "yes"], "delta": 0.2, "label": "Do you smoke?"},
         "region": {"type": "categorical", "values": ["north", "south", "east", "west"]},
-        "age": {"type": "numeric", "bounds": [18, 100]},
         "town": {"type": "categorical", "values": [f"town {i}" for i in range(12)], "label": "Your town"},
     },
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    require(CHROMIUM, "chromium")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")
@@ -320,6 +300,14 @@ def test_every_state_of_the_survey_is_readable(browser: Browser, server: str, wi
     assert_readable(page)
     assert page.evaluate("document.documentElement.lang") == "en"
     visit.context.close()
+
+
+def test_questions_come_in_the_policy_s_order(visit: Visit) -> None:
+    page = visit.open()
+    expect(page.locator("form")).to_be_visible()
+    text = page.locator("form").inner_text()
+    places = [text.index(feature.get("label", name)) for name, feature in POLICY["features"].items()]
+    assert places == sorted(places)
 
 
 def test_a_keyboard_is_enough(visit: Visit) -> None:

@@ -15,7 +15,7 @@ from bcdp.encoding import as_arrow, encode
 from bcdp.plan import Plan, certify
 from bcdp.planning import make_plan
 from bcdp.policy import NumericFeature, Policy
-from bcdp.tables import TOTAL, Table, binary, hadamard, joint, numeric, response, subset
+from bcdp.tables import TOTAL, Dense, Table, binary, hadamard, joint, numeric, response, subset
 
 FOLDER = Path(__file__).resolve().parent.parent / "vectors"
 MANY = 1000
@@ -181,6 +181,23 @@ def categories(size: int) -> dict[str, Any]:
     return {"type": "categorical", "values": [f"v{i}" for i in range(size)]}
 
 
+def numbers(menus: list[list[int]], correlation: Any) -> Plan:
+    """Questions about numbers: rounded to some of 17 levels, multiplied, squared, or rounded otherwise."""
+    asked: Asked = [
+        (("x",), (17,), numeric(1.3)),
+        (("x", "y"), (2, 5), joint((2, 5), 0.8)),
+        (("bit",), (2,), binary(0.3)),
+        (("x", "y"), (17,), numeric(1.4), [None, None]),
+        (("x",), (17,), numeric(1.2), [None]),
+        (("bit", "x"), (9,), response(9, 0.7), [None, None]),
+        (("y",), (17,), numeric(1.1)),
+        (("x",), (4,), response(4, 0.9)),
+    ]
+    kept = sorted({number for menu in menus for number in menu})
+    features = {"secret": BIT, "bit": BIT, "x": NUMBER, "y": NUMBER}
+    return built(features, [asked[k] for k in kept], [[kept.index(k) for k in menu] for menu in menus], correlation)
+
+
 def designed() -> Plan:
     """A plan as the planner makes it: jointly shaped tables and several menus."""
     policy = Policy(
@@ -206,6 +223,20 @@ LAWS = {
     "source": "a known prior",
     "bounds": [["secret", ["answer"], 0.4], ["secret", ["kind"], 0.3]],
     "laws": [["secret", "answer", [[0.4, 0.6], [0.55, 0.45]]], ["secret", "kind", [[0.5, 0.3, 0.2], [0.3, 0.3, 0.4]]]],
+}
+ROUNDED = {
+    "kind": "listed",
+    "source": "a sample",
+    "bounds": [
+        [feature, others, 0.0625]
+        for feature, others in (
+            *[("secret", others) for others in (["x"], ["x", "y"], ["bit", "x"], ["bit", "x", "y"])],
+            *[("bit", others) for others in (["x"], ["x", "y"])],
+            ("x", ["y"]),
+        )
+    ],
+    "rounded": ["x", "y"],
+    "products": [["bit", ["x", "y"], 0.25], ["secret", ["x"], 0.125], ["secret", ["x", "y"], 0.1875]],
 }
 MIXED: dict[str, Any] = {"bit": {**BIT, "missing": True}, "number": NUMBER, "kind": categories(3), "never": BIT}
 
@@ -249,6 +280,15 @@ PLANS: dict[str, Callable[[], Plan]] = {
         LAWS,
     ),
     "designed": designed,
+    "never-given": lambda: built(
+        {"answer": BIT, "secret": BIT},
+        [(("answer",), (2,), Dense(np.array([[0, TOTAL // 2 + 9, TOTAL // 2 - 9], [0, TOTAL // 2, TOTAL // 2]])))],
+        [[0]],
+        {**LAWS, "bounds": [["secret", ["answer"], 1.0]], "laws": [["secret", "answer", [[0.25, 0.75], [0.75, 0.25]]]]},
+    ),
+    "rounded": lambda: numbers([[0], [1, 2], [3], [4], [5, 6]], ROUNDED),
+    "rounded-beside": lambda: numbers([[4, 6], [0]], ROUNDED),
+    "rounded-otherwise": lambda: numbers([[7], [0]], ROUNDED),
 }
 
 
@@ -309,6 +349,18 @@ def refused() -> list[dict[str, str]]:
     case("a law that is none", lambda d: d["correlation"]["laws"][0].__setitem__(2, [[0.4, 0.5], [0.55, 0.45]]))
     case("a law of too many values", lambda d: d["correlation"]["laws"][0][2].__setitem__(0, [0.4, 0.5, 0.1]))
     case("laws stated twice", lambda d: d["correlation"]["laws"].append(d["correlation"]["laws"][0]))
+    text = PLANS["never-given"]().text
+    case("a symbol that is never given hides the others", lambda d: d["certificate"]["features"]["secret"].update(
+        certified=0.0))  # fmt: skip
+    unmarked = {key: value for key, value in ROUNDED.items() if key not in ("rounded", "products")}
+    for what, menu in (("product", [3]), ("square", [4]), ("square beside it", [4, 6]), ("number of 4 levels", [7])):
+        text = numbers([menu], unmarked).text
+        case(f"a {what} that counts as if it were rounded once", lambda d: d["correlation"].update(rounded=["x", "y"]))
+    text = PLANS["rounded"]().text
+    case("a product that is known less well", lambda d: d["correlation"]["products"][2].__setitem__(2, 0.5))
+    case("a product stated twice", lambda d: d["correlation"]["products"].append(["bit", ["y", "x"], 0.25]))
+    case("rounded numbers named twice", lambda d: d["correlation"]["rounded"].append("x"))
+    case("rounded numbers without a name", lambda d: d["correlation"].update(rounded=[]))
     text = PLANS["menus"]().text
     cases.append({"why": "half a text", "plan": text[: len(text) // 2]})
     cases.append({"why": "a key twice", "plan": text.replace('{"bcdp":1,', '{"bcdp":1,"bcdp":1,', 1)})

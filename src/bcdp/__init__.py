@@ -15,27 +15,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bcdp.device import Device, privatize
+    from bcdp.device import privatize
     from bcdp.errors import InputError
     from bcdp.estimates import Estimates, estimate
     from bcdp.ledger import Ledger, Release
+    from bcdp.memory import Device
     from bcdp.plan import Plan
     from bcdp.planning import make_plan
     from bcdp.policy import Policy
-    from bcdp.regression.regressor import SurveyRegressor
+    from bcdp.regressor import SurveyRegressor
     from bcdp.tally import Tally
 
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "Device": "bcdp.device",
+    "Device": "bcdp.memory",
     "Estimates": "bcdp.estimates",
     "InputError": "bcdp.errors",
     "Ledger": "bcdp.ledger",
     "Plan": "bcdp.plan",
     "Policy": "bcdp.policy",
     "Release": "bcdp.ledger",
-    "SurveyRegressor": "bcdp.regression.regressor",
+    "SurveyRegressor": "bcdp.regressor",
     "Tally": "bcdp.tally",
     "estimate": "bcdp.estimates",
     "make_plan": "bcdp.planning",

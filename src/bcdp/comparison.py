@@ -1,8 +1,9 @@
 """The error to expect from a plan, beside the paper's mechanism and uniform LDP at the same guarantee.
 
-All three are predictions, second moments counted, for the same people and the same demands, and each alternative is
-taken at its best: the paper's mechanism at its best level (never worse than with its own heuristic), uniform LDP as the
-survey that protects every feature like the most sensitive one.
+All three are predictions for the worst population and the same demands, and each alternative is taken at its best: the
+paper's mechanism at its best level (never worse than with its own heuristic), uniform LDP as the survey that protects
+every feature like the most sensitive one. Worst is a population with shares of one half, numbers at the bounds (half of
+them at each) and equally frequent categories: no other has larger errors (docs/theory.md, section 4.3).
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.cascade import budgets, predicted_error
+from bcdp.cascade import budgets
 from bcdp.cascade.device import coordinates
-from bcdp.correlation import Correlation, PerFeature
+from bcdp.cascade.mechanism import least_variances, open_channels
+from bcdp.correlation import Correlation, PerFeature, unrounded_q
 from bcdp.plan import Plan
-from bcdp.policy import NumericFeature, Policy
-from bcdp.survey import information
+from bcdp.policy import Feature, NumericFeature, Policy
+from bcdp.survey.decoding import largest_errors
 from bcdp.survey.planner import plan_survey
 from bcdp.survey.pricing import NEGLIGIBLE
 
@@ -27,7 +29,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Errors:
-    """n times the squared error of one feature: of its mean on the [-1, 1] scale, or summed over its frequencies."""
+    """n times the largest squared error of a feature: of its mean on the [-1, 1] scale, or summed over frequencies."""
 
     plan: float
     paper: float
@@ -57,26 +59,32 @@ def paper_budgets(policy: Policy, correlation: Correlation) -> Array:
     """The paper's budget of each coordinate, at the best level for the policy's demands."""
     owners = coordinates(policy)
     demands = [policy.features[name].delta for name in owners]
-    q = [correlation.q(name, frozenset(policy.features) - {name}) for name in owners]
+    q = [unrounded_q(correlation, name, frozenset(policy.features) - {name}) for name in owners]
     return budgets(demands, policy.epsilon, q).c
 
 
 def _survey(plan: Plan) -> dict[str, float]:
-    told = information(plan)
-    return {name: 1 / told[name] if told[name] > 0 else math.inf for name in plan.policy.features}
+    errors = largest_errors(plan)
+    return {name: errors[name] for name in plan.policy.features}
 
 
 def _cascade(policy: Policy, c: Array) -> dict[str, float]:
-    each = predicted_error(c, 1) if np.any(c > 0) else np.full(len(c), math.inf)
-    errors = dict.fromkeys(policy.features, 0.0)
-    for name, error in zip(coordinates(policy), each, strict=True):
+    """What the channels add to what chance leaves when everybody is asked openly: the two are independent."""
+    noise = np.nan_to_num(least_variances(open_channels(c), len(c)), nan=math.inf)
+    errors = {name: openly(feature) for name, feature in policy.features.items()}
+    for name, error in zip(coordinates(policy), noise, strict=True):
         scale = 0.25 if policy.features[name].type == "categorical" else 1.0  # indicators count on the [0, 1] scale
         errors[name] += float(error) * scale
     return errors
 
 
+def openly(feature: Feature) -> float:
+    """n times the largest squared error without any protection, as `Errors` counts it."""
+    return 1 - 1 / len(feature.values) if feature.type == "categorical" else 1.0
+
+
 def standard_error(policy: Policy, name: str, error: float, people: int) -> float:
-    """The standard error for so many people in the feature's own units; of a typical frequency for categories."""
+    """The largest standard error for so many people in own units; of frequencies, the root of their mean square."""
     feature = policy.features[name]
     if isinstance(feature, NumericFeature):
         return math.sqrt(error / people) * (feature.bounds[1] - feature.bounds[0]) / 2

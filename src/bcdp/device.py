@@ -11,10 +11,8 @@ question's category and -1 elsewhere, and numbers as they are: `v = x y`, or `v 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,11 +21,9 @@ import pyarrow as pa
 
 from bcdp.cascade.device import release
 from bcdp.encoding import Codes, as_arrow, encode
-from bcdp.errors import InputError, refuse
-from bcdp.ledger import Ledger, release_of
+from bcdp.errors import refuse
 from bcdp.plan import Plan, Question
-from bcdp.randomness import RecordWords, Words, check_key, fresh_key
-from bcdp.tables import TOTAL
+from bcdp.randomness import RecordWords, Words, as_ids, check_key, fresh_key
 from bcdp.tables.intervals import Intervals
 
 PLAN_KEY = b"bcdp.plan"
@@ -38,8 +34,8 @@ def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None)
 
     With a `key` and `ids` (a column's name, or one id per record) the same records give the same reports again; without
     them the randomness is fresh. An id stands for one record: its values must not change between two runs, because two
-    answers made with the same words can be compared. Arrow tables, pandas, polars and mappings of columns are read
-    alike.
+    answers made with the same words can be compared. The ids 7 and "7" are one, "007" is another. Arrow tables, pandas,
+    polars and mappings of columns are read alike.
 
     >>> from bcdp import Policy, make_plan
     >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
@@ -80,31 +76,15 @@ def _ids(records: pa.Table, key: bytes | None, ids: Any) -> Any:
         ids = records.column(ids)
     if len(ids) != len(records):
         raise refuse("ids", f"{len(ids)} ids", f"one for each of the {len(records)} records")
-    if isinstance(ids, pa.Array | pa.ChunkedArray):
-        if ids.null_count:
-            raise refuse("ids", f"{ids.null_count} missing values", "an id for every record")
-        ids = pa.chunked_array(ids) if isinstance(ids, pa.Array) else ids
-        if pa.types.is_integer(ids.type):
-            ids = ids.to_numpy()
-        elif _is_text(ids.type):
-            ids = pa.concat_arrays(ids.cast(pa.large_string()).chunks or [pa.array([], pa.large_string())])
-        else:
-            ids = ids.to_pylist()
-    distinct = _distinct(ids)
-    if distinct < len(ids):
-        raise refuse("ids", f"{distinct} different ids for {len(ids)} records", "a different id for each record")
-    return ids
+    known = as_ids(ids)
+    if (distinct := _distinct(known)) < len(known):
+        raise refuse("ids", f"{distinct} different ids for {len(known)} records", "a different id for each record")
+    return known
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _distinct(ids: Any) -> int:
+def _distinct(ids: npt.NDArray[Any] | pa.Array) -> int:
     if isinstance(ids, pa.Array):
         return len(ids.unique())
-    if not isinstance(ids, np.ndarray) or ids.dtype.kind not in "iu":
-        return len(set(ids))
     ordered = ids if np.all(ids[1:] > ids[:-1]) else np.sort(ids)
     return len(ids) - int(np.count_nonzero(ordered[1:] == ordered[:-1]))
 
@@ -176,63 +156,3 @@ def round_at_random(value: npt.NDArray[np.float64], levels: int, words: Words) -
     place = (value + 1) / 2 * (levels - 1)
     below = np.minimum(np.floor(place), levels - 2)
     return (below + (words < (place - below) * 2.0**32)).astype(np.int64)
-
-
-class Device:
-    """One person's device: answers each plan once and remembers the answer, because a second one would tell more.
-
-    `memory` is a mapping or the path of a JSON file that keeps the answers by plan id. With the path of a `ledger` the
-    device refuses a plan that exceeds the person's limits there, before anything is drawn, and enters what it answers.
-    """
-
-    def __init__(
-        self, memory: MutableMapping[str, dict[str, int]] | str | Path, ledger: str | Path | None = None
-    ) -> None:
-        self._ledger = ledger
-        self._path = Path(memory) if isinstance(memory, str | Path) else None
-        self._memory = memory if not isinstance(memory, str | Path) else self._read(Path(memory))
-
-    @staticmethod
-    def _read(path: Path) -> dict[str, dict[str, int]]:
-        if not path.exists():
-            return {}
-        try:
-            kept = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"memory: {path} cannot be read ({error}); accepted: a file written by a device") from None
-        reports = kept.values() if isinstance(kept, dict) else [kept]
-        if not all(
-            isinstance(report, dict)
-            and report.keys() == {"menu", "answer"}
-            and all(type(number) is int and 0 <= number < TOTAL for number in report.values())
-            for report in reports
-        ):
-            raise refuse("memory", str(path), "a file written by a device")
-        return dict(kept)
-
-    def answer(self, plan: Plan, record: Mapping[str, Any]) -> dict[str, int]:
-        """The report `{"menu": .., "answer": ..}` for a record: the first one again, if there was one."""
-        if plan.mechanism != "survey":
-            raise refuse("plan.mechanism", plan.mechanism, "survey; a cascade report is made by privatize()")
-        if plan.id not in self._memory:
-            self._charge(plan)
-            reports = privatize(plan, {name: [record.get(name)] for name in plan.policy.features})
-            self._memory[plan.id] = {name: reports.column(name)[0].as_py() for name in ("menu", "answer")}
-            if self._path is not None:
-                # whole or not at all: half a file would be refused, a lost one would answer again
-                draft = self._path.with_name(self._path.name + ".new")
-                draft.write_text(json.dumps(self._memory), encoding="utf-8")
-                draft.replace(self._path)
-        return dict(self._memory[plan.id])
-
-    def _charge(self, plan: Plan) -> None:
-        """Enters the plan before it is answered: what was charged and never sent costs nobody's privacy."""
-        if self._ledger is None:
-            return
-        spent = Ledger.load(self._ledger)
-        if spent.holds(plan.id):
-            raise InputError(
-                f"ledger: {self._ledger} holds plan {plan.id[:12]}.., but its answer is lost; "
-                "accepted: a plan not answered yet, because a second answer would tell more"
-            )
-        spent.add(release_of(plan)).save(self._ledger)

@@ -2,13 +2,16 @@
 
 A numeric feature becomes a float in [-1, 1], a binary or categorical one the number of its value. What is missing is
 imputed by the policy's public rule, what is out of bounds is moved to the nearer bound, and a value that the policy
-does not know is refused.
+does not know is refused, by its column and row: errors never quote a record.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
+from decimal import Decimal
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,7 @@ from bcdp.policy import NumericFeature, Policy
 
 Codes = npt.NDArray[Any]  # float64 in [-1, 1], or int16 numbers of values
 _CODE = np.int16
+_NUMBERS = (int, float, Decimal, np.number, type(None))
 _WIDEST = 2**20  # the widest range of whole numbers that is looked up in a table
 
 
@@ -31,16 +35,20 @@ def as_arrow(table: Any) -> pa.Table:
     try:
         if isinstance(table, pa.RecordBatch):
             return pa.Table.from_batches([table])
-        if isinstance(table, Mapping):
-            return pa.table({name: _column(name, values) for name, values in table.items()})
-        return pa.table(table)
+        return _from_columns(table) if isinstance(table, Mapping) else pa.table(table)
     except InputError:
         raise
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):  # their own words may quote the records
+        if hasattr(table, "items") and not isinstance(table, Mapping):  # pandas: one column at a time tells which
+            return as_arrow(dict(table.items()))
         raise InputError(
-            f"table: {type(table).__name__} cannot be read ({error}); accepted: pandas, polars, pyarrow or a "
-            "mapping of names to columns of equal length"
+            f"table: {type(table).__name__} cannot be read; accepted: pandas, polars, pyarrow or a mapping of names to "
+            "columns of equal length"
         ) from None
+
+
+def _from_columns(columns: Mapping[Any, Any]) -> pa.Table:
+    return pa.table({name: _column(name, values) for name, values in columns.items()})
 
 
 def _column(name: object, values: Any) -> Any:
@@ -48,8 +56,24 @@ def _column(name: object, values: Any) -> Any:
         return values
     try:
         return pa.array(values, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"column '{name}': cannot be read ({error}); accepted: a list of values of one type") from None
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        if isinstance(values, Collection) and all(isinstance(value, _NUMBERS) for value in values):
+            return pa.array([_as_float(value) for value in values], pa.float64())
+        raise InputError(
+            f"column '{name}': {type(values).__name__} cannot be read; accepted: a list of values of one type"
+        ) from None
+
+
+def _as_float(value: Any) -> float | None:
+    """A number that may be too large for Arrow, as the nearest double: sending must not depend on how large it is."""
+    if value is None:
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except ValueError:  # a signalling NaN
+        return math.nan
 
 
 def arrow_types(policy: Policy) -> dict[str, pa.DataType]:
@@ -64,9 +88,55 @@ def encode(policy: Policy, table: pa.Table) -> dict[str, Codes]:
     """One array of codes for each feature of the policy; other columns are not looked at."""
     found = {name: table.column_names.count(name) for name in policy.features}
     if unclear := {name: count for name, count in found.items() if count != 1}:
-        shown = ", ".join(f"{count or 'no'} column{'s' * (count > 1)} '{name}'" for name, count in unclear.items())
-        raise InputError(f"table: got {shown}; accepted: one column for each of {', '.join(policy.features)}")
+        shown = ", ".join(
+            f"{count or 'no'} column{'s' * (count > 1)} {name!r}{'' if count else _instead(name, table.column_names)}"
+            for name, count in unclear.items()
+        )
+        named = ", ".join(map(repr, policy.features))
+        raise InputError(f"table: got {shown}; accepted: one column for each of {named}")
     return {name: _encode_column(policy, name, table.column(name)) for name in policy.features}
+
+
+def _instead(name: str, columns: list[str]) -> str:
+    """The column that may have been meant, in brackets; empty if none is near."""
+    alike = {column.strip().casefold(): column for column in columns}
+    close = get_close_matches(name.strip().casefold(), alike, n=1)
+    return f" (did you mean {alike[close[0]]!r}?)" if close else ""
+
+
+def unusual(policy: Policy, table: pa.Table) -> Counter[tuple[str, str]]:
+    """How many values of each feature are "missing" or "outside" the bounds, in a table that can be encoded.
+
+    This depends on the records: it is for whoever holds them all, and never leaves a device.
+    """
+    found = Counter[tuple[str, str]]()
+    for name, feature in policy.features.items():
+        column = table.column(name)
+        found[name, "missing"] = int(np.count_nonzero(is_missing(column)))
+        if isinstance(feature, NumericFeature):
+            numbers, (low, high) = _numbers(column), feature.bounds
+            found[name, "outside"] = int(np.count_nonzero((numbers < low) | (numbers > high)))
+    return found
+
+
+def is_missing(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+    """Where a column has no value: null, NaN, or an empty text."""
+    return np.concatenate([np.empty(0, dtype=bool), *map(_missing, column.chunks)])
+
+
+def _missing(values: pa.Array) -> npt.NDArray[np.bool_]:
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        words = np.append(_missing(values.dictionary), True)  # last, what a null place stands for
+        if not words[:-1].any() and not values.null_count:
+            return np.zeros(len(values), dtype=bool)
+        return np.asarray(words[values.indices.cast(pa.int64()).fill_null(len(words) - 1)])
+    missing = values.is_null(nan_is_null=True)
+    if pa.types.is_string_view(kind):
+        values, kind = values.cast(pa.string()), pa.string()
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
+        missing = pc.or_(missing, pc.equal(pc.binary_length(values), 0).fill_null(True))
+    return np.asarray(missing.to_numpy(zero_copy_only=False))
 
 
 def _encode_column(policy: Policy, name: str, column: pa.ChunkedArray) -> Codes:
@@ -75,18 +145,25 @@ def _encode_column(policy: Policy, name: str, column: pa.ChunkedArray) -> Codes:
         return _scaled(feature, name, column)
     known = codes_of(feature.values)
     imputed = known[_text(feature.imputed)]
-    parts = []
+    parts, rows = [], 0
     for chunk in column.chunks:
         try:
-            codes = _codes(known, imputed, chunk)
+            codes = _codes({"": imputed, **known}, imputed, chunk)
         except pa.ArrowNotImplementedError:
             raise refuse(f"column '{name}'", f"values of type {chunk.type}", "text, numbers or true/false") from None
         if len(codes) and codes.min() < 0:
-            values = feature.values or ()
-            listed = ", ".join(map(repr, values[:12])) + ", ..." * (len(values) > 12) or "0, 1, false or true"
-            raise refuse(f"column '{name}'", chunk[int(codes.argmin())].as_py(), listed)
+            raise _unknown(name, feature.values, rows + int(codes.argmin()) + 1)
+        rows += len(codes)
         parts.append(codes)
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=_CODE), *parts])
+
+
+def _unknown(name: str, values: tuple[Any, ...] | None, row: int) -> InputError:
+    listed = ", ".join(map(repr, (values or (0, 1, False, True))[:12])) + ", ..." * (len(values or ()) > 12)
+    hint = " (other words: state `values` in the policy)" * (values is None)
+    error = InputError(f"column '{name}': got a value that is not listed; accepted: {listed}, or empty{hint}")
+    error.row = row
+    return error
 
 
 def _codes(known: Mapping[str, int], imputed: int, values: pa.Array) -> npt.NDArray[np.int16]:
@@ -150,10 +227,20 @@ def _text(value: object) -> str:
 
 
 def codes_of(values: tuple[Any, ...] | None) -> dict[str, int]:
-    """The number of each value, by its word; a binary feature without values knows 0/1 and false/true."""
-    if values is None:
-        return {"0": 0, "1": 1, "false": 0, "true": 1, "False": 0, "True": 1}
-    return {_text(value): number for number, value in enumerate(values)}
+    """The number of each value, by its words; a binary feature without values knows 0/1 and false/true.
+
+    Files write 1 as 1.0 where another row is missing, and true as True or TRUE: each is known, unless it is listed as
+    another value.
+    """
+    listed = [(0, 0), (1, 1), (False, 0), (True, 1)] if values is None else [(v, n) for n, v in enumerate(values)]
+    also = {word: number for value, number in listed for word in _other_words(value)}
+    return {**also, **{_text(value): number for value, number in listed}}
+
+
+def _other_words(value: object) -> tuple[str, ...]:
+    if isinstance(value, bool):
+        return str(value), str(value).upper()
+    return (f"{value}.0",) if isinstance(value, int) else ()
 
 
 def _code(known: Mapping[str, int], imputed: int, value: object) -> int:
@@ -168,8 +255,7 @@ def _scaled(feature: NumericFeature, name: str, column: pa.ChunkedArray) -> npt.
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)
     ):
         raise refuse(f"column '{name}'", f"values of type {kind}", "numbers")
-    numbers = np.array(pc.cast(column, pa.float64(), safe=False).to_numpy(), dtype=np.float64)
-    low, high = feature.bounds
+    numbers, (low, high) = np.array(_numbers(column)), feature.bounds
     numbers[np.isnan(numbers)] = feature.imputed
     np.clip(numbers, low, high, out=numbers)
     numbers -= low
@@ -177,3 +263,8 @@ def _scaled(feature: NumericFeature, name: str, column: pa.ChunkedArray) -> npt.
     numbers *= 2
     numbers -= 1
     return np.clip(numbers, -1.0, 1.0, out=numbers)
+
+
+def _numbers(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
+    """The numbers of a column, NaN where there is none."""
+    return np.asarray(pc.cast(column, pa.float64(), safe=False).to_numpy(), dtype=np.float64)

@@ -2,9 +2,40 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_KINDS = {
+    "int": "a whole number, such as 50000",
+    "float": "a number, such as 0.5",
+    "finite": "a finite number",
+    "bool": "true or false",
+    "string": "text",
+    "list": "a list",
+    "tuple": "a list",
+    "dict": "a mapping",
+    "model": "a mapping",
+    "missing": "a value for this key",
+    "extra": "no such key",
+}
+_LIMITS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
+
 
 class InputError(ValueError):
-    """Input that cannot be used; the message names the field, its value and what is accepted."""
+    """Input that cannot be used; the message names the field, its value and what is accepted.
+
+    What is wrong with people's records is told without their values; `row` is the record's number in its table, from 1.
+
+    >>> from bcdp import Policy
+    >>> try:
+    ...     Policy(epsilon=-1, features={"smoker": {"type": "binary"}})
+    ... except InputError as mistake:
+    ...     print(mistake)
+    epsilon: got -1; accepted: a number above 0 and at most 20 (a larger one would protect nobody)
+    """
+
+    row: int | None = None
 
 
 def refuse(name: str, value: object, accepted: str) -> InputError:
@@ -13,3 +44,15 @@ def refuse(name: str, value: object, accepted: str) -> InputError:
     if len(shown) > 200:
         shown = shown[:197] + "..."
     return InputError(f"{name}: got {shown}; accepted: {accepted}")
+
+
+def accepted(mistake: Mapping[str, Any]) -> str:
+    """What one of pydantic's errors says would be accepted, in the house's words.
+
+    >>> accepted({"type": "greater_than_equal", "msg": "Input should be greater than or equal to 1", "ctx": {"ge": 1}})
+    'a number of at least 1'
+    """
+    limits = [f"a number {_LIMITS[key]} {limit}" for key, limit in mistake.get("ctx", {}).items() if key in _LIMITS]
+    kind = _KINDS.get(mistake["type"].partition("_")[0])
+    own = re.sub(r"^(Input should be|Value error, .* is not) (a valid )?|\.$", "", mistake["msg"])
+    return next(iter(limits), kind or own)

@@ -1,15 +1,21 @@
-"""Tables on disk, read batch by batch and written whole or not at all: Parquet, CSV and Arrow."""
+"""Tables on disk, read batch by batch and written whole or not at all: Parquet, CSV and Arrow.
+
+What is wrong with a file is told by its columns and lines: what people's records say is never quoted.
+"""
 
 from __future__ import annotations
 
+import csv
 import errno
 import fcntl
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet
@@ -17,9 +23,11 @@ import pyarrow.parquet
 from bcdp.errors import InputError
 
 BATCH_ROWS = 2**18
+NOT_A_NUMBER = ("", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "NULL", "null")  # cells without a number, in a CSV
 _BATCH_VALUES = 2**22  # rows times columns: wide tables are read in shorter batches, so that memory stays bounded
 _CSV_BYTES = 2**23
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+WRITABLE = "a file in an existing folder that you may write to"
 _FORMATS = "a .parquet, .csv, .arrow or .feather file"
 
 
@@ -29,21 +37,18 @@ def read_batches(
     """The rows of a file in batches of at most 2^18 rows and about 2^22 values.
 
     `types` says how to read the columns of a CSV, which states none itself; `columns` are those that are needed, if the
-    format lets the others be skipped. A folder is read as the Parquet files in it, as Spark writes them.
+    format lets the others be skipped; if one is not there, all are read, so that who asked can say which there are. A
+    folder is read as the Parquet files in it, as Spark writes them.
     """
     try:
         if path.is_dir():
             for part in parquet_files(path):
                 yield from read_batches(part, types, columns)
-        elif path.suffix == ".parquet":
+        elif ending(path) == ".parquet":
             yield from _read_parquet(path, columns)
-        elif path.suffix == ".csv":
-            convert = pa.csv.ConvertOptions(column_types=dict(types or {}), strings_can_be_null=True)
-            read = pa.csv.ReadOptions(block_size=_CSV_BYTES)
-            with pa.csv.open_csv(path, read_options=read, convert_options=convert) as reader:
-                for batch in reader:
-                    yield from _short(batch)
-        elif path.suffix in (".arrow", ".feather"):
+        elif ending(path) == ".csv":
+            yield from _read_csv(path, types, columns)
+        elif ending(path) in (".arrow", ".feather"):
             with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as file:
                 for number in range(file.num_record_batches):
                     yield from _short(file.get_batch(number))
@@ -51,15 +56,41 @@ def read_batches(
             raise InputError(f"{path}: its ending '{path.suffix}' is not known; accepted: {_FORMATS}")
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file; accepted: {_FORMATS}") from None
-    except (pa.ArrowException, OSError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path}: cannot be read ({reason}); accepted: {_FORMATS}, complete") from None
+    except OSError as error:
+        reason = f" ({os.strerror(error.errno)})" if error.errno else ""
+        raise InputError(f"{path}: cannot be read{reason}; accepted: {_FORMATS}, complete") from None
+    except pa.ArrowException:  # its own words may quote the data
+        raise InputError(f"{path}: cannot be read; accepted: {_FORMATS}, complete") from None
+
+
+def read_text(path: Path, accepted: str) -> str:
+    """The text of a document such as a plan."""
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = str(error.strerror).lower() if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InputError(f"{path}: cannot be read ({reason}); accepted: {accepted}") from None
+
+
+@contextmanager
+def told_of(path: Path, rows: int = 0) -> Iterator[None]:
+    """Names the file in errors about its contents, and the record, of which so many rows stand before the table's."""
+    try:
+        yield
+    except InputError as error:
+        row = "" if error.row is None else f", row {rows + error.row:,}"
+        raise InputError(f"{path}{row}: {error}") from None
+
+
+def ending(path: Path) -> str:
+    """How a file's name ends, which says what it holds, in small letters."""
+    return path.suffix.lower()
 
 
 def parquet_files(path: Path) -> list[Path]:
     """The Parquet files of a folder that Spark finished writing, in the order of their names; a file is itself one."""
     if not path.is_dir():
-        if path.suffix != ".parquet":
+        if ending(path) != ".parquet":
             raise InputError(f"{path}: its ending '{path.suffix}' is not known here; accepted: a .parquet file")
         return [path]
     found = sorted(part for part in path.glob("*.parquet") if not part.name.startswith(("_", ".")))
@@ -72,12 +103,97 @@ def parquet_files(path: Path) -> list[Path]:
 def _read_parquet(path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
     schema = pa.parquet.read_schema(path)
     texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
-    chosen = None if columns is None else [name for name in columns if name in schema.names]
+    chosen = _chosen(schema.names, columns)
+    some = None if len(chosen) == len(schema.names) else chosen
     # dictionaries are read as they are stored; nothing is fetched ahead, which would be the whole file
     with pa.parquet.ParquetFile(
         path, read_dictionary=texts, buffer_size=2**20, pre_buffer=False, page_checksum_verification=True
     ) as file:
-        yield from file.iter_batches(batch_size=_rows(len(chosen or schema.names)), columns=chosen)
+        yield from file.iter_batches(batch_size=_rows(len(chosen)), columns=some)
+
+
+def _chosen(names: list[str], columns: Sequence[str] | None) -> list[str]:
+    """The columns of a file to read, as often as they are there."""
+    return names if columns is None or not set(columns) <= set(names) else [name for name in names if name in columns]
+
+
+def csv_names(path: Path) -> list[str]:
+    """The names of a CSV's columns, from its first line."""
+    with _told_of_csv(path), path.open(encoding="utf-8-sig", newline="") as file:
+        names = next((row for row in csv.reader(file) if row), [])
+    if not names:
+        raise InputError(f"{path}: is empty; accepted: a CSV whose first line names the columns")
+    if len(names) == 1 and (apart := {";", "\t"} & set(names[0])):
+        raise InputError(f"{path}: its first line has {apart.pop()!r} and no comma; accepted: a CSV with commas")
+    return names
+
+
+def _read_csv(
+    path: Path, types: Mapping[str, pa.DataType] | None, columns: Sequence[str] | None
+) -> Iterator[pa.RecordBatch]:
+    names = csv_names(path)
+    # a column of no stated type is text: a guess from its first rows could be wrong about a later one
+    stated = {} if types is None else {name: types.get(name, pa.string()) for name in names}
+    chosen = _chosen(names, columns)
+    convert = pa.csv.ConvertOptions(column_types=stated, include_columns=chosen, null_values=NOT_A_NUMBER)
+    read = pa.csv.ReadOptions(block_size=_CSV_BYTES)
+    with (
+        _told_of_csv(path, names),
+        pa.csv.open_csv(path, read_options=read, convert_options=convert) as reader,
+    ):
+        for batch in reader:
+            yield from _short(_empty_is_null(batch))
+
+
+def _empty_is_null(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with nulls for empty texts: in a text every other word, NA too, may be a value."""
+    columns = batch.columns
+    for place, column in enumerate(columns):
+        if pa.types.is_string(column.type) and pc.any(empty := pc.equal(pc.binary_length(column), 0)).as_py():
+            columns[place] = pc.if_else(empty, pa.scalar(None, pa.string()), column)
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+@contextmanager
+def _told_of_csv(path: Path, names: Sequence[str] = ()) -> Iterator[None]:
+    """Says in one sentence, with a line and without its contents, why a CSV cannot be read."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise _not_utf8(path) from None
+    except (pa.ArrowInvalid, csv.Error) as error:
+        if "UTF8" in str(error):
+            raise _not_utf8(path) from None
+        if found := re.match(r"In CSV column #(\d+): CSV conversion error", str(error)):
+            place = int(found[1])
+            line = _line(path, lambda row: not _is_number(row[place]))
+            raise InputError(
+                f"{path}: column '{names[place]}'{line}: got what is no number; accepted: a number, or nothing"
+            ) from None
+        line = _line(path, lambda row: len(row) != len(names))
+        raise InputError(f"{path}{line}: cannot be read; accepted: {len(names)} columns in every line") from None
+
+
+def _not_utf8(path: Path) -> InputError:
+    return InputError(f"{path}: its text is not UTF-8; accepted: a CSV in UTF-8, made by iconv -f latin1 -t utf8")
+
+
+def _line(path: Path, wrong: Callable[[list[str]], bool]) -> str:
+    """The end of a sentence, with the first line after the header that is wrong; empty if none is found."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file)
+            next(row for row in reader if row)
+            return next((f", line {reader.line_num}" for row in reader if row and wrong(row)), "")
+    except (csv.Error, IndexError, UnicodeDecodeError, StopIteration):
+        return ""
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return cell in NOT_A_NUMBER or float(cell) is not None
+    except ValueError:
+        return False
 
 
 def _rows(columns: int) -> int:
@@ -94,9 +210,9 @@ def row_count(path: Path) -> int | None:
     try:
         if path.is_dir():
             return sum(int(pa.parquet.read_metadata(part).num_rows) for part in parquet_files(path))
-        if path.suffix == ".parquet":
+        if ending(path) == ".parquet":
             return int(pa.parquet.read_metadata(path).num_rows)
-        if path.suffix == ".csv":
+        if ending(path) == ".csv":
             with path.open("rb") as file:
                 start = file.read(2**16)
             return round(path.stat().st_size / len(start) * start.count(b"\n")) if start else 0
@@ -110,9 +226,13 @@ def written_whole(path: Path) -> Iterator[Path]:
     """A path beside the real one to write to; it takes the real one's place when the block ends well, else it goes.
 
     A run that is killed leaves its draft behind, which the next run writes over; while a run is alive, a lock keeps
-    others from the same draft.
+    others from the same draft. A link stays a link. What is no file, such as a device, is written to and stays.
     """
-    draft = path.with_name(f".{path.name}.draft")
+    place = Path(os.path.realpath(path))
+    if place.exists() and not place.is_file() and not place.is_dir():
+        yield place
+        return
+    draft = place.with_name(f".{place.name}.draft")
     try:
         with draft.open("ab") as file:
             try:
@@ -124,11 +244,37 @@ def written_whole(path: Path) -> Iterator[Path]:
                 yield draft
                 with draft.open("rb+") as written:
                     os.fsync(written.fileno())
-                draft.replace(path)
+                draft.replace(place)
+                _keep_names(place.parent)
             finally:
                 draft.unlink(missing_ok=True)
     except OSError as error:
         if error.errno not in _NO_ROOM and str(error.filename) != str(draft):
             raise
         reason = os.strerror(error.errno or errno.EIO)
-        raise InputError(f"{path}: cannot be written ({reason}); accepted: a place with enough room") from None
+        accepted = "a place with enough room" if error.errno in _NO_ROOM else WRITABLE
+        raise InputError(f"{path}: cannot be written ({reason}); accepted: {accepted}") from None
+
+
+def _keep_names(folder: Path) -> None:
+    """Waits until the folder's names are on the disk too: a file under its old name would be the old file."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Lets one program at a time read a file and write it again: the others wait until the block ends.
+
+    The lock is a file beside it, which stays: the file itself is replaced when it is written, and a lock with it.
+    """
+    try:
+        file = path.with_name(f".{path.name}.lock").open("ab")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); accepted: {WRITABLE}") from None
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

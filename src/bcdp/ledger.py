@@ -6,6 +6,7 @@ how everything asked in any of the releases depends on the feature.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
@@ -23,7 +24,7 @@ from bcdp.plan import Plan
 _FORMAT = 1
 
 
-def _nothing() -> Mapping[str, float]:
+def _nothing() -> Mapping[str, Any]:
     return MappingProxyType({})
 
 
@@ -31,8 +32,13 @@ def _nothing() -> Mapping[str, float]:
 class Release:
     """One thing that left the device: its LDP level and, per feature that it touched, its CDP level.
 
-    What answered a plan also has the plan's id, the BCDP levels that the plan certifies on its own, and for each
-    feature the `q` that the plan states for all the others together (1 where it states none).
+    What answered a plan also has the plan's id, the BCDP levels that the plan certifies on its own, for each feature
+    the `q` that the plan states for all the others together (1 where it states none), and a digest of what the feature
+    is, by which two plans' statements about it are known to speak of one thing.
+
+    >>> spring, autumn = Release("spring", 1.0, {"smoker": 0.25}), Release("autumn", 0.5, {"smoker": 0.25})
+    >>> Ledger().add(spring).add(autumn).c("smoker")
+    0.5
     """
 
     name: str
@@ -42,6 +48,7 @@ class Release:
     date: str = ""
     delta: Mapping[str, float] = field(default_factory=_nothing)
     q: Mapping[str, float] = field(default_factory=_nothing)
+    definitions: Mapping[str, str] = field(default_factory=_nothing)
 
     def __post_init__(self) -> None:
         stated = [("epsilon", self.epsilon), *((f"c.{feature}", level) for feature, level in self.c.items())]
@@ -52,6 +59,8 @@ class Release:
         for feature, q in self.q.items():
             if not 0 <= q <= 1:
                 raise refuse(f"release '{self.name}', q.{feature}", q, "a number from 0 to 1")
+        if not isinstance(self.definitions, Mapping):
+            raise refuse(f"release '{self.name}', definitions", self.definitions, "a digest for each feature")
 
 
 def release_of(plan: Plan, date: str = "", name: str = "") -> Release:
@@ -66,7 +75,19 @@ def release_of(plan: Plan, date: str = "", name: str = "") -> Release:
         date,
         {feature: claim.certified for feature, claim in claims.features.items()},
         {feature: plan.correlation_model.q(feature, names - {feature}) for feature in claims.features},
+        {feature: _definition(plan, feature) for feature in claims.features},
     )
+
+
+def _definition(plan: Plan, name: str) -> str:
+    """A digest of what a plan takes a feature to be: equal for two plans if they code the same thing.
+
+    A measured `q` may speak of a number rounded at random once. Each plan rounds anew, so that is never the same thing.
+    """
+    document = plan.policy.features[name].model_dump(mode="json", include={"type", "values", "bounds", "missing"})
+    if name in plan.correlation.get("rounded", []):
+        document["rounded"] = plan.id
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -127,9 +148,14 @@ class Ledger:
         return _sum_up(min(release.c.get(feature, 0.0), release.epsilon) for release in self.releases)
 
     def q(self, feature: str) -> float:
-        """The largest q that the releases state; 1 if their features differ, because nobody bounds the joint law."""
-        about = {frozenset(release.c) for release in self.releases}
-        return max((release.q.get(feature, 1.0) for release in self.releases), default=0.0) if len(about) < 2 else 1.0
+        """The largest q that the releases state; 1 if they are about different things, whose joint law nobody bounds.
+
+        Things are the same if the features have the same names and the same definitions, as far as a `q` depends on it.
+        """
+        stated = max((release.q.get(feature, 1.0) for release in self.releases), default=0.0)
+        first = self.releases[0].definitions if self.releases else {}
+        alike = all(release.definitions == first and release.c.keys() <= first.keys() for release in self.releases)
+        return stated if alike or len(self.releases) < 2 else 1.0
 
     def delta(self, feature: str, q: float | None = None) -> float:
         """The BCDP level of everything together, `q` bounding how the other features asked depend on this one.

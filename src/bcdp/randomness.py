@@ -1,8 +1,9 @@
 """Random words from AES under a key: one block per record and position, vectorised over records.
 
 `word(record, position) = AES_key(record id, position // 4)[position % 4]`, 32 bits each. The same key and the same id
-give the same words, so a retried job repeats its answers instead of releasing new ones. Without a key a fresh one is
-taken from the operating system and forgotten. Nothing here takes a seed.
+give the same words, so a retried job repeats its answers instead of releasing new ones. The id 7 and the text "7" are
+one id, because files differ in how they hold numbers; "007" is another. Without a key a fresh one is taken from the
+operating system and forgotten. Nothing here takes a seed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -26,6 +28,10 @@ _DISTINCT_BYTES = (
     16  # 32 random bytes show fewer distinct values with probability below 1e-15; typed passwords often do
 )
 _LANES = 4  # an AES block holds four 32-bit words
+_NUMBER_END = 10**18  # ids from here on, and from its negative down, count as texts: 64 bits hold all numbers between
+_NUMBER_TEXT = r"\A(0|-?[1-9][0-9]{0,17})\z"
+_TEXT_TYPES = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
+_ACCEPTED_IDS = "integers or texts of one kind, integers of at most 64 bits, one for each record, none missing"
 
 Words = npt.NDArray[np.uint32]
 
@@ -61,21 +67,57 @@ def _encrypt(aes: CipherContext, blocks: npt.NDArray[np.uint8]) -> npt.NDArray[n
     return np.frombuffer(aes.update(blocks.data), dtype=np.uint8).reshape(blocks.shape)
 
 
-def _text_bytes(texts: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """All texts one after the other as bytes, and where each begins, with the end of the last."""
-    if isinstance(texts, pa.Array):
-        whole = texts.cast(pa.large_binary())
-        _, offsets, data = whole.buffers()
-        starts = np.frombuffer(offsets, dtype=np.int64)[whole.offset : whole.offset + len(whole) + 1]
-        return np.frombuffer(data or b"", dtype=np.uint8), starts
-    raw = [text.encode() if isinstance(text, str) else bytes(text) for text in texts]
-    starts = np.concatenate([[0], np.cumsum([len(text) for text in raw], dtype=np.int64)])
-    return np.frombuffer(b"".join(raw), dtype=np.uint8), starts
+def as_ids(ids: Any) -> npt.NDArray[Any] | pa.Array:
+    """Ids in one of two forms: an array of NumPy's integers, or of Arrow's large binary, which also holds texts."""
+    if isinstance(ids, range):
+        return np.arange(ids.start, ids.stop, ids.step)
+    if isinstance(ids, pa.Array | pa.ChunkedArray):
+        return _arrow_ids(ids)
+    if getattr(getattr(ids, "dtype", None), "kind", "O") not in "iu":
+        for kind, arrow in ((str, pa.large_string()), (bytes, pa.large_binary())):
+            if all(isinstance(value, kind) for value in ids):
+                return pa.array(list(ids), arrow).cast(pa.large_binary())
+    array = np.asarray(ids)
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise refuse("ids", " and ".join(sorted({type(value).__name__ for value in ids})), _ACCEPTED_IDS)
+    return array
 
 
-def _digest_texts(key: bytes, texts: Any) -> npt.NDArray[np.uint8]:
+def _arrow_ids(ids: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any] | pa.Array:
+    if ids.null_count:
+        raise refuse("ids", f"{ids.null_count} missing values", "an id for every record")
+    whole = ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
+    if pa.types.is_dictionary(whole.type):
+        whole = whole.dictionary_decode()
+    if pa.types.is_integer(whole.type):
+        return np.asarray(whole)
+    if whole.type not in _TEXT_TYPES:
+        raise refuse("ids", str(whole.type), _ACCEPTED_IDS)
+    return whole.cast(pa.large_binary())
+
+
+def _id_blocks(key: bytes, ids: npt.NDArray[Any] | pa.Array) -> npt.NDArray[np.uint8]:
+    """Twelve bytes tell ids apart: a whole number of up to 18 digits itself, the digest of any other id's text."""
+    if isinstance(ids, np.ndarray):
+        numbers, others = ids, (ids <= -_NUMBER_END) | (ids >= _NUMBER_END)
+        texts = pa.array(ids[others]).cast(pa.large_string()).cast(pa.large_binary())
+    else:
+        is_number = pc.match_substring_regex(ids, _NUMBER_TEXT)
+        others = ~np.asarray(is_number)
+        digits = pc.if_else(is_number, ids, pa.scalar(b"0", pa.large_binary()))
+        numbers, texts = np.asarray(digits.cast(pa.large_string()).cast(pa.int64())), ids.filter(pa.array(others))
+    blocks = np.zeros((len(ids), 16), dtype=np.uint8)
+    blocks.view("<u8")[:, 0] = numbers.astype("<u8")
+    if len(texts):
+        blocks[others, :12] = _digest_texts(_subkey(key, b"ids"), texts)[:, :12]
+    return blocks
+
+
+def _digest_texts(key: bytes, texts: pa.Array) -> npt.NDArray[np.uint8]:
     """CBC-MAC with the length in the first block (so no text is the start of another), all texts at once."""
-    data, starts = _text_bytes(texts)
+    _, offsets, buffer = texts.buffers()
+    data = np.frombuffer(buffer or b"", dtype=np.uint8)
+    starts = np.frombuffer(offsets, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
     aes = _aes(key)
     lengths = np.diff(starts)
     state = np.zeros((len(lengths), 16), dtype=np.uint8)
@@ -92,32 +134,18 @@ def _digest_texts(key: bytes, texts: Any) -> npt.NDArray[np.uint8]:
     return state
 
 
-def _is_text(ids: Any) -> bool:
-    if isinstance(ids, pa.Array):
-        return any(test(ids.type) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary))
-    if isinstance(ids, range) or (isinstance(ids, np.ndarray) and ids.dtype.kind in "iu"):
-        return False
-    return all(isinstance(value, str | bytes) for value in ids)
-
-
 class RecordWords:
     """The random words of a batch of records: `words.column(position)` is one 32-bit word for each record."""
 
     def __init__(self, key: bytes | None, ids: npt.NDArray[Any] | Sequence[Any], purpose: str = "") -> None:
         """`ids` are integers of up to 64 bits or texts, one per record; equal ids get equal words, for one purpose.
 
-        Releases that share their words are not independent and tell more than their sum, so every plan is a purpose.
+        An integer equals its decimal text. Releases that share their words are not independent and tell more than their
+        sum, so every plan is a purpose.
         """
         secret = fresh_key() if key is None else check_key(key)
         self._aes = _aes(_subkey(secret, f"words {purpose}".encode()))
-        self._blocks = np.zeros((len(ids), 16), dtype=np.uint8)
-        if _is_text(ids):
-            self._blocks[:, :12] = _digest_texts(_subkey(secret, b"ids"), ids)[:, :12]
-        else:
-            array = np.arange(ids.start, ids.stop, ids.step) if isinstance(ids, range) else np.asarray(ids)
-            if array.dtype.kind not in "iu" or array.ndim != 1:
-                raise refuse("ids", array.dtype.name, "integers or texts, one for each record, none missing")
-            self._blocks.view("<u8")[:, 0] = array.astype("<u8")
+        self._blocks = _id_blocks(secret, as_ids(ids))
         self._cached: tuple[int, Words] = (-1, np.empty((0, _LANES), dtype=np.uint32))
         self._origin: tuple[RecordWords, npt.NDArray[np.intp]] | None = None
 

@@ -10,6 +10,7 @@ import yaml
 from pyarrow import csv, parquet
 
 from bcdp.errors import refuse
+from bcdp.files import csv_names
 from bcdp.policy import PLACEHOLDER, Dumper
 
 _EPSILON = 1.0
@@ -46,6 +47,7 @@ def _schema(path: Path) -> pa.Schema:
     try:
         if suffix == ".parquet":
             return parquet.read_schema(path)
+        csv_names(path)  # tells what is wrong with its letters or its commas
         with csv.open_csv(path) as reader:
             return reader.schema
     except (OSError, pa.ArrowException):  # their own words may quote the data

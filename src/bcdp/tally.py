@@ -20,6 +20,7 @@ from bcdp.cascade.device import largest_estimates
 from bcdp.device import PLAN_KEY
 from bcdp.encoding import as_arrow
 from bcdp.errors import InputError, refuse
+from bcdp.files import read_text, told_of
 from bcdp.plan import Plan
 
 SPARK_KEY = b"org.apache.spark.sql.parquet.row.metadata"
@@ -35,6 +36,12 @@ class Tally:
     """The counts of one plan's reports: `add` reports, add tallies with `+`, `save` and `load`.
 
     `Tally(plan)` is a `SurveyTally` or a `CascadeTally`, as the plan's mechanism asks.
+
+    >>> from bcdp import Policy, make_plan, privatize
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> monday, tuesday = (Tally(plan).add(privatize(plan, {"smoker": [0, 1, 1]})) for _ in range(2))
+    >>> (monday + tuesday).people
+    6
     """
 
     plan: Plan
@@ -82,20 +89,21 @@ class Tally:
     @staticmethod
     def load(path: str | Path, plan: Plan) -> Tally:
         """The tally in a file, for the plan that it counts."""
+        accepted = "a file written by `bcdp tally`"
+        text = read_text(Path(path), accepted)
         try:
-            document = json.loads(Path(path).read_text("utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise InputError(
-                f"tally: {path} cannot be read ({error}); accepted: a file written by `bcdp tally`"
-            ) from None
-        return Tally.from_dict(document, plan)
+            document = json.loads(text)
+        except (ValueError, RecursionError):
+            raise InputError(f"{path}: cannot be read (it is not JSON); accepted: {accepted}") from None
+        with told_of(Path(path)):
+            return Tally.from_dict(document, plan)
 
     @staticmethod
     def from_dict(document: Any, plan: Plan) -> Tally:
         """The tally that `to_dict` describes, for the plan that it counts."""
         if not isinstance(document, dict) or document.get("plan") != plan.id:
             found = document.get("plan") if isinstance(document, dict) else document
-            raise refuse("tally.plan", found, f"the plan's id {plan.id[:12]}..")
+            raise refuse("tally.plan", f"{str(found)[:12]}..", f"the plan's id {plan.id[:12]}..")
         tally = Tally(plan)
         tally._read(document)
         return tally
@@ -222,6 +230,7 @@ class CascadeTally(Tally):
         return int(self._people[0])
 
     def add(self, reports: Any) -> CascadeTally:
+        """Sums a batch of reports, all of them or, if any is refused, none; gives the tally itself."""
         table = as_arrow(reports)
         self._check_plan(table)
         if "estimate" not in table.column_names:

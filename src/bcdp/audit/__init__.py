@@ -3,7 +3,13 @@
 from bcdp.audit.blackbox import Limit, MeanAudit, Measured, audit_mean, audit_mechanism
 from bcdp.audit.device import device_mechanism
 from bcdp.audit.exact import Evidence, Level, PlanAudit, audit_plan
-from bcdp.audit.population import Population, population_from_prior, population_from_records, population_of
+from bcdp.audit.population import (
+    Population,
+    population_from_file,
+    population_from_prior,
+    population_from_records,
+    population_of,
+)
 from bcdp.audit.verify import Verdict, verify_limits
 
 __all__ = [
@@ -19,6 +25,7 @@ __all__ = [
     "audit_mechanism",
     "audit_plan",
     "device_mechanism",
+    "population_from_file",
     "population_from_prior",
     "population_from_records",
     "population_of",

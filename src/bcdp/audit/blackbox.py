@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from bcdp.audit.events import Choice, Outputs, choose, observed
 from bcdp.audit.limits import log_ratio_below, mean_limits
-from bcdp.audit.population import Codes, Population
+from bcdp.audit.population import Codes, Population, distinct_rows
 from bcdp.errors import refuse
 from bcdp.notions import TradeOff
 
@@ -92,7 +92,9 @@ def audit_mechanism(
     for place, name in enumerate(names):
         first, second = ((half[:, place], outputs) for half, outputs in halves)
         delta[name] = _limit(first, second, list(itertools.permutations(np.unique(first[0]).tolist(), 2)), risk)
-    chosen = population.codes[np.argsort(-population.probabilities, kind="stable")[:MOST_RECORDS]]
+    example, cell = distinct_rows(population.codes.T)
+    often = np.argsort(-np.bincount(cell, population.probabilities), kind="stable")[:MOST_RECORDS]
+    chosen = population.codes[example[often]]
     turns = generator.integers(0, len(chosen), size=runs - runs // 2)
     halves = _halves(mechanism, chosen[turns])
     middle = len(turns) // 2

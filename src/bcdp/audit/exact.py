@@ -11,10 +11,13 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
-from bcdp.audit.population import Array, Codes, Population, worth
+from bcdp.audit.population import Array, Codes, Population, distinct_rows
 from bcdp.errors import refuse
 from bcdp.plan import Menu, Plan, Question
 from bcdp.policy import Feature, NumericFeature
@@ -23,6 +26,7 @@ from bcdp.tables import TOTAL
 MOST_WORK = 2**37  # multiplications: a few minutes
 _BLOCK_CELLS = 2**22
 _MARGIN = 1e-12  # what is measured is rounded down by more than its rounding error, as claims are rounded up
+_MARGIN_PER_RECORD = 2.0**-50  # a sum of so many positive terms is wrong by at most 2^-53 of itself for each of them
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,14 @@ class Evidence:
     symbols: tuple[int, ...]
     values: tuple[int, int]  # the codes between which the odds move, the likelier first
     factor: float
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The probability of each symbol of a question for what the records hold, and which row is for which record."""
+
+    chances: Array
+    group: npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -85,17 +97,21 @@ def audit_plan(plan: Plan, population: Population) -> PlanAudit:
     for number, menu in enumerate(plan.menus):
         evidence = _louder(evidence, _menu_evidence(plan, population, number, menu))
     epsilon, c = _any_record(plan)
+    records = len(population.codes)
     return PlanAudit(
         epsilon=Level(claims.epsilon, _log_down(epsilon)),
         c={name: Level(claims.features[name].c, _log_down(c[name])) for name in names},
-        delta={name: Level(claims.features[name].certified, _log_down(evidence[name].factor)) for name in names},
+        delta={
+            name: Level(claims.features[name].certified, _log_down(evidence[name].factor, records)) for name in names
+        },
         evidence=evidence,
         words={name: _words(plan, population, name, evidence[name]) for name in names},
     )
 
 
-def _log_down(ratio: float) -> float:
-    return max(0.0, math.log(ratio) - _MARGIN) if ratio < math.inf else math.inf
+def _log_down(ratio: float, records: int = 0) -> float:
+    margin = _MARGIN + records * _MARGIN_PER_RECORD
+    return max(0.0, math.log(ratio) - margin) if ratio < math.inf else math.inf
 
 
 def _louder(known: Mapping[str, Evidence], found: Mapping[str, Evidence]) -> dict[str, Evidence]:
@@ -130,24 +146,26 @@ def _largest_ratio(weights: Array, axis: int) -> float:
         return float(np.where(high > 0, high / low, 1.0).max())
 
 
-def question_kernel(plan: Plan, question: Question, population: Population, records: Codes) -> Array:
-    """The probability of each symbol for each of the records, which hold the question's features in its order."""
-    sizes = [population.sizes[population.names.index(name)] for name in question.features]
-    features = [plan.policy.features[name] for name in question.features]
+def _question_kernel(plan: Plan, question: Question, held: Sequence[npt.NDArray[Any]]) -> Kernel:
+    first, group = distinct_rows(held)
+    return Kernel(_chances(plan, question, [column[first] for column in held]), group)
+
+
+def _chances(plan: Plan, question: Question, held: Sequence[npt.NDArray[Any]]) -> Array:
+    """The probability of each symbol for records of which this is held, feature by feature of the question."""
     weights = plan.tables[question.table].dense().weights / TOTAL
     if question.kind == "product":
         factors = [
-            worth(size, code) if isinstance(feature, NumericFeature) else _signs(code, category)
-            for feature, size, code, category in zip(features, sizes, records.T, question.categories, strict=True)
+            column if column.dtype.kind == "f" else _signs(column, category)
+            for column, category in zip(held, question.categories, strict=True)
         ]
         value = factors[0] * factors[1] if len(factors) == 2 else 2 * factors[0] ** 2 - 1
         return np.asarray(_rounded(value, question.levels[0]) @ weights)
-    if not any(isinstance(feature, NumericFeature) for feature in features):
-        return np.asarray(weights[np.ravel_multi_index(tuple(records.T), question.levels)])
-    level = np.ones((len(records), 1))
-    for feature, size, code, levels in zip(features, sizes, records.T, question.levels, strict=True):
-        chance = _rounded(worth(size, code), levels) if isinstance(feature, NumericFeature) else np.eye(levels)[code]
-        level = _both(level, chance)
+    if all(column.dtype.kind == "i" for column in held):
+        return np.asarray(weights[np.ravel_multi_index(tuple(held), question.levels)])
+    level = np.ones((len(held[0]), 1))
+    for column, levels in zip(held, question.levels, strict=True):
+        level = _both(level, _rounded(column, levels) if column.dtype.kind == "f" else np.eye(levels)[column])
     return np.asarray(level @ weights)
 
 
@@ -169,21 +187,20 @@ def _both(left: Array, right: Array) -> Array:
 def _menu_evidence(plan: Plan, population: Population, number: int, menu: Menu) -> dict[str, Evidence]:
     """The most telling answer of one menu, for every feature, asked or not."""
     questions = [plan.questions[place] for place in menu.questions]
-    asked = [population.names.index(name) for question in questions for name in question.features]
-    records, group = np.unique(population.codes[:, asked], axis=0, return_inverse=True)
-    laws, owners = _laws(population, group.ravel(), len(records))
-    ends = np.cumsum([len(question.features) for question in questions])
-    kernels = [
-        question_kernel(plan, question, population, records[:, end - len(question.features) : end])
-        for question, end in zip(questions, ends, strict=True)
-    ]
-    symbols = tuple(kernel.shape[1] for kernel in kernels)
-    if len(laws) * len(records) * math.prod(symbols) > MOST_WORK:
+    held = [[population.held(plan.policy, name) for name in question.features] for question in questions]
+    first, group = distinct_rows(itertools.chain.from_iterable(held))
+    laws, owners = _laws(population, group, len(first))
+    symbols = plan.symbols[number]
+    if laws.nnz * math.prod(symbols) > MOST_WORK:
         raise refuse(
             f"menus.{number}",
-            f"{math.prod(symbols)} answers for {len(records)} different records",
-            f"at most {MOST_WORK} products of values, records and answers; numbers with fewer levels",
+            f"{math.prod(symbols)} answers for {len(first)} different records",
+            f"at most {MOST_WORK} products of features, records and answers; fewer records",
         )
+    kernels = [
+        _question_kernel(plan, question, [column[first] for column in columns])
+        for question, columns in zip(questions, held, strict=True)
+    ]
     starts = np.flatnonzero(np.diff([feature for feature, _ in owners], prepend=-1))
     best = {name: Evidence(number, (0,) * len(symbols), (0, 0), 1.0) for name in population.names}
     for prefix, block in _blocks(kernels):
@@ -202,28 +219,31 @@ def _menu_evidence(plan: Plan, population: Population, number: int, menu: Menu) 
     return best
 
 
-def _laws(population: Population, group: Codes, groups: int) -> tuple[Array, list[tuple[int, int]]]:
+def _laws(
+    population: Population, group: npt.NDArray[np.intp], groups: int
+) -> tuple[sparse.csr_array, list[tuple[int, int]]]:
     """The law of the groups given each possible value of each feature, and which feature and value a row is for."""
-    rows, owners = [], []
-    for feature, size in enumerate(population.sizes):
-        place = population.codes[:, feature] * groups + group
-        joint = np.bincount(place, weights=population.probabilities, minlength=size * groups).reshape(size, groups)
-        mass = joint.sum(axis=1)
-        rows.append(joint[mass > 0] / mass[mass > 0, None])
-        owners += [(feature, int(value)) for value in np.flatnonzero(mass > 0)]
-    return np.concatenate(rows), owners
+    features = len(population.names)
+    owners = [(feature, value) for feature, size in enumerate(population.sizes) for value in range(size)]
+    rows = population.codes + np.cumsum([0, *population.sizes])[:-1]
+    shares = np.repeat(population.probabilities, features)
+    joint = sparse.csr_array((shares, (rows.ravel(), np.repeat(group, features))), shape=(len(owners), groups))
+    mass = joint.sum(axis=1)
+    joint.data /= np.repeat(mass, np.diff(joint.indptr))
+    seen = np.flatnonzero(mass)
+    return joint[seen], [owners[row] for row in seen]
 
 
-def _blocks(kernels: Sequence[Array]) -> Iterator[tuple[tuple[int, ...], Array]]:
+def _blocks(kernels: Sequence[Kernel]) -> Iterator[tuple[tuple[int, ...], Array]]:
     """The probabilities of all answers, in blocks that fit into memory: the first symbols, then all that may follow."""
-    split, tail = len(kernels), np.ones((len(kernels[0]), 1))
-    while split and tail.size * kernels[split - 1].shape[1] <= _BLOCK_CELLS:
+    split, tail = len(kernels), np.ones((len(kernels[0].group), 1))
+    while split and tail.size * kernels[split - 1].chances.shape[1] <= _BLOCK_CELLS:
         split -= 1
-        tail = _both(kernels[split], tail)
-    for prefix in itertools.product(*(range(kernel.shape[1]) for kernel in kernels[:split])):
+        tail = _both(kernels[split].chances[kernels[split].group], tail)
+    for prefix in itertools.product(*(range(kernel.chances.shape[1]) for kernel in kernels[:split])):
         head = np.ones(len(tail))
         for kernel, symbol in zip(kernels, prefix, strict=False):
-            head = head * kernel[:, symbol]
+            head = head * kernel.chances[kernel.group, symbol]
         yield prefix, head[:, None] * tail
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from bcdp.correlation import FinitePrior, correlation_of
-from bcdp.encoding import as_arrow, encode
+from bcdp.encoding import arrow_types, as_arrow, encode
 from bcdp.errors import InputError, refuse
+from bcdp.files import read_batches, told_of
 from bcdp.plan import Plan
 from bcdp.policy import NumericFeature, Policy
 
@@ -24,12 +26,17 @@ LEAST_BINS = 9  # of a number, so that two levels of a question do not make ever
 
 @dataclass(frozen=True)
 class Population:
-    """Records as rows of codes, one column per feature, and the probability of each; `sizes` counts possible codes."""
+    """Records as rows of codes, one column per feature, and the probability of each; `sizes` counts possible codes.
+
+    The code of a number is its bin. `numbers` has what the records hold themselves, on the [-1, 1] scale on which
+    devices round; a feature that is not there is held to be in the middle of its bin.
+    """
 
     names: tuple[str, ...]
     codes: Codes
     probabilities: Array
     sizes: tuple[int, ...]
+    numbers: Mapping[str, Array] = field(default_factory=dict)
 
     def draw(self, people: int, rng: np.random.Generator) -> Codes:
         """Independent records, shape (people, features)."""
@@ -40,9 +47,15 @@ class Population:
         if sorted(names) != sorted(self.names):
             raise refuse("population", list(self.names), f"the features {', '.join(names)}")
         places = [self.names.index(name) for name in names]
-        return Population(
-            tuple(names), self.codes[:, places], self.probabilities, tuple(self.sizes[place] for place in places)
-        )
+        sizes = tuple(self.sizes[place] for place in places)
+        return Population(tuple(names), self.codes[:, places], self.probabilities, sizes, self.numbers)
+
+    def held(self, policy: Policy, name: str) -> npt.NDArray[Any]:
+        """What each record holds of a feature, as a device reads it: a number in [-1, 1], or the number of a value."""
+        place = self.names.index(name)
+        if name in self.numbers or not isinstance(policy.features[name], NumericFeature):
+            return self.numbers.get(name, self.codes[:, place])
+        return np.asarray(self.codes[:, place] * (2.0 / (self.sizes[place] - 1)) - 1, dtype=np.float64)
 
 
 def population_of(names: Sequence[str], prior: npt.ArrayLike) -> Population:
@@ -61,44 +74,74 @@ def population_of(names: Sequence[str], prior: npt.ArrayLike) -> Population:
 
 
 def population_from_prior(plan: Plan, path: str | Path) -> Population:
-    """The population that a CSV describes: a column for each feature of the plan, and last its probability."""
+    """The population that a CSV describes: a column for each feature of the plan, and last its probability.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> _ = Path("prior.csv").write_text("smoker,probability\\n0,0.75\\n1,0.25\\n")
+    >>> population_from_prior(plan, "prior.csv").probabilities.tolist()
+    [0.75, 0.25]
+    """
     prior = correlation_of(Policy(**{**plan.policy.to_dict(), "correlation": {"prior": str(Path(path).absolute())}}))
     if not isinstance(prior, FinitePrior) or set(prior.names) != set(plan.policy.features):
         named = getattr(prior, "names", ())
         raise refuse(
             f"prior ({Path(path).name})", list(named), f"a column for each of {', '.join(plan.policy.features)}"
         )
-    return population_of(prior.names, prior.probabilities).ordered(tuple(plan.policy.features))
+    return population_of(prior.names, prior.coded).ordered(tuple(plan.policy.features))
 
 
 def population_from_records(plan: Plan, tables: Iterable[Any]) -> Population:
-    """The population of people whose records these are, each as probable as the others; a number counts as its bin."""
+    """The population of people whose records these are, each as probable as the others.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> people = population_from_records(plan, [{"smoker": [0, 0, 0, 1]}])
+    >>> people.codes.tolist(), people.probabilities.tolist()
+    ([[0], [1]], [0.75, 0.25])
+    """
     names = tuple(plan.policy.features)
-    sizes = tuple(_codes(plan, name) for name in names)
-    parts = [_binned(plan.policy, encode(plan.policy, as_arrow(table)), sizes) for table in tables]
-    if not sum(map(len, parts)):
+    encoded = [encode(plan.policy, as_arrow(table)) for table in tables]
+    held = {name: np.concatenate([np.empty(0), *(codes[name] for codes in encoded)]) for name in names}
+    people = len(held[names[0]])
+    if not people:
         raise InputError("data: has no records; accepted: at least one record")
-    codes, counts = np.unique(np.concatenate(parts), axis=0, return_counts=True)
-    return Population(names, codes.astype(np.int64), counts / counts.sum(), sizes)
+    first, group = distinct_rows(held.values())
+    kept = {name: column[first] for name, column in held.items()}
+    numbers = {name: kept[name] for name, feature in plan.policy.features.items() if feature.type == "numeric"}
+    sizes = {name: _size(plan, name) for name in names}
+    bins = {name: np.rint((values + 1) / 2 * (sizes[name] - 1)) for name, values in numbers.items()}
+    codes = np.stack(list((kept | bins).values()), axis=1).astype(np.int64)
+    return Population(names, codes, np.bincount(group) / people, tuple(sizes.values()), numbers)
 
 
-def _codes(plan: Plan, name: str) -> int:
+def distinct_rows(columns: Iterable[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Where each different row first stands in a table of these columns, and for every row which of those it is."""
+    first, group = np.zeros(1, dtype=np.intp), np.zeros(1, dtype=np.intp)
+    for column in columns:
+        values, code = np.unique(column, return_inverse=True)
+        _, first, group = np.unique(group * len(values) + code, return_index=True, return_inverse=True)
+    return first, group
+
+
+def population_from_file(plan: Plan, path: Path) -> Population:
+    """The population of people whose records a Parquet, CSV or Arrow file holds.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> _ = Path("people.csv").write_text("smoker\\n0\\n0\\n0\\n1\\n")
+    >>> population_from_file(plan, Path("people.csv")).probabilities.tolist()
+    [0.75, 0.25]
+    """
+    batches = list(read_batches(path, arrow_types(plan.policy)))
+    with told_of(path):
+        return population_from_records(plan, [pa.Table.from_batches(batches)] if batches else [])
+
+
+def _size(plan: Plan, name: str) -> int:
     """How many codes a feature has: its values, or equally spaced public bins that hold the plan's own levels."""
     feature = plan.policy.features[name]
     if not isinstance(feature, NumericFeature):
         return len(feature.values or (0, 1))
     finest = max((max(question.levels) for question in plan.questions if name in question.features), default=2) - 1
     return finest * -(-(LEAST_BINS - 1) // finest) + 1
-
-
-def _binned(policy: Policy, codes: Mapping[str, npt.NDArray[Any]], sizes: Sequence[int]) -> Codes:
-    columns = [
-        np.rint((codes[name] + 1) / 2 * (size - 1)) if isinstance(feature, NumericFeature) else codes[name]
-        for (name, feature), size in zip(policy.features.items(), sizes, strict=True)
-    ]
-    return np.stack(columns, axis=1).astype(np.int64)
-
-
-def worth(size: int, codes: Codes) -> Array:
-    """A number's codes on the [-1, 1] scale on which devices round it."""
-    return np.asarray(codes * (2.0 / (size - 1)) - 1, dtype=np.float64)

@@ -114,7 +114,7 @@ def _cascade(
             own[name] *= Fraction(keep, TOTAL - keep)
     delta = {}
     for name in features:
-        q = correlation.q(name, frozenset(features) - {name})
+        q = correlation.q(name, frozenset(features) - {name}, "as they are")
         delta[name] = _log_up((1 - q) * own[name] + q * whole)
     return _log_up(whole), {name: _log_up(ratio) for name, ratio in own.items()}, delta
 
@@ -142,12 +142,13 @@ def _survey(
         asked = [name for place in chosen for name in questions[place].features]
         if len(set(asked)) < len(asked):
             raise refuse(f"menus.{number}", asked, "each feature at most once in a menu")
+        seen = _together([questions[place].sees(correlation.rounded) for place in chosen])
         whole = _times(questions[place].ratio for place in chosen)
         epsilon = max(epsilon, whole)
         for name in features:
             place = next((place for place in chosen if name in questions[place].features), None)
             rest = _times(questions[other].ratio for other in chosen if other != place)
-            q = correlation.q(name, frozenset(asked) - {name})
+            q = correlation.q(name, frozenset(asked) - {name}, seen)
             told = (
                 _told(questions[chosen[0]], correlation.laws(name, asked[0]))
                 if len(asked) == 1 and name not in asked
@@ -161,6 +162,11 @@ def _survey(
     if drawn != TOTAL:
         raise refuse("menus", f"weights that sum to {drawn}", f"a sum of 2^32 = {TOTAL}")
     return _log_up(epsilon), {n: _log_up(r) for n, r in c.items()}, {n: _log_up(r) for n, r in delta.items()}
+
+
+def _together(seen: Sequence[str]) -> str:
+    """How a menu sees numbers: what is stated of a product is about a menu that asks nothing else."""
+    return seen[0] if len(seen) == 1 or set(seen) == {"rounded"} else "as they are"
 
 
 @dataclass(frozen=True)
@@ -192,6 +198,13 @@ class _Question:
         columns = _columns(f"tables.{place}", table, math.prod(sizes))
         ratio = max(_over(max(column), min(column)) for column in columns)
         return cls(tuple(names), tuple(sizes), product, table, ratio)
+
+    def sees(self, rounded: frozenset[str]) -> str:
+        """How these numbers enter the answer: rounded once to some of 17 levels, multiplied before, or as they are."""
+        marked = [place for place, name in enumerate(self.features) if name in rounded]
+        if any(16 % (self.levels[0 if self.product else place] - 1) for place in marked):
+            return "as they are"
+        return "multiplied" if self.product and len(marked) == len(self.features) else "rounded"
 
 
 def _columns(path: str, table: Mapping[str, Any], levels: int) -> Iterator[Column]:
@@ -306,6 +319,8 @@ class _Correlation:
 
     def __init__(self, stated: Any) -> None:
         self._laws: dict[tuple[str, str], tuple[Law, ...]] = {}
+        self.rounded: frozenset[str] = frozenset()
+        self._products: dict[tuple[str, frozenset[str]], Fraction] = {}
         kind = _mapping("correlation", stated).get("kind")
         if kind == "per feature":
             self._listed: dict[tuple[str, frozenset[str]], Fraction] | None = None
@@ -313,30 +328,46 @@ class _Correlation:
             named = _mapping("correlation.named", stated.get("named"))
             self._named = {name: _share(f"correlation.named.{name}", q) for name, q in named.items()}
         elif kind == "listed":
-            self._listed = {}
-            for row in _sequence("correlation.bounds", stated.get("bounds"), empty=True):
-                whole = isinstance(row, list | tuple) and len(row) == 3 and isinstance(row[1], list | tuple)
-                if not whole or not all(isinstance(name, str) for name in (row[0], *row[1])):
-                    raise refuse("correlation.bounds", row, "rows of [feature, [other features], number from 0 to 1]")
-                key = (row[0], frozenset(row[1]))
-                self._listed[key] = max(self._listed.get(key, Fraction(0)), _share("correlation.bounds", row[2]))
+            self._listed = _bounds("correlation.bounds", stated.get("bounds"))
+            self._products = _bounds("correlation.products", stated.get("products", []))
             for row in _sequence("correlation.laws", stated.get("laws", []), empty=True):
                 feature, told, laws = row if isinstance(row, list | tuple) and len(row) == 3 else (None, None, None)
                 if not isinstance(feature, str) or not isinstance(told, str) or (feature, told) in self._laws:
                     raise refuse("correlation.laws", row, "different rows of [feature, other feature, laws]")
                 self._laws[feature, told] = tuple(map(_law, _sequence("correlation.laws", laws)))
+            if "rounded" in stated:
+                names = _sequence("correlation.rounded", stated["rounded"])
+                if not all(isinstance(name, str) for name in names):
+                    raise refuse("correlation.rounded", names, "names of features")
+                self.rounded = frozenset(names)
         else:
             raise refuse("correlation.kind", kind, "'per feature' or 'listed'")
 
-    def q(self, name: str, others: frozenset[str]) -> Fraction:
+    def q(self, name: str, others: frozenset[str], seen: str) -> Fraction:
+        """The bound for answers that see the numbers among the others in this way (`_Question.sees`)."""
         if not others:
             return Fraction(0)
+        if seen == "multiplied":
+            return self._products.get((name, others), Fraction(1))
+        if seen == "as they are" and others & self.rounded:
+            return Fraction(1)
         if self._listed is not None:
             return self._listed.get((name, others), Fraction(1))
         return self._named.get(name, self._default)
 
     def laws(self, name: str, told: str) -> Sequence[Law] | None:
         return self._laws.get((name, told))
+
+
+def _bounds(path: str, rows: Any) -> dict[tuple[str, frozenset[str]], Fraction]:
+    bounds: dict[tuple[str, frozenset[str]], Fraction] = {}
+    for row in _sequence(path, rows, empty=True):
+        whole = isinstance(row, list | tuple) and len(row) == 3 and isinstance(row[1], list | tuple)
+        if not whole or not all(isinstance(name, str) for name in (row[0], *row[1])):
+            raise refuse(path, row, "rows of [feature, [other features], number from 0 to 1]")
+        key = (row[0], frozenset(row[1]))
+        bounds[key] = max(bounds.get(key, Fraction(0)), _share(path, row[2]))
+    return bounds
 
 
 def _law(stated: Any) -> Law:

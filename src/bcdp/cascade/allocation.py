@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
-from bcdp.cascade.channels import Channel, DuchiL2
+from bcdp.cascade.channels import DUCHI, Channel
 from bcdp.cascade.checks import LARGEST_BUDGET, Array, check_budgets, check_number, numbers
 from bcdp.cascade.mechanism import predicted_error
 from bcdp.errors import InputError, refuse
@@ -134,7 +134,7 @@ def budgets(
     epsilon: float,
     q: npt.ArrayLike,
     zeta: float | None = None,
-    channel: Channel = DuchiL2(),  # noqa: B008
+    channel: Channel = DUCHI,
 ) -> Budgets:
     """Budgets that keep `epsilon`-LDP and every `delta`-BCDP demand: the theorem's if `zeta` is given, else the best.
 

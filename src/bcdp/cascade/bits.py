@@ -1,6 +1,6 @@
 """Exact randomized response on signs: an integer weight out of 2^32, compared with a 32-bit word.
 
-The guarantee is about the integers (docs/theory.md, sections 3 and 4.2).
+The guarantee is about the integers (docs/theory.md, sections 3 and 4.2). Budgets are one way to choose them.
 """
 
 from __future__ import annotations
@@ -27,20 +27,24 @@ def keep_weight(budget: float) -> int:
     return TOTAL - smallest_other(2, budget)
 
 
-def bit_level(budget: float) -> float:
-    """The LDP level of the bit kept with `keep_weight(budget)`, from its integers, rounded up; never above `budget`."""
-    keep = keep_weight(budget)
-    return min(log_up(Fraction(keep, TOTAL - keep)), budget)
+@lru_cache(maxsize=4096)
+def bit_level(keep: int) -> float:
+    """The LDP level of a bit kept with weight `keep` out of 2^32, rounded up.
+
+    >>> bit_level(TOTAL // 2), round(bit_level(TOTAL - 1), 6), bit_level(keep_weight(2.0)) <= 2.0
+    (0.0, 22.18071, True)
+    """
+    return log_up(Fraction(keep, TOTAL - keep))
 
 
-def tilt(budget: float) -> float:
-    """The factor in [0, 1) by which randomized response shrinks a sign's mean: tanh(budget / 2) of the integers."""
-    return (2 * keep_weight(budget) - TOTAL) / TOTAL
+def tilt(keep: int) -> float:
+    """The factor in [0, 1) by which randomized response shrinks a sign's mean: tanh(level / 2) of the integers."""
+    return (2 * keep - TOTAL) / TOTAL
 
 
-def randomized_signs(signs: Array, budget: float, words: Words) -> Array:
-    """The signs, each kept with weight `keep_weight(budget)` out of 2^32 and flipped otherwise."""
-    return np.where(words < np.uint32(keep_weight(budget)), signs, -signs)
+def randomized_signs(signs: Array, keep: int, words: Words) -> Array:
+    """The signs, each kept with weight `keep` out of 2^32 and flipped otherwise."""
+    return np.where(words < np.uint32(keep), signs, -signs)
 
 
 def rounded_signs(means: Array, words: Words) -> Array:

@@ -10,41 +10,48 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.cascade.bits import RESOLUTION, bit_level, randomized_signs, rounded_signs, tilt
+from bcdp.cascade.bits import RESOLUTION, bit_level, keep_weight, randomized_signs, rounded_signs, tilt
 from bcdp.cascade.checks import LARGEST_BUDGET, Array, Randomness, as_draws, check_number, numbers
 from bcdp.errors import refuse
 from bcdp.randomness import Draws
 from bcdp.tables.dense import Dense
-from bcdp.tables.exact import TOTAL, round_rows
+from bcdp.tables.exact import TOTAL, check_whole, round_rows
+
+FAIR = TOTAL // 2  # the weight of a coin that says nothing
 
 
 class Channel(Protocol):
-    """An unbiased LDP release of a vector in [-1, 1]^m at any budget that its integers can resolve."""
+    """An unbiased LDP release of a vector in [-1, 1]^m, as private as a bit that is kept with weight `keep`."""
 
-    def release(self, x: Array, budget: float, draws: Draws) -> Array:
-        """Unbiased estimates of `x`, shape (people, m), from one release with the given budget."""
+    def release(self, x: Array, keep: int, draws: Draws) -> Array:
+        """Unbiased estimates of `x`, shape (people, m), from one release."""
 
-    def variance(self, m: int, budget: float) -> float:
-        """The largest second moment of one released coordinate over the box; infinite if the budget is too small."""
+    def variance(self, m: int, keep: int) -> float:
+        """The largest second moment of one released coordinate over the box; infinite if `keep` is too small."""
 
-    def level(self, m: int, budget: float) -> float:
-        """The LDP level of the integers as they run, rounded up; never above `budget`."""
+    def level(self, m: int, keep: int) -> float:
+        """The LDP level of the integers as they run, rounded up; never above `bit_level(keep)`."""
 
 
-def _check_budget(name: str, budget: float) -> None:
-    if not RESOLUTION <= budget <= LARGEST_BUDGET:
-        raise refuse(name, budget, f"a number from {RESOLUTION:.3g} to {LARGEST_BUDGET:g}")
+def _check_keep(keep: int) -> None:
+    check_whole("keep", keep, FAIR + 1, TOTAL - 1)
 
 
 def duchi_radius(m: int, alpha: float, r: float) -> float:
     """The norm `B` of the Duchi channel's output that makes it unbiased (docs/theory.md, section 3, erratum 1).
 
-    `r / (tilt E|<U, e>|)` for U uniform on the unit sphere of R^m; by logarithms, because Gamma overflows near m = 340.
+    >>> round(duchi_radius(1, 100.0, 1.0), 6)  # one coordinate and hardly any privacy: its sign, nearly
+    1.0
     """
-    return r / tilt(alpha) * math.sqrt(math.pi) * math.exp(math.lgamma((m + 1) / 2) - math.lgamma(m / 2))
+    return _radius(m, keep_weight(alpha), r)
 
 
-def _duchi(v: Array, alpha: float, r: float, draws: Draws) -> Array:
+def _radius(m: int, keep: int, r: float) -> float:
+    """`r / (tilt E|<U, e>|)`, U uniform on the unit sphere of R^m; in logarithms: Gamma overflows near m = 340."""
+    return r / tilt(keep) * math.sqrt(math.pi) * math.exp(math.lgamma((m + 1) / 2) - math.lgamma(m / 2))
+
+
+def _duchi(v: Array, keep: int, r: float, draws: Draws) -> Array:
     people, m = v.shape
     # The direction comes first and knows nothing of the data; all that depends on `v` is one bit.
     direction = draws.normals(people, m)
@@ -52,8 +59,8 @@ def _duchi(v: Array, alpha: float, r: float, draws: Draws) -> Array:
     words = draws.words(people, 2)
     side = np.where(np.einsum("ij,ij->i", v, direction) >= 0, 1.0, -1.0)
     share = np.minimum(np.linalg.norm(v, axis=1) / r, 1.0)  # 0 for v = 0: a fair coin, whatever the side
-    bit = randomized_signs(side * rounded_signs(share, words[:, 0]), alpha, words[:, 1])
-    direction *= (duchi_radius(m, alpha, r) * bit)[:, None]
+    bit = randomized_signs(side * rounded_signs(share, words[:, 0]), keep, words[:, 1])
+    direction *= (_radius(m, keep, r) * bit)[:, None]
     return direction
 
 
@@ -66,7 +73,8 @@ def duchi(v: npt.ArrayLike, alpha: float, r: float, rng: Randomness = None) -> A
     >>> bool(np.isclose(np.linalg.norm(z), duchi_radius(2, 1.0, 5.0)))
     True
     """
-    _check_budget("alpha", check_number("alpha", alpha, 0))
+    if not RESOLUTION <= check_number("alpha", alpha, 0) <= LARGEST_BUDGET:
+        raise refuse("alpha", alpha, f"a number from {RESOLUTION:.3g} to {LARGEST_BUDGET:g}")
     check_number("r", r, 0, open_low=True)
     accepted = f"vectors of finite numbers, of shape (m,) or (n, m), with norm at most r = {r:g}"
     vectors = numbers("v", v, accepted)
@@ -77,45 +85,48 @@ def duchi(v: npt.ArrayLike, alpha: float, r: float, rng: Randomness = None) -> A
     outside = ~(norms <= r * (1 + 1e-12))  # true for NaN
     if outside.any():
         raise refuse("v", f"norm {norms[outside][0]:g}", accepted)
-    return _duchi(rows, alpha, r, as_draws(rng, len(rows))).reshape(vectors.shape)
+    return _duchi(rows, keep_weight(alpha), r, as_draws(rng, len(rows))).reshape(vectors.shape)
 
 
 @dataclass(frozen=True)
 class DuchiL2:
     """The channel of Duchi, Jordan and Wainwright for the l2 ball around the box; `variance` is exact at every x."""
 
-    def release(self, x: Array, budget: float, draws: Draws) -> Array:
-        _check_budget("budget", budget)
-        return _duchi(x, budget, math.sqrt(x.shape[1]), draws)
+    def release(self, x: Array, keep: int, draws: Draws) -> Array:
+        _check_keep(keep)
+        return _duchi(x, keep, math.sqrt(x.shape[1]), draws)
 
-    def variance(self, m: int, budget: float) -> float:
-        return duchi_radius(m, budget, math.sqrt(m)) ** 2 / m if budget >= RESOLUTION else math.inf
+    def variance(self, m: int, keep: int) -> float:
+        return _radius(m, keep, math.sqrt(m)) ** 2 / m if keep > FAIR else math.inf
 
-    def level(self, m: int, budget: float) -> float:
-        return bit_level(budget)
+    def level(self, m: int, keep: int) -> float:
+        return bit_level(keep)
+
+
+DUCHI = DuchiL2()  # the paper's channel, where none is named
 
 
 @dataclass(frozen=True)
 class OneBit:
     """One bit about one coordinate, which is drawn uniformly and independently of the data; `variance` is exact."""
 
-    def release(self, x: Array, budget: float, draws: Draws) -> Array:
-        _check_budget("budget", budget)
+    def release(self, x: Array, keep: int, draws: Draws) -> Array:
+        _check_keep(keep)
         people, m = x.shape
         words = draws.words(people, 3)
         person, chosen = np.arange(people), (words[:, 0].astype(np.int64) * m) >> 32
-        signs = randomized_signs(rounded_signs(x[person, chosen], words[:, 1]), budget, words[:, 2])
+        signs = randomized_signs(rounded_signs(x[person, chosen], words[:, 1]), keep, words[:, 2])
         # Multiply-shift favours some coordinates by one word in 2^32: dividing by the exact share removes the bias.
         first_words = -(-np.arange(m + 1) * TOTAL // m)
         released = np.zeros(x.shape)
-        released[person, chosen] = signs * (TOTAL / np.diff(first_words))[chosen] / tilt(budget)
+        released[person, chosen] = signs * (TOTAL / np.diff(first_words))[chosen] / tilt(keep)
         return released
 
-    def variance(self, m: int, budget: float) -> float:
-        return TOTAL / (TOTAL // m) / tilt(budget) ** 2 if budget >= RESOLUTION else math.inf
+    def variance(self, m: int, keep: int) -> float:
+        return TOTAL / (TOTAL // m) / tilt(keep) ** 2 if keep > FAIR else math.inf
 
-    def level(self, m: int, budget: float) -> float:
-        return bit_level(budget)
+    def level(self, m: int, keep: int) -> float:
+        return bit_level(keep)
 
 
 @lru_cache(maxsize=1024)
@@ -134,32 +145,35 @@ def laplace_table(budget: float) -> Dense:
 
 @dataclass(frozen=True)
 class Laplace:
-    """Laplace noise on each feature, the budget split equally; geometric on a lattice, so that it is exact as it runs.
+    """Laplace noise on each feature, the level split equally; geometric on a lattice, so that it is exact as it runs.
 
     Noisy values beyond the data's range are merged into its ends and decoded as their mean, which keeps the estimate
     unbiased and its variance below plain Laplace noise's. `variance` is the maximum over x, reached at a lattice point.
     """
 
-    def release(self, x: Array, budget: float, draws: Draws) -> Array:
+    def release(self, x: Array, keep: int, draws: Draws) -> Array:
+        _check_keep(keep)
         people, m = x.shape
-        _check_budget("budget for each feature", _share(budget, m))
-        table = laplace_table(_share(budget, m))
+        share = _share(keep, m)
+        if share < RESOLUTION:
+            raise refuse("keep", keep, f"a weight that leaves each of {m} features a level of {RESOLUTION:.3g}")
+        table = laplace_table(share)
         words = draws.words(people, 2 * m)
         position = (x + 1) / 2 * (table.levels - 1)
         below = np.floor(position)
         levels = (below + (words[:, :m] < (position - below) * TOTAL)).astype(np.int64)
         return table.decode(np.linspace(-1, 1, table.levels))[table.sample(levels, words[:, m:])]
 
-    def variance(self, m: int, budget: float) -> float:
-        if _share(budget, m) < RESOLUTION:
+    def variance(self, m: int, keep: int) -> float:
+        if _share(keep, m) < RESOLUTION:
             return math.inf
-        table = laplace_table(_share(budget, m))
+        table = laplace_table(_share(keep, m))
         return float(table.second_moments(np.linspace(-1, 1, table.levels)).max())
 
-    def level(self, m: int, budget: float) -> float:
-        return min(m * laplace_table(_share(budget, m)).level, budget)
+    def level(self, m: int, keep: int) -> float:
+        return min(m * laplace_table(_share(keep, m)).level, bit_level(keep))
 
 
-def _share(budget: float, m: int) -> float:
-    """An equal share of the budget, rounded down so that m shares never exceed it."""
-    return math.nextafter(budget / m, 0.0)
+def _share(keep: int, m: int) -> float:
+    """An equal share of the level, rounded down twice (`bit_level` is rounded up): m shares never exceed it."""
+    return math.nextafter(math.nextafter(bit_level(keep), 0.0) / m, 0.0)

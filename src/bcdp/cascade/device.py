@@ -1,23 +1,30 @@
-"""The cascade as a plan: channels with integer weights, coordinates for every feature, reports and budgets."""
+"""The cascade as a plan: channels with integer weights, coordinates for every feature, and reports."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bcdp.cascade.allocation import budgets
-from bcdp.cascade.bits import keep_weight
-from bcdp.cascade.mechanism import mean_mechanism, open_channels, predicted_error
-from bcdp.correlation import Correlation
+from bcdp.cascade.bits import RESOLUTION
+from bcdp.cascade.checks import check_records
+from bcdp.cascade.mechanism import (
+    OpenChannel,
+    average,
+    open_channel,
+    open_channels,
+    predicted_error,
+    run_channels,
+)
+from bcdp.correlation import Correlation, unrounded_q
+from bcdp.errors import refuse
 from bcdp.plan import Plan, collection_of
 from bcdp.policy import Policy
 from bcdp.randomness import KeyedDraws, RecordWords
-from bcdp.tables import TOTAL, log_up
 
 Array = npt.NDArray[np.float64]
 
@@ -32,8 +39,12 @@ def plan_cascade(policy: Policy, correlation: Correlation) -> Plan:
     names = list(policy.features)
     owners = [names.index(name) for name in coordinates(policy)]
     demands = np.array([policy.features[name].delta for name in names])
-    q = np.array([correlation.q(name, frozenset(names) - {name}) for name in names])
+    q = np.array([unrounded_q(correlation, name, frozenset(names) - {name}) for name in names])
     c = budgets(demands[owners], policy.epsilon, q[owners]).c
+    channels = open_channels(c)
+    if not channels:
+        accepted = f"an epsilon and a delta of at least {RESOLUTION:.2g}: below it, weights are a fair coin's"
+        raise refuse("epsilon and delta", f"budgets of at most {c.max():.3g}", accepted)
     errors = predicted_error(c, 1)
     objective = float(errors[np.isfinite(errors)].sum())  # of what is released
     document = {
@@ -41,36 +52,36 @@ def plan_cascade(policy: Policy, correlation: Correlation) -> Plan:
         "collection": collection_of(policy),
         "correlation": correlation.restricted([(name, frozenset(names) - {name}) for name in names]).to_dict(),
         "channels": [
-            {"features": sorted({names[owners[i]] for i in opened.features}), "keep": keep_weight(opened.budget)}
-            for opened in open_channels(c)
+            {"features": sorted({names[owners[i]] for i in opened.features}), "keep": opened.keep}
+            for opened in channels
         ],
     }
     return Plan.certified(document, lambda draft: (objective, None))
 
 
-def coordinate_budgets(plan: Plan) -> Array:
-    """The budget of each coordinate: the sum over the channels that cover its feature."""
-    spent = dict.fromkeys(plan.policy.features, 0.0)
-    for channel in plan.channels:
-        for name in channel.features:
-            spent[name] += log_up(Fraction(channel.keep, TOTAL - channel.keep))
-    return np.array([spent[name] for name in coordinates(plan.policy)])
+def plan_channels(plan: Plan) -> list[OpenChannel]:
+    """The plan's channels over coordinates, each with the plan's own integer."""
+    owners = coordinates(plan.policy)
+    covered = [frozenset(channel.features) for channel in plan.channels]
+    return [
+        open_channel(np.flatnonzero([owner in names for owner in owners]), channel.keep)
+        for names, channel in zip(covered, plan.channels, strict=True)
+    ]
 
 
 def largest_estimates(plan: Plan) -> Array:
     """The largest absolute value that a report can hold in each coordinate; NaN where nothing is released."""
-    c = coordinate_budgets(plan)
-    total, precision = np.zeros(c.size), np.zeros(c.size)
-    for opened in open_channels(c):  # one channel's vector has the length B = sqrt(m variance)
-        total[opened.features] += math.sqrt(opened.features.size / opened.variance)
-        precision[opened.features] += 1 / opened.variance
-    return total / np.where(precision > 0, precision, np.nan) * (1 + 1e-9)
+    channels = plan_channels(plan)
+    lengths = [math.sqrt(opened.features.size * opened.variance) for opened in channels]  # B of each channel's vector
+    return average(channels, lengths, (len(coordinates(plan.policy)),)) * (1 + 1e-9)
 
 
 def release(plan: Plan, codes: Mapping[str, npt.NDArray[Any]], words: RecordWords) -> Array:
     """The unbiased private estimate of each record, one coordinate after the other, on the [-1, 1] scale."""
     records = coordinate_values(plan.policy, codes)
-    return mean_mechanism(records, coordinate_budgets(plan), KeyedDraws(words)) if len(records) else records
+    if not len(records):
+        return records
+    return run_channels(check_records(records), plan_channels(plan), KeyedDraws(words))
 
 
 def coordinate_values(policy: Policy, codes: Mapping[str, npt.NDArray[Any]]) -> Array:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.cascade.channels import Channel, DuchiL2
+from bcdp.cascade.channels import DUCHI, Channel
 from bcdp.cascade.checks import (
     Array,
     Randomness,
@@ -105,7 +105,12 @@ def minimise_quadratic(second_moments: npt.ArrayLike, build: Callable[[Array], Q
 
 
 def ridge_loss(target: int, ridge: float) -> Callable[[Array], Quadratic]:
-    """How second moments give the loss of predicting `target` from the other features, plus `ridge / 2 |theta|^2`."""
+    """How second moments give the loss of predicting `target` from the other features, plus `ridge / 2 |theta|^2`.
+
+    >>> matrix, vector = ridge_loss(target=1, ridge=0.5)(np.array([[1.0, 0.25], [0.25, 1.0]]))
+    >>> matrix.tolist(), vector.tolist()
+    ([[1.5]], [0.25])
+    """
     check_number("ridge", ridge, 0)
 
     def build(second_moments: Array) -> Quadratic:
@@ -125,7 +130,7 @@ def least_squares(
     radius: float = 1.0,
     ridge: float = 0.0,
     target: int = -1,
-    channel: Channel = DuchiL2(),  # noqa: B008
+    channel: Channel = DUCHI,
 ) -> LeastSquares:
     """Private coefficients of feature `target` on the others, in the l2 ball of `radius`: c-CDP and (max c)-LDP.
 

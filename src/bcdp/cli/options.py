@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
+AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON document on stdout, and no tables.")]
+PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, written by bcdp plan.")]
+Users = Annotated[int, typer.Option("--users", metavar="N", min=1, help="People to expect, for the standard errors.")]
+StoreUrl = Annotated[
+    str, typer.Option("--store", metavar="URL", help="An SQLite file, or postgresql://user@host/database.")
+]
+MaxEpsilon = Annotated[float | None, typer.Option(metavar="E", min=0.0, help="The most for the whole record.")]
+MaxDelta = Annotated[
+    list[str] | None, typer.Option(metavar="NAME=D", help="The most for one feature; may be repeated.")
+]

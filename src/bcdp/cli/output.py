@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -13,6 +15,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgres
 from rich.table import Table
 from rich.text import Text
 
+from bcdp.errors import refuse
 from bcdp.wording import number
 
 PIPED_WIDTH = 100
@@ -30,6 +33,13 @@ def show(*parts: str | Table) -> None:
     console = _console()
     for part in parts:
         console.print(part, soft_wrap=isinstance(part, str), markup=False)
+
+
+def remark(*sentences: str) -> None:
+    """Prints sentences on stderr that a person should know of, whatever goes to stdout."""
+    console = _console(stderr=True)
+    for sentence in sentences:
+        console.print(f"note: {sentence}", soft_wrap=True, markup=False)
 
 
 def show_json(document: Mapping[str, Any]) -> None:
@@ -55,6 +65,25 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     for row in rows:
         drawn.add_row(*(_cell(value) for value in row))
     return drawn
+
+
+def check_output(option: str, path: Path | None, *inputs: Path | None, ending: str = "") -> None:
+    """Refuses, before any work, to write over an input, into no folder, or under a name that says something else."""
+    if path is None:
+        return
+    if any(given is not None and same_file(path, given) for given in inputs):
+        raise refuse(option, str(path), "another file than those that are read")
+    if path.exists() and not path.is_file() and not path.is_dir():
+        return  # a device or a pipe, which has no ending
+    if not path.name.lower().endswith(ending):
+        raise refuse(option, str(path), f"a name that ends in {ending}")
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise refuse(option, str(path), "a file in an existing folder that you may write to")
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two names, links among them, stand for one file."""
+    return one.exists() and other.exists() and one.samefile(other)
 
 
 def _cell(value: object) -> str:

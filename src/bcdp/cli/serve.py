@@ -9,14 +9,9 @@ from typing import Annotated
 
 import typer
 
-from bcdp.cli.collect import PlanFile
-from bcdp.cli.options import AsJson
+from bcdp.cli.options import AsJson, PlanFile, StoreUrl
 from bcdp.cli.output import show_json
 from bcdp.errors import InputError
-
-StoreUrl = Annotated[
-    str, typer.Option("--store", metavar="URL", help="An SQLite file, or postgresql://user@host/database.")
-]
 
 
 def serve(
@@ -46,14 +41,11 @@ def serve(
     Examples:
 
         bcdp serve plan.json
-        bcdp serve plan.json --store postgresql://bcdp@db/survey --workers 4 --token-file token --proxies 127.0.0.1
+        bcdp serve plan.json --store postgresql://bcdp@db/survey --workers 4
+        bcdp serve plan.json --token-file token --proxies 127.0.0.1
     """
-    try:
-        from bcdp.collector.server import serve as serve_collection
-    except ImportError as error:
-        raise InputError(f"bcdp serve: needs the package {error.name}; accepted: pip install 'bcdp[serve]'") from None
-
     from bcdp.collector import Settings, StoreError, open_store
+    from bcdp.collector.server import serve as serve_collection
     from bcdp.collector.settings import Limits
     from bcdp.plan import Plan
 
@@ -71,7 +63,14 @@ def serve(
         opened.close()
     if token is None:
         print(f"the operator's token, for this run: {settings.token}", file=sys.stderr)
-    serve_collection(settings, host, port, workers, proxies)
+    serve_collection(settings, host, port, workers, proxies, _tell)
+
+
+def _tell(host: str, port: int) -> None:
+    """Says where the pages are, for a person at this machine."""
+    known = {"0.0.0.0": "localhost", "::": "localhost"}.get(host, f"[{host}]" if ":" in host else host)
+    print(f"survey page: http://{known}:{port}/", file=sys.stderr)
+    print(f"dashboard:   http://{known}:{port}/dashboard", file=sys.stderr)
 
 
 def tickets(

@@ -11,8 +11,9 @@ from typing import Annotated
 import typer
 
 from bcdp.cli.options import AsJson
-from bcdp.cli.output import progress, show, show_json, table
-from bcdp.errors import InputError, refuse
+from bcdp.cli.output import check_output, progress, remark, show, show_json, table
+from bcdp.cli.records import told_unusual
+from bcdp.errors import InputError
 
 
 def simulate(
@@ -27,35 +28,39 @@ def simulate(
 
     In each trial people are drawn from the data with replacement and answer by the survey, by the paper's mechanism and
     by uniform LDP at the smallest delta, all under the same guarantee. Shown are medians over the trials; DIR gets
-    simulation.csv with quartiles and simulation.png. Nothing here protects the data: keep the results as you keep them.
+    simulation.csv with quartiles and simulation.png. Estimates are moved into the possible range, so compare their
+    errors with the last column: answering without data, with the best of 0, the middle and the bounds. Nothing here
+    protects the data: keep the results as you keep them.
 
     Example:
 
-        bcdp simulate policy.yaml people.csv --users 50000 --trials 20 -o simulation
+        bcdp simulate policy.yaml people.csv --users 50000 -o simulation
     """
     import pyarrow as pa
 
-    from bcdp.encoding import arrow_types
+    from bcdp.encoding import arrow_types, unusual
     from bcdp.experiments import write_csv
-    from bcdp.files import read_batches
+    from bcdp.experiments.simulation import CURVES
+    from bcdp.experiments.simulation import simulate as run
+    from bcdp.files import read_batches, told_of
+    from bcdp.pictures import draw_simulation
     from bcdp.policy import Policy
-    from bcdp.simulate import CURVES
-    from bcdp.simulate import simulate as run
-    from bcdp.simulation_picture import write_png
 
     stated = Policy.load(policy)
     batches = list(read_batches(data, arrow_types(stated)))
     if not batches:
         raise InputError(f"{data}: has no rows; accepted: at least one record")
+    people = pa.Table.from_batches(batches)
     output.mkdir(parents=True, exist_ok=True)
-    if not os.access(output, os.W_OK):  # told before the work, not after it
-        raise refuse("--output", str(output), "a folder that you may write to")
-    started = time.monotonic()
-    with progress("simulate", total=1.0) as advance:
-        rows = run(stated, pa.Table.from_batches(batches), users, trials, workers=os.cpu_count() or 1, advance=advance)
     table_file, picture_file = output / "simulation.csv", output / "simulation.png"
+    check_output("--output", table_file, policy, data)  # told before the work, not after it
+    check_output("--output", picture_file, policy, data)
+    started = time.monotonic()
+    with progress("simulate", total=1.0) as advance, told_of(data):
+        rows = run(stated, people, users, trials, workers=os.cpu_count() or 1, advance=advance)
+    remark(*told_unusual(stated, unusual(stated, people), len(people)))
     write_csv(rows, table_file)
-    write_png(rows, picture_file)
+    draw_simulation(rows, picture_file)
     seconds = round(time.monotonic() - started, 1)
     if as_json:
         files = {"table": str(table_file), "picture": str(picture_file)}
@@ -69,7 +74,7 @@ def simulate(
         for panel, n in dict.fromkeys((row.panel, row.n) for row in rows)
     ]
     show(
-        f"Median error over {trials:,} trials, in own units",
+        f"Median error over {trials:,} trial{'s' * (trials > 1)}, in own units",
         table(["task", "people", *CURVES], lines),
         "",
         f"{table_file} and {picture_file} written in {seconds} s",

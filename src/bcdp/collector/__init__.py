@@ -4,9 +4,8 @@ What arrives is already private: the service adds durability, counts every repor
 It stores an id, a menu and an answer for each report; no address, no time, no cookie.
 """
 
-from bcdp.collector.app import create_app
 from bcdp.collector.settings import Settings
 from bcdp.collector.store import Store, StoreError, open_store
 from bcdp.collector.tickets import make_tickets
 
-__all__ = ["Settings", "Store", "StoreError", "create_app", "make_tickets", "open_store"]
+__all__ = ["Settings", "Store", "StoreError", "make_tickets", "open_store"]

@@ -6,6 +6,7 @@ import asyncio
 import functools
 import logging
 import sys
+from collections.abc import Callable
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -20,10 +21,18 @@ _HEAD_SECONDS, _HEAD_BYTES = 10.0, 2**16
 _STOP_SECONDS = 30
 
 
-def serve(settings: Settings, host: str, port: int, workers: int, proxies: str | None) -> None:
+def serve(
+    settings: Settings,
+    host: str,
+    port: int,
+    workers: int,
+    proxies: str | None,
+    tell: Callable[[str, int], None] = lambda host, port: None,
+) -> None:
     """Serves until told to stop (SIGTERM or SIGINT); requests under way are then answered first.
 
-    `proxies` lists the addresses whose `X-Forwarded-For` is believed, separated by commas.
+    `proxies` lists the addresses whose `X-Forwarded-For` is believed, separated by commas. `tell` is called with the
+    address and the port when they are taken.
     """
     config = uvicorn.Config(
         functools.partial(_worker, settings),
@@ -46,6 +55,7 @@ def serve(settings: Settings, host: str, port: int, workers: int, proxies: str |
     log_as_json()
     listening = config.bind_socket()
     address = listening.getsockname()
+    tell(address[0], address[1])
     log.info("serving", extra={"fields": {"host": address[0], "port": address[1], "plan": settings.plan.id}})
     if workers == 1:
         uvicorn.Server(config).run([listening])

@@ -7,7 +7,16 @@ Where it comes from: stated numbers, a known prior, a pilot sample (docs/correla
 
 from bcdp.correlation.documents import correlation_from_dict
 from bcdp.correlation.estimated import Estimated, Tree
-from bcdp.correlation.models import Correlation, FinitePrior, Listed, PerFeature, Stronger, pairwise
+from bcdp.correlation.models import (
+    Correlation,
+    FinitePrior,
+    Listed,
+    PerFeature,
+    Stronger,
+    pairwise,
+    product_q,
+    unrounded_q,
+)
 from bcdp.correlation.pilot import estimate_correlation, read_pilot
 from bcdp.correlation.sources import correlation_of
 
@@ -23,5 +32,7 @@ __all__ = [
     "correlation_of",
     "estimate_correlation",
     "pairwise",
+    "product_q",
     "read_pilot",
+    "unrounded_q",
 ]

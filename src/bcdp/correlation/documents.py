@@ -9,7 +9,12 @@ from bcdp.errors import refuse
 
 
 def correlation_from_dict(document: object) -> PerFeature | Listed:
-    """A model as a plan holds it, every bound checked."""
+    """A model as a plan holds it, every bound checked.
+
+    >>> model = PerFeature(0.1, {"smoker": 0.3})
+    >>> correlation_from_dict(model.to_dict()) == model
+    True
+    """
     if not isinstance(document, dict) or document.get("kind") not in ("per feature", "listed"):
         raise refuse("correlation", document, "a mapping with kind 'per feature' or 'listed'")
     source = document.get("source")
@@ -17,7 +22,7 @@ def correlation_from_dict(document: object) -> PerFeature | Listed:
         raise refuse("correlation.source", source, "text")
     per_feature = document["kind"] == "per feature"
     parts = {"default", "named"} if per_feature else {"bounds"}
-    if set(document) - (set() if per_feature else {"laws"}) != {"kind", "source"} | parts:
+    if set(document) - (set() if per_feature else {"laws", "rounded", "products"}) != {"kind", "source"} | parts:
         raise refuse("correlation", sorted(document), f"the keys kind, source and {' and '.join(sorted(parts))}")
     if per_feature:
         named = document.get("named")
@@ -25,13 +30,25 @@ def correlation_from_dict(document: object) -> PerFeature | Listed:
             raise refuse("correlation.named", named, "a mapping of feature names to numbers from 0 to 1")
         default = bound("correlation.default", document.get("default"))
         return PerFeature(default, {name: bound(f"correlation.named.{name}", q) for name, q in named.items()}, source)
-    rows = document.get("bounds")
+    rounded = _names("correlation.rounded", document["rounded"]) if "rounded" in document else frozenset()
+    bounds, products = (_bounds(f"correlation.{key}", document.get(key, [])) for key in ("bounds", "products"))
+    return Listed(bounds, source, _laws(document.get("laws", [])), rounded, products)
+
+
+def _bounds(path: str, rows: object) -> dict[tuple[str, frozenset[str]], float]:
     if not isinstance(rows, list) or not all(_is_bound(row) for row in rows):
-        raise refuse("correlation.bounds", rows, "a list of [feature, [other features], number from 0 to 1]")
-    bounds = {(f, frozenset(others)): bound(f"correlation.bounds.{f}", q) for f, others, q in rows}
+        raise refuse(path, rows, "a list of [feature, [other features], number from 0 to 1]")
+    bounds = {(feature, frozenset(others)): bound(f"{path}.{feature}", q) for feature, others, q in rows}
     if len(bounds) < len(rows):
-        raise refuse("correlation.bounds", rows, "each feature and set of others once")
-    return Listed(bounds, source, _laws(document.get("laws", [])))
+        raise refuse(path, rows, "each feature and set of others once")
+    return bounds
+
+
+def _names(path: str, names: object) -> frozenset[str]:
+    texts = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if not isinstance(names, list) or not names or not texts or len(set(names)) < len(names):
+        raise refuse(path, names, "a list of different feature names, at least one")
+    return frozenset(names)
 
 
 def _is_bound(row: object) -> bool:

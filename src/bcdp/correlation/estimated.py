@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.correlation.models import Correlation, Sets, listed
+from bcdp.correlation.models import Bounds, Correlation, Sets, listed
 from bcdp.errors import InputError
 
 Array = npt.NDArray[np.float64]
@@ -24,6 +24,8 @@ class Estimated:
     observed: Mapping[tuple[str, str], float]  # the distances seen, without any margin
     notes: tuple[str, ...]  # what could not be bounded, and why
     source: str
+    rounded: frozenset[str] = frozenset()  # numbers
+    products: Bounds = field(default_factory=dict)
 
     def q(self, feature: str, others: Collection[str]) -> float:
         if not others:
@@ -52,6 +54,14 @@ class Tree:
     pairs: Estimated
     neighbours: Mapping[str, frozenset[str]]
     source: str
+
+    @property
+    def rounded(self) -> frozenset[str]:
+        return self.pairs.rounded
+
+    @property
+    def products(self) -> Bounds:
+        return self.pairs.products
 
     @property
     def observed(self) -> Mapping[tuple[str, str], float]:

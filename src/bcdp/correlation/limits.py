@@ -2,6 +2,9 @@
 
 A table has one row for each value of a feature and one column for each cell of the others. Given the row sums, each row
 is a sample from the law of the others given that value. A limit fails with probability at most `failure`.
+
+The largest distance is that of two rows at one event, which are fixed though unknown. A limit is a maximum over all
+rows and events, so it is enough that what it takes the maximum of holds at those.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from scipy.special import betaincinv
 
 Array = npt.NDArray[np.float64]
 
-_MOST_EXACT_CELLS = 8  # 254 events: beyond, their sheer number costs more than exact limits save
+_MOST_EXACT_CELLS = 8  # 254 events, each of which is looked at
 _MOST_EXACT_VALUES = 32
 
 
@@ -53,36 +56,27 @@ def is_small(counts: Array, whole: bool) -> bool:
 
 
 def _by_difference(counts: Array, people: Array, failure: float) -> float:
-    """The observed distance of each two rows plus a radius: Hoeffding over all events, or McDiarmid, as is less."""
-    values, cells = counts.shape
-    tail = math.log(values * (values - 1) / 2 / failure)
-    if _radius(float((1 / np.sort(people)[:2]).sum()), cells, tail) >= 1:
+    """The observed distance of each two rows plus the radius that Hoeffding's inequality gives one event."""
+    half_tail = math.log(1 / failure) / 2
+    if (1 / np.sort(people)[:2]).sum() * half_tail >= 1:
         return 1.0
     laws, limit = counts / people[:, None], 0.0
-    for a in range(values - 1):
+    for a in range(len(laws) - 1):
         distance = np.abs(laws[a + 1 :] - laws[a]).sum(axis=1) / 2
-        limit = max(limit, float((distance + _radius(1 / people[a] + 1 / people[a + 1 :], cells, tail)).max()))
+        limit = max(limit, float((distance + np.sqrt((1 / people[a] + 1 / people[a + 1 :]) * half_tail)).max()))
     return min(1.0, limit)
-
-
-def _radius(spread: Array | float, cells: int, tail: float) -> Array:
-    events = cells * math.log(2) + math.log1p(-(2.0 ** (1 - cells)))  # log(2^cells - 2)
-    hoeffding = np.sqrt(spread * (tail + events) / 2)
-    mcdiarmid = np.sqrt((cells - 1) * spread) / 2 + np.sqrt(spread * tail / 2)
-    return np.asarray(np.minimum(hoeffding, mcdiarmid))
 
 
 def event_intervals(counts: Array, failure: float) -> tuple[Array, Array]:
     """Clopper-Pearson limits for every row and every set of cells, in the order of binary numbers, both ends left out.
 
-    The lower limit of a set is one minus the upper limit of its complement.
+    Any two of them hold together. The lower limit of a set is one minus the upper limit of its complement.
     """
-    values, cells = counts.shape
+    cells = counts.shape[1]
     sets = (np.arange(1, 2**cells - 1)[:, None] >> np.arange(cells)) & 1
     inside = counts @ sets.T
     outside = counts.sum(axis=1, keepdims=True) - inside
-    share = failure / (values * len(sets))
-    high = np.where(outside > 0, betaincinv(inside + 1, np.maximum(outside, 1), 1 - share), 1.0)
+    high = np.where(outside > 0, betaincinv(inside + 1, np.maximum(outside, 1), 1 - failure / 2), 1.0)
     return 1 - high[:, ::-1], high
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -16,13 +16,25 @@ from bcdp.notions import total_variation
 
 Array = npt.NDArray[np.float64]
 Sets = Iterable[tuple[str, frozenset[str]]]  # a feature and a set of others
+Bounds = Mapping[tuple[str, frozenset[str]], float]
 Rows = tuple[tuple[float, ...], ...]
 
 _ROUNDING = 1e-12  # a distance is a sum of at most as many rounded terms as the prior has entries
 
 
 class Correlation(Protocol):
-    """A bound for every feature and every set of others; 1 where nothing is known."""
+    """A bound for every feature and every set of others; 1 where nothing is known.
+
+    Where a policy states a `missing` rule, "missing" is one more value of the feature that is given.
+    """
+
+    @property
+    def rounded(self) -> frozenset[str]:
+        """The numbers of which the bounds, as others, see one random rounding to 17 levels only (theory, 4.5)."""
+
+    @property
+    def products(self) -> Bounds:
+        """For a feature and two of these numbers, or one: bounds for one rounding of their product, or its square."""
 
     def q(self, feature: str, others: Collection[str]) -> float:
         """A bound on the distance between the laws of `others` given two values of `feature`; 0 for no others."""
@@ -37,9 +49,26 @@ class Correlation(Protocol):
         """The model in plain JSON."""
 
 
+class _Unrounded:
+    """A model whose bounds are about the features themselves, and so about whatever is made of them."""
+
+    @property
+    def rounded(self) -> frozenset[str]:
+        return frozenset()
+
+    @property
+    def products(self) -> Bounds:
+        return {}
+
+
 @dataclass(frozen=True)
-class PerFeature:
-    """One bound for each feature, whatever the others; `default` for the features not named."""
+class PerFeature(_Unrounded):
+    """One bound for each feature, whatever the others; `default` for the features not named.
+
+    >>> model = PerFeature(0.1, {"smoker": 0.3})
+    >>> model.q("smoker", {"age"}), model.q("age", {"smoker"})
+    (0.3, 0.1)
+    """
 
     default: float
     named: Mapping[str, float]
@@ -63,11 +92,17 @@ class Listed:
     """Bounds for the sets that are listed, 1 for every other set: pairs, or the sets that a plan asks together.
 
     `rows` has, for some pairs, the laws of the second feature given the first (docs/theory.md, section 4.5).
+
+    >>> model = Listed({("smoker", frozenset({"age"})): 0.1}, source="assumed")
+    >>> model.q("smoker", {"age"}), model.q("smoker", {"age", "sex"})
+    (0.1, 1.0)
     """
 
-    bounds: Mapping[tuple[str, frozenset[str]], float]
+    bounds: Bounds
     source: str
     rows: Mapping[tuple[str, str], Rows] = field(default_factory=dict)
+    rounded: frozenset[str] = frozenset()
+    products: Bounds = field(default_factory=dict)
 
     def q(self, feature: str, others: Collection[str]) -> float:
         return self.bounds.get((feature, frozenset(others)), 1.0) if others else 0.0
@@ -80,10 +115,14 @@ class Listed:
         return listed(self, [question for question in sets if question in self.bounds], self.source)
 
     def to_dict(self) -> dict[str, Any]:
-        bounds = sorted([feature, sorted(others), q] for (feature, others), q in self.bounds.items())
+        bounds, products = (
+            sorted([feature, sorted(others), q] for (feature, others), q in stated.items())
+            for stated in (self.bounds, self.products)
+        )
         laws = sorted([feature, other, [list(row) for row in rows]] for (feature, other), rows in self.rows.items())
-        document = {"kind": "listed", "bounds": bounds, "source": self.source}
-        return document | ({"laws": laws} if laws else {})
+        optional = {"laws": laws, "rounded": sorted(self.rounded), "products": products}
+        stated = {key: value for key, value in optional.items() if value}
+        return {"kind": "listed", "bounds": bounds, "source": self.source, **stated}
 
 
 def listed(model: Correlation, sets: Sets, source: str) -> Listed:
@@ -92,12 +131,42 @@ def listed(model: Correlation, sets: Sets, source: str) -> Listed:
     laws = {(feature, next(iter(others))): others for feature, others in wanted if len(others) == 1}
     known = {pair: model.laws(*pair) for pair in laws}
     rows = {pair: tuple(map(tuple, array.tolist())) for pair, array in known.items() if array is not None}
-    return Listed({(feature, others): model.q(feature, others) for feature, others in wanted}, source, rows)
+    bounds = {(feature, others): model.q(feature, others) for feature, others in wanted}
+    products = {key: q for key, q in model.products.items() if key in bounds}
+    return Listed(bounds, source, rows, model.rounded, products)
 
 
-def pairwise(matrix: Mapping[str, Mapping[str, float]], source: str) -> Listed:
-    """A model from a matrix `matrix[i][j]`: how far the law of feature j can move with feature i."""
-    return Listed({(i, frozenset({j})): q for i, row in matrix.items() for j, q in row.items() if i != j}, source)
+def pairwise(matrix: Mapping[str, Mapping[str, float]], source: str, rounded: frozenset[str] = frozenset()) -> Listed:
+    """A model from a matrix `matrix[i][j]`: how far the law of feature j can move with feature i.
+
+    >>> model = pairwise({"smoker": {"age": 0.1}, "age": {"smoker": 0.2}}, source="assumed")
+    >>> model.q("age", {"smoker"})
+    0.2
+    """
+    bounds = {(i, frozenset({j})): q for i, row in matrix.items() for j, q in row.items() if i != j}
+    return Listed(bounds, source, rounded=rounded)
+
+
+def product_q(model: Correlation, feature: str, numbers: frozenset[str]) -> float:
+    """A bound for one rounding of the product of two rounded numbers, or of the square of one, to 17 levels.
+
+    >>> squares = Listed({}, "a sample", products={("smoker", frozenset({"age"})): 0.1})
+    >>> product_q(squares, "smoker", frozenset({"age"}))
+    0.1
+    """
+    return model.products.get((feature, numbers), 1.0)
+
+
+def unrounded_q(model: Correlation, feature: str, others: Collection[str]) -> float:
+    """A bound for answers that may depend on the others in any way: 1 if the model saw one of them rounded only.
+
+    >>> unrounded_q(PerFeature(0.1, {}), "smoker", {"age"})
+    0.1
+    >>> seen_rounded = pairwise({"smoker": {"age": 0.1}}, "a sample", rounded=frozenset({"age"}))
+    >>> unrounded_q(seen_rounded, "smoker", {"age"})
+    1.0
+    """
+    return model.q(feature, others) if model.rounded.isdisjoint(others) else 1.0
 
 
 @dataclass(frozen=True)
@@ -105,10 +174,22 @@ class Stronger:
     """Another model's bounds times a factor, at most 1: what if the assumption was too optimistic?
 
     An infinite factor assumes nothing: every bound is 1.
+
+    >>> [Stronger(PerFeature(0.1, {}), factor).q("smoker", {"age"}) for factor in (2, math.inf)]
+    [0.2, 1.0]
     """
 
     model: Correlation
     factor: float
+
+    @property
+    def rounded(self) -> frozenset[str]:
+        return self.model.rounded
+
+    @property
+    def products(self) -> Bounds:
+        known = {} if math.isinf(self.factor) else self.model.products
+        return {key: min(1.0, self.factor * q) for key, q in known.items()}
 
     def q(self, feature: str, others: Collection[str]) -> float:
         if math.isinf(self.factor):
@@ -126,7 +207,7 @@ class Stronger:
 
 
 @dataclass(frozen=True)
-class FinitePrior:
+class FinitePrior(_Unrounded):
     """A known law of binary and categorical features: every bound is exact (docs/theory.md, section 1).
 
     >>> prior = FinitePrior(("sick", "old"), np.array([[0.4, 0.1], [0.1, 0.4]]), "example")
@@ -137,26 +218,46 @@ class FinitePrior:
     names: tuple[str, ...]
     probabilities: Array
     source: str
+    missing: Mapping[str, int] = field(default_factory=dict)  # features whose last state is "missing", coded as this
+    unknown: frozenset[str] = frozenset()  # features that may be missing, though the prior does not say when
 
     def q(self, feature: str, others: Collection[str]) -> float:
-        known = frozenset(self.names)
-        if feature not in known or not known.issuperset(others):
+        if not self._knows(feature, others):
             return 1.0 if others else 0.0
         return min(1.0, float(total_variation(self._given(feature, others)).max()) + _ROUNDING) if others else 0.0
 
     def laws(self, feature: str, other: str) -> Array | None:
-        if feature == other or not {feature, other} <= set(self.names):
+        if feature == other or not self._knows(feature, {other}):
             return None
         return hull(self._given(feature, {other}))
 
+    @property
+    def coded(self) -> Array:
+        """The law of the records as devices code them: what is missing has its imputed value."""
+        return self._as_told(self.probabilities, self.names)
+
+    def _knows(self, feature: str, others: Collection[str]) -> bool:
+        return feature not in self.unknown and frozenset(self.names).issuperset({feature, *others})
+
     def _given(self, feature: str, others: Collection[str]) -> Array:
-        """The law of the others for each value of the feature that can occur."""
+        """The law of the others, as they are coded, for each value of the feature that can occur."""
         kept = [axis for axis, name in enumerate(self.names) if name == feature or name in others]
-        table = self._marginal(tuple(kept))
-        table = np.moveaxis(table, [self.names[axis] for axis in kept].index(feature), 0)
+        names = [self.names[axis] for axis in kept]
+        table = np.moveaxis(self._marginal(tuple(kept)), names.index(feature), 0)
+        table = self._as_told(table, [feature, *(name for name in names if name != feature)], others)
         table = table.reshape(len(table), -1)
         mass = table.sum(axis=1, keepdims=True)
         return np.asarray(table[mass[:, 0] > 0] / mass[mass[:, 0] > 0])
+
+    def _as_told(self, table: Array, names: Sequence[str], told: Collection[str] | None = None) -> Array:
+        """The table with "missing" of the features told (by default of all) added to their imputed values."""
+        for axis, name in enumerate(names):
+            if name in self.missing and (told is None or name in told):
+                table = np.moveaxis(table, axis, 0)
+                missing, table = table[-1], table[:-1].copy()
+                table[self.missing[name]] += missing
+                table = np.moveaxis(table, 0, axis)
+        return table
 
     def _marginal(self, kept: tuple[int, ...]) -> Array:
         if kept not in self._marginals:

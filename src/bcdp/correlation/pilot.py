@@ -2,7 +2,9 @@
 
 The sample counts as public. Records are coded by the policy's own rules, as a device codes them. A number that is
 *given* counts as its bin, one of four equal ones between its bounds; a number that is *told* is shared out between the
-neighbouring levels of its bin, as a device's random rounding does, so that the limit covers what tables can ask.
+neighbouring levels of its bin, as a device's random rounding does, so that the limit covers tables about it (but not
+about its products with other numbers: the model's `rounded` says so). Where the policy states a `missing` rule,
+"missing" is one more value of the feature that is given.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,18 +22,19 @@ import pyarrow as pa
 
 from bcdp.correlation.estimated import Estimated, Tree
 from bcdp.correlation.limits import distance_limit, event_intervals, is_small, observed_distance
-from bcdp.encoding import arrow_types, as_arrow, encode
+from bcdp.encoding import arrow_types, as_arrow, encode, is_missing
 from bcdp.errors import refuse
 from bcdp.files import read_batches
-from bcdp.policy import Policy
+from bcdp.policy import BinaryFeature, CategoricalFeature, Feature, Policy, RegressionTask
 
 Array = npt.NDArray[np.float64]
+_Set = tuple[str, tuple[str, ...]]  # a feature that is given, and others that are told
 
 BINS = 4
 STEPS = 4  # levels per bin: 4 bins of 4 steps end at 17 levels, those of numeric tables
-MOST_JOINT_CELLS = 1024  # of all other features together: beyond, no sample of a usual size bounds them
-_MOST_TABLE = 2**22
+_MOST_TABLE = 2**22  # counts that are held at once
 _FEW = 200
+_ROUNDING = 2.0**-30  # a device rounds up with chances that are multiples of 2^-32, given either of two values
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,13 @@ class _Coded:
 
 
 def read_pilot(path: Path, policy: Policy) -> pa.Table:
-    """The records of a sample file, those columns that the policy names."""
+    """The records of a sample file, those columns that the policy names.
+
+    >>> policy = Policy(epsilon=1, features={"a": {"type": "binary"}})
+    >>> _ = Path("sample.csv").write_text("a\\n0\\n1\\n")
+    >>> len(read_pilot(Path("sample.csv"), policy))
+    2
+    """
     batches = list(read_batches(path, arrow_types(policy)))
     if not any(batch.num_rows for batch in batches):
         raise refuse("correlation.pilot", f"{path.name} without rows", "a file with at least one record")
@@ -67,43 +76,90 @@ def estimate_correlation(
     >>> sample = {"a": [0, 1] * 500, "b": [0, 1, 1, 0] * 250}
     >>> found = estimate_correlation(policy, sample)
     >>> found.observed["a", "b"], round(found.q("a", {"b"}), 3)
-    (0.0, 0.101)
+    (0.0, 0.094)
     """
     if not isinstance(confidence, int | float) or not 0 < confidence < 1:
         raise refuse("confidence", confidence, "a number above 0 and below 1")
     table = as_arrow(sample)
-    coded = {feature: _coded(codes, policy, feature) for feature, codes in encode(policy, table).items()}
+    codes = encode(policy, table)
+    coded = {i: _coded(codes[i], policy.features[i], table.column(i), model == "tree") for i in codes}
     names = tuple(coded)
-    pairs: list[tuple[str, tuple[str, ...]]] = [(i, (j,)) for i in names for j in names if i != j]
-    wholes = [(i, tuple(j for j in names if j != i)) for i in names if len(names) > 2]
-    wholes = [(i, others) for i, others in wholes if _cells(coded, others) <= MOST_JOINT_CELLS]
-    sets = pairs + wholes
-    failure = (1 - confidence) / max(len(sets), 1)  # the same for every set, so that a hopeless one costs little
+    numbers = frozenset(i for i in names if policy.features[i].type == "numeric")
+    multiplied = [(i, factors) for factors in _multiplied(policy) for i in names if i not in factors]
+    sets = _sets(coded, [(i, factors) for i, factors in multiplied if not numbers.issuperset(factors)])
+    asked = [(i, factors) for i, factors in multiplied if numbers.issuperset(factors)]
+    # the same for every set, so that a hopeless one costs little
+    failure = (1 - confidence) / max(len(sets) + len(asked), 1)
     limits: dict[str, dict[frozenset[str], float]] = {i: {} for i in names}
     hulls, observed, told = {}, {}, dict.fromkeys(itertools.combinations(names, 2), 0.0)
     for i, others in sets:
-        if coded[i].values * _cells(coded, others) > _MOST_TABLE:
-            continue
         counts = _counts(coded[i], [coded[j] for j in others])
-        whole = all(len(coded[j].parts) == 1 for j in others)
-        limits[i][frozenset(others)] = distance_limit(counts, failure, whole)
+        rounded = len(numbers.intersection(others))
+        limits[i][frozenset(others)] = _limit(counts, failure, rounded)
         if len(others) == 1:
             pair = (i, others[0])
             observed[pair] = observed_distance(counts)
             if pair in told:
                 told[pair] = _mutual_information(counts)
-            if is_small(counts, whole) and counts.shape[1] == 2 and counts.sum(axis=1).min() > 0:
+            if is_small(counts, not rounded) and counts.shape[1] == 2 and counts.sum(axis=1).min() > 0:
                 hulls[pair] = _two_laws(counts, failure / 2)
+    products = {}
+    for i, factors in asked:
+        product = _as_number(_product(*(codes[j] for j in factors)))
+        products[i, frozenset(factors)] = _limit(_counts(coded[i], [product]), failure, rounded=1)
     source = _source(policy, table.num_rows, confidence, name)
-    found = Estimated(limits, hulls, observed, tuple(_notes(policy, coded, bool(wholes))), source)
+    found = Estimated(limits, hulls, observed, tuple(_notes(policy, coded, sets)), source, numbers, products)
     return found if model == "pairs" else _tree(found, told, names)
 
 
-def _coded(codes: npt.NDArray[np.generic], policy: Policy, name: str) -> _Coded:
-    feature = policy.features[name]
-    if feature.type != "numeric":
-        given, values = codes.astype(np.int64), len(feature.values or (0, 1))
-        return _Coded(values, given, values, ((given, None),))
+def _sets(coded: Mapping[str, _Coded], further: list[_Set]) -> list[_Set]:
+    """Every pair of features, and every feature with all others together, as far as they can be counted."""
+    pairs = [(i, (j,)) for i in coded for j in coded if i != j]
+    wholes = [(i, tuple(j for j in coded if j != i)) for i in coded if len(coded) > 2]
+    return [
+        (i, others)
+        for i, others in [*pairs, *further, *wholes]
+        if coded[i].values * _cells(coded, others) <= _MOST_TABLE
+    ]
+
+
+def _multiplied(policy: Policy) -> list[tuple[str, ...]]:
+    """The features that regressions multiply with each other, and the numbers that they square."""
+    tasks = (task.regression for task in policy.tasks if isinstance(task, RegressionTask))
+    groups = [sorted({task.target, *task.features}) for task in tasks]
+    numbers = [(name,) for group in groups for name in group if policy.features[name].type == "numeric"]
+    return list(dict.fromkeys([*numbers, *(pair for group in groups for pair in itertools.combinations(group, 2))]))
+
+
+def _product(first: Array, second: Array | None = None) -> Array:
+    """What a device makes of two numbers, or of one."""
+    return np.asarray(2 * (first * first) - 1 if second is None else first * second)
+
+
+def _limit(counts: Array, failure: float, rounded: int) -> float:
+    """A limit on the distance of any two rows, so many numbers among the others being rounded by the device."""
+    return min(1.0, distance_limit(counts, failure, whole=rounded == 0) + rounded * _ROUNDING)
+
+
+def _coded(codes: npt.NDArray[np.generic], feature: Feature, column: pa.ChunkedArray, tree: bool) -> _Coded:
+    """`tree`: what is told of the feature says also whether it is missing, on which the features beyond may depend."""
+    coded = _as_value(codes, feature) if feature.type != "numeric" else _as_number(codes)
+    if feature.missing is None:
+        return coded
+    missing = is_missing(column)
+    coded = replace(coded, values=coded.values + 1, given=np.where(missing, coded.values, coded.given))
+    if not tree:
+        return coded
+    parts = tuple((np.where(missing, coded.cells, cell), share) for cell, share in coded.parts)
+    return replace(coded, cells=coded.cells + 1, parts=parts)
+
+
+def _as_value(codes: npt.NDArray[np.generic], feature: BinaryFeature | CategoricalFeature) -> _Coded:
+    given, values = codes.astype(np.int64), len(feature.values or (0, 1))
+    return _Coded(values, given, values, ((given, None),))
+
+
+def _as_number(codes: npt.NDArray[np.generic]) -> _Coded:
     place = (codes.astype(np.float64) + 1) / 2 * BINS * STEPS
     given = np.minimum(place // STEPS, BINS - 1).astype(np.int64)
     within = place - STEPS * given
@@ -136,20 +192,23 @@ def _two_laws(counts: Array, failure: float) -> Array:
     return np.stack([1 - ends, ends], axis=1)
 
 
-def _notes(policy: Policy, coded: Mapping[str, _Coded], together: bool) -> Iterator[str]:
+def _notes(policy: Policy, coded: Mapping[str, _Coded], sets: list[_Set]) -> Iterator[str]:
     """Why some features cannot be bounded: a value that is seldom or never seen could mean anything."""
     for name, own in coded.items():
         seen = np.bincount(own.given, minlength=own.values)
         what = "bins" if policy.features[name].type == "numeric" else "values"
-        if own.values > 1 and not seen.all():
+        if policy.features[name].missing is not None and seen[-1] == 0:
+            yield f"{name}: never missing in the sample, which its `missing` rule makes part of the promise: its q is 1"
+        elif own.values > 1 and not seen.all():
             unseen = int((seen == 0).sum())
             yield f"{name}: {unseen} of its {own.values} {what} do not occur in the sample, so its q is 1"
         elif own.values > 1 and seen.min() < _FEW:
             yield f"{name}: the rarest of its {what} has only {seen.min()} records, which makes its limits wide"
-    if len(coded) > 2 and not together:
+    whole = {i for i, others in sets if len(others) == len(coded) - 1}
+    if len(coded) > 1 and (apart := len(coded) - len(whole)):
         yield (
-            f"all other features together have more than {MOST_JOINT_CELLS} combinations, too many to bound: "
-            "their q is 1, unless a tree is assumed"
+            f"{apart} features: all others together have too many combinations to count, so their q is 1, "
+            "unless a tree is assumed"
         )
 
 

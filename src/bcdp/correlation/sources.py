@@ -4,47 +4,65 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from bcdp.correlation.documents import bound
-from bcdp.correlation.models import Correlation, FinitePrior, PerFeature, pairwise
+from bcdp.correlation.models import Correlation, FinitePrior, Listed, PerFeature, pairwise
 from bcdp.correlation.pilot import estimate_correlation, read_pilot
-from bcdp.encoding import codes_of
+from bcdp.encoding import codes_of, encode
 from bcdp.errors import InputError, refuse
 from bcdp.policy import OneQ, Pairs, PairsFile, Policy, Prior, QPerFeature
 
+ROUNDED = "rounded"  # the first cell of a table of pairs
 MOST_PRIOR_ENTRIES = 2**22
 MOST_PRIOR_FEATURES = 64
 
 
 def correlation_of(policy: Policy) -> Correlation:
-    """The model that a policy's `correlation` describes; files are read here."""
+    """The model that a policy's `correlation` describes; files are read here.
+
+    >>> policy = Policy(epsilon=1, features={"a": {"type": "binary"}, "b": {"type": "binary"}}, correlation=0.1)
+    >>> correlation_of(policy).q("a", {"b"})
+    0.1
+    """
     stated = policy.correlation
     if isinstance(stated, OneQ):
-        return PerFeature(stated.root, {}, "assumed: one q for all features")
+        return PerFeature(stated.root, {}, _assumed({"every feature": stated.root}))
     if isinstance(stated, QPerFeature):
-        named = {name: stated.of(name) for name in policy.features}
-        return PerFeature(1.0, named, "assumed: one q for each feature")
+        named = {name: q for name, q in stated.root.items() if name != "default"}
+        rest = {f"every{' other' * bool(named)} feature": stated.of("default")}
+        return PerFeature(
+            stated.of("default"), named, _assumed(named | (rest if len(named) < len(policy.features) else {}))
+        )
     if isinstance(stated, Pairs):
         return pairwise(stated.pairs, "assumed: a q for each pair; 1 for larger sets")
     if isinstance(stated, PairsFile):
-        return pairwise(
-            _read_pairs(stated.pairs, policy), f"assumed: pairs from {stated.pairs.name}; 1 for larger sets"
-        )
+        return _read_pairs(stated.pairs, policy)
     if isinstance(stated, Prior):
         return _read_prior(stated.prior, policy)
     table = read_pilot(stated.pilot, policy)
     return estimate_correlation(policy, table, stated.confidence, stated.model, stated.pilot.name)
 
 
+def _assumed(stated: Mapping[str, float]) -> str:
+    if all(q == 1 for q in stated.values()):
+        return "nothing assumed (q = 1)"
+    numbers = ", ".join(f"{repr(q).removesuffix('.0')} for {whose}" for whose, q in stated.items())
+    return f"assumed: q = {numbers}"
+
+
 def write_pairs(path: Path, names: Sequence[str], model: Correlation) -> None:
-    """Writes the CSV that a policy accepts as `{pairs: file}`: how far each column's law moves with each row."""
+    """Writes the CSV that a policy accepts as `{pairs: file}`: how far each column's law moves with each row.
+
+    The first cell says whether the bounds are about numbers that were rounded, so that it cannot get lost.
+    """
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["", *names])
+        writer.writerow([ROUNDED if model.rounded else "", *names])
         for i in names:
             writer.writerow([i, *(repr(model.q(i, {j}) if i != j else 0.0) for j in names)])
 
@@ -57,22 +75,31 @@ def _read_rows(path: Path, name: str) -> list[list[str]]:
         raise InputError(f"correlation.{name}: {path} cannot be read ({error}); accepted: a CSV file") from None
 
 
-def _read_pairs(path: Path, policy: Policy) -> dict[str, dict[str, float]]:
-    """A CSV: the header names the features (first cell empty), each row starts with a feature's name."""
+def _read_pairs(path: Path, policy: Policy) -> Listed:
+    """A CSV: the header names the features, each row starts with a feature's name.
+
+    The first cell is empty, or `rounded` where the numbers among the features count as rounded once at random.
+    """
     rows = _read_rows(path, "pairs")
-    header, first = rows[0][1:] if rows else [], [row[0] for row in rows[1:]]
+    corner, *header = rows[0] if rows else [""]
+    first = [row[0] for row in rows[1:]]
+    if corner not in ("", ROUNDED):
+        raise refuse(f"correlation.pairs ({path.name}), first cell", corner, f"nothing, or '{ROUNDED}'")
     unknown = [name for name in [*header, *first] if name not in policy.features]
     repeated = len(set(header)) < len(header) or len(set(first)) < len(first)
     if not first or unknown or repeated or any(len(row) != len(header) + 1 for row in rows[1:]):
         raise refuse(f"correlation.pairs ({path.name})", unknown or f"{len(rows)} rows",
                      "a table whose header and first column name features of the policy, each once")  # fmt: skip
-    return {
+    matrix = {
         row[0]: {
             name: bound(f"correlation.pairs.{row[0]}.{name}", _number(cell))
             for name, cell in zip(header, row[1:], strict=True)
         }
         for row in rows[1:]
     }
+    numbers = frozenset(name for name, feature in policy.features.items() if feature.type == "numeric")
+    rounded, about = (numbers, ", of rounded numbers") if corner == ROUNDED else (frozenset[str](), "")
+    return pairwise(matrix, f"assumed: pairs from {path.name}{about}; 1 for larger sets", rounded)
 
 
 def _number(cell: str) -> float | str:
@@ -83,7 +110,10 @@ def _number(cell: str) -> float | str:
 
 
 def _read_prior(path: Path, policy: Policy) -> FinitePrior:
-    """A CSV with one column per feature and a last column `probability`; value combinations not listed have 0."""
+    """A CSV with one column per feature and a last column `probability`; value combinations not listed have 0.
+
+    An empty cell means missing, where the policy has a rule for that.
+    """
     rows = _read_rows(path, "prior")
     header = rows[0] if rows else []
     names = tuple(header[:-1])
@@ -93,25 +123,37 @@ def _read_prior(path: Path, policy: Policy) -> FinitePrior:
                      "a header of feature names, each once, and last 'probability'")  # fmt: skip
     codes = [_codes(policy, name) for name in names]
     sizes = [max(code.values()) + 1 for code in codes]
+    imputed = encode(policy, pa.table({name: pa.nulls(1) for name in policy.features}))
+    missing = {name: int(imputed[name][0]) for name in names if policy.features[name].missing is not None}
     if len(names) > MOST_PRIOR_FEATURES or math.prod(sizes) > MOST_PRIOR_ENTRIES:
         raise refuse(f"correlation.prior ({path.name})", f"{len(names)} features of {math.prod(sizes)} combinations",
                      f"at most {MOST_PRIOR_FEATURES} features and {MOST_PRIOR_ENTRIES} combinations")  # fmt: skip
-    prior = np.zeros(sizes)
+    prior, told = np.zeros(sizes), set[str]()
     for line, row in enumerate(rows[1:], start=2):
         probability = _number(row[-1]) if len(row) == len(header) else math.nan
         cells = [code.get(cell, code.get(cell.lower())) for code, cell in zip(codes, row, strict=False)]
         if not isinstance(probability, float) or not 0 <= probability <= 1 or None in cells:
             raise refuse(
-                f"correlation.prior ({path.name}, line {line})", row, "a value for each feature, then its probability"
+                f"correlation.prior ({path.name}, line {line})",
+                row,
+                "a value for each feature (empty for a missing one, if there is a rule for that), then its probability",
             )
         prior[tuple(cells)] += probability
+        told.update(name for name, cell in zip(names, row, strict=False) if not cell)
     if abs(prior.sum() - 1) > 1e-6:
         raise refuse(f"correlation.prior ({path.name})", f"probabilities that sum to {prior.sum():.6g}", "a sum of 1")
-    return FinitePrior(names, prior / prior.sum(), f"known prior from {path.name}")
+    unknown = frozenset(missing) - told
+    return FinitePrior(names, prior / prior.sum(), f"known prior from {path.name}", missing, unknown)
 
 
 def _codes(policy: Policy, name: str) -> dict[str, int]:
+    """The number of each value as the file writes it; an empty cell is one more where there is a `missing` rule."""
     feature = policy.features[name]
     if feature.type == "numeric":
         raise refuse(f"correlation.prior: feature '{name}'", "numeric", "binary or categorical features")
-    return codes_of(feature.values)
+    codes = codes_of(feature.values)
+    if feature.missing is None:
+        return codes
+    if "" in codes:
+        raise refuse(f"correlation.prior: feature '{name}'", "the value ''", "other values, where '' means missing")
+    return {**codes, "": max(codes.values()) + 1}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bcdp.device import privatize
-from bcdp.encoding import arrow_types
+from bcdp.encoding import arrow_types, as_arrow, encode, unusual
 from bcdp.errors import InputError
-from bcdp.files import read_batches, written_whole
+from bcdp.files import read_batches, told_of, written_whole
 from bcdp.plan import Plan
 from bcdp.tally import Tally
 
@@ -58,19 +58,21 @@ def privatize_file(
     id_column: str | None = None,
     advance: Callable[[float], None] = lambda rows: None,
     workers: int | None = None,
+    watch: Callable[[Counter[tuple[str, str]]], object] = lambda counts: None,
 ) -> int:
     """How many reports were written: one for each record of `data`, in the same order, as Parquet.
 
     The same records, key and ids give the same bytes, whatever the number of workers. Two records with the same id are
-    refused if they stand in the same batch; over a whole file that cannot be seen in bounded memory.
+    refused if they stand in the same batch; over a whole file that cannot be seen in bounded memory. `watch` is told
+    how many values of each batch were missing or outside the bounds.
     """
     wanted = [*plan.policy.features, *([id_column] if id_column is not None else [])]
     batches = read_batches(data, arrow_types(plan.policy), wanted)
-    work = partial(_reports, plan, key, id_column)
+    work = partial(_reports, plan, data, key, id_column)
     people, writer, group = 0, None, list[pa.Table]()
     with written_whole(output) as draft:
         try:
-            for reports in in_order(work, batches, workers or cores()):
+            for reports, counts in in_order(work, _numbered(batches), workers or cores()):
                 writer = writer or _open(draft, reports.schema)
                 group.append(reports)
                 people += len(reports)
@@ -78,6 +80,7 @@ def privatize_file(
                     writer.write_table(pa.concat_tables(group), row_group_size=ROW_GROUP)
                     group.clear()
                 advance(len(reports))
+                watch(counts)
             if writer is None:
                 raise InputError(f"{data}: has no rows; accepted: at least one record")
             if group:
@@ -93,8 +96,24 @@ def _open(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     return pq.ParquetWriter(path, schema, compression="none", write_page_checksum=True)
 
 
-def _reports(plan: Plan, key: bytes | None, id_column: str | None, batch: pa.RecordBatch) -> pa.Table:
-    return privatize(plan, batch, key, id_column)
+def _numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Each batch with the number of rows before it."""
+    rows = 0
+    for batch in batches:
+        yield rows, batch
+        rows += len(batch)
+
+
+def _reports(
+    plan: Plan, data: Path, key: bytes | None, id_column: str | None, numbered: tuple[int, pa.RecordBatch]
+) -> tuple[pa.Table, Counter[tuple[str, str]]]:
+    rows, table = numbered[0], as_arrow(numbered[1])
+    with told_of(data, rows):
+        try:
+            return privatize(plan, table, key, id_column), unusual(plan.policy, table)
+        except InputError:
+            encode(plan.policy, table)  # if a record is to blame, this tells its row in the batch
+            raise
 
 
 def tally_files(plan: Plan, paths: Sequence[Path], advance: Callable[[float], None] = lambda rows: None) -> Tally:
@@ -108,9 +127,7 @@ def tally_files(plan: Plan, paths: Sequence[Path], advance: Callable[[float], No
             counted = counted + Tally.load(path, plan)
             continue
         for batch in read_batches(path):
-            try:
+            with told_of(path):
                 counted.add(batch)
-            except InputError as error:
-                raise InputError(f"{path}: {error}") from None
             advance(len(batch))
     return counted

@@ -69,7 +69,11 @@ EXPERIMENTS = {
 
 
 def find(name: str) -> Experiment:
-    """The experiment of this name."""
+    """The experiment of this name.
+
+    >>> find("mean").people
+    10000
+    """
     if name not in EXPERIMENTS:
         raise refuse("NAME", name, ", ".join(EXPERIMENTS))
     return EXPERIMENTS[name]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -80,24 +79,3 @@ def leak(q: float, delta: Sequence[float] = PAPER_DELTA, epsilon: float = PAPER_
     population = population_of(names, paper_prior(len(delta), q))
     found = [audit_plan(made, population).delta["x1"].measured for made in (separate_responses(demands), plan)]
     return Leak(q, delta[0], *found)
-
-
-def draw_leak(leaks: Sequence[Leak], path: str | Path) -> None:
-    """Saves a PNG: the exact level of the sensitive feature over the correlation, against the level promised."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(5.8, 4.2), layout="constrained")
-    q = [found.q for found in leaks]
-    axes.plot(q, [found.separate for found in leaks], "s-", color="#d55e00", label="each feature on its own (exact)")
-    axes.plot(q, [found.planned for found in leaks], "o-", color="#0072b2", label="bcdp plan (exact)")
-    axes.plot(q, [found.asked for found in leaks], "--", color="black", label="promised $\\delta_1$")
-    axes.set(
-        xlabel="correlation q of the paper's prior",
-        ylabel="level of the sensitive feature (nats)",
-        yscale="log",
-        ylim=(0.1, 20),
-    )
-    axes.legend(frameon=False)
-    axes.grid(color="0.9")
-    figure.savefig(path, dpi=160)
-    plt.close(figure)

@@ -39,7 +39,7 @@ from bcdp.tally import Tally
 
 Array = npt.NDArray[np.float64]
 
-SURVEY, PAPER, UNIFORM, NOTHING = "survey", "paper", "uniform LDP", "predicting the mean"
+SURVEY, PAPER, UNIFORM, NOTHING = "survey", "paper", "uniform LDP", "without data"
 CURVES = (SURVEY, PAPER, UNIFORM, NOTHING)
 _SIZES = (64, 16, 4, 1)  # the number of people divided by these
 _PAPER_RADIUS = 1.0  # the ball of the paper's least squares, where the policy states none
@@ -140,7 +140,7 @@ class _Goal:
     truth: Array
     metric: Array
     blind: Array  # the answer without data, which stands in where nothing was released
-    predicts: bool = False
+    guesses: tuple[Array, ...] = ()  # other answers without data: where a mean is small, so is the error of 0
 
     def error(self, answer: Array) -> float:
         """The length of the deviation."""
@@ -153,8 +153,8 @@ class _Goal:
 
     @property
     def nothing(self) -> float:
-        """The error of predicting the mean for everybody; NaN for what is no prediction."""
-        return self.error(self.blind) if self.predicts else math.nan
+        """The least error of an answer without data; of predicting the mean for everybody, for a regression."""
+        return min(map(self.error, (self.blind, *self.guesses)))
 
 
 def _mean_goal(policy: Policy, name: str, data: Moments) -> _Goal:
@@ -164,8 +164,12 @@ def _mean_goal(policy: Policy, name: str, data: Moments) -> _Goal:
     def solved(moments: Moments) -> Array:
         return (np.clip(moments.mean[[place]], -1, 1) - constant) / slope
 
-    blind = np.array([-constant / slope])  # the middle of the range
-    return _Goal(f"mean of {name}", lambda e: np.array([e.means[name].value]), solved, solved(data), np.eye(1), blind)
+    low, middle, high = (np.array([(place - constant) / slope]) for place in (-1, 0, 1))
+
+    def surveyed(found: Estimates) -> Array:
+        return np.array([found.means[name].value])
+
+    return _Goal(f"mean of {name}", surveyed, solved, solved(data), np.eye(1), middle, (low, high))
 
 
 def _frequency_goal(policy: Policy, name: str, data: Moments) -> _Goal:
@@ -219,7 +223,6 @@ def _regression_goal(policy: Policy, regression: Regression, number: int, data: 
         fitted(data, regression.radius),
         second[np.ix_(kept, kept)],
         np.append(np.zeros(len(design) - 1), own[-2]),
-        predicts=True,
     )
 
 

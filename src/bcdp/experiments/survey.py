@@ -104,7 +104,8 @@ def survey_error(plan: Plan, people: int) -> float:
 def bound_on_error(plan: Plan, people: int) -> float:
     """What no mechanism is known to beat (docs/theory.md, section 5), against the sample's mean likewise."""
     found = lower_bound(plan.policy, plan.correlation_model, plan)
-    return (found.numerical - len(plan.policy.features)) / people
+    least = found.closed_form if found.numerical is None else found.numerical
+    return (least - len(plan.policy.features)) / people
 
 
 @lru_cache(maxsize=64)

@@ -16,11 +16,12 @@ from bcdp.notions.relations import (
     scale_budgets,
     scale_budgets_linearly,
 )
-from bcdp.notions.tradeoff import TradeOff, draw_trade_off, trade_off
+from bcdp.notions.tradeoff import TradeOff, allowed, trade_off
 
 __all__ = [
     "Levels",
     "TradeOff",
+    "allowed",
     "bcdp_from",
     "bcdp_from_cdp",
     "bcdp_from_cdp_and_ldp",
@@ -30,7 +31,6 @@ __all__ = [
     "cdp_from_ldp",
     "conditional_kernel",
     "dobrushin",
-    "draw_trade_off",
     "ldp_from_bdp",
     "ldp_from_cdp",
     "ldp_limit",

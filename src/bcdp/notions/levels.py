@@ -54,7 +54,12 @@ def _log_ratio(high: Array, low: Array) -> Array:
 
 
 def conditional_kernel(prior: npt.ArrayLike, kernel: npt.ArrayLike, feature: int) -> Array:
-    """The law of the output given each value of one feature: `k_i x outputs`, NaN for values of probability 0."""
+    """The law of the output given each value of one feature: `k_i x outputs`, NaN for values of probability 0.
+
+    >>> copies_the_second = [[[1, 0], [0, 1]], [[1, 0], [0, 1]]]
+    >>> conditional_kernel([[0.5, 0], [0.25, 0.25]], copies_the_second, feature=0).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
     prior = _check_prior(prior)
     kernel = _check_kernel(kernel, prior.shape)
     if not 0 <= feature < prior.ndim:
@@ -101,7 +106,11 @@ def levels(prior: npt.ArrayLike, kernel: npt.ArrayLike) -> Levels:
 
 
 def total_variation(laws: npt.ArrayLike) -> Array:
-    """The total-variation distance between every two rows of `laws` (NaN rows are at distance 0)."""
+    """The total-variation distance between every two rows of `laws` (NaN rows are at distance 0).
+
+    >>> total_variation([[0.5, 0.5], [1, 0]]).tolist()
+    [[0.0, 0.5], [0.5, 0.0]]
+    """
     array = np.asarray(laws, dtype=np.float64)
     distance: Array = np.array([np.abs(array - row).sum(axis=1) / 2 for row in array])
     return np.minimum(np.nan_to_num(distance), 1.0)

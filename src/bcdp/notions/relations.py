@@ -39,27 +39,47 @@ def _together(**arrays: Array) -> None:
 
 
 def bdp_from_ldp(epsilon: float) -> float:
-    """The BDP level of an `epsilon`-LDP mechanism under any prior: the same."""
+    """The BDP level of an `epsilon`-LDP mechanism under any prior: the same.
+
+    >>> bdp_from_ldp(0.5)
+    0.5
+    """
     return float(_levels("epsilon", epsilon))
 
 
 def ldp_from_bdp(epsilon: float) -> float:
-    """The LDP level, up to records of probability 0, of an `epsilon`-BDP mechanism: the same."""
+    """The LDP level, up to records of probability 0, of an `epsilon`-BDP mechanism: the same.
+
+    >>> ldp_from_bdp(0.5)
+    0.5
+    """
     return float(_levels("epsilon", epsilon))
 
 
 def bcdp_from_ldp(epsilon: float, features: int) -> Array:
-    """The BCDP levels that `epsilon`-LDP implies: `epsilon` for every feature."""
+    """The BCDP levels that `epsilon`-LDP implies: `epsilon` for every feature.
+
+    >>> bcdp_from_ldp(0.5, features=2).tolist()
+    [0.5, 0.5]
+    """
     return np.full(features, float(_levels("epsilon", epsilon)))
 
 
 def cdp_from_ldp(epsilon: float, features: int) -> Array:
-    """The CDP levels that `epsilon`-LDP implies: `epsilon` for every feature."""
+    """The CDP levels that `epsilon`-LDP implies: `epsilon` for every feature.
+
+    >>> cdp_from_ldp(0.5, features=2).tolist()
+    [0.5, 0.5]
+    """
     return np.full(features, float(_levels("epsilon", epsilon)))
 
 
 def ldp_from_cdp(c: npt.ArrayLike) -> float:
-    """The LDP level of a `c`-CDP mechanism: the sum, reached by changing one feature after the other."""
+    """The LDP level of a `c`-CDP mechanism: the sum, reached by changing one feature after the other.
+
+    >>> ldp_from_cdp([0.25, 1.0])
+    1.25
+    """
     return float(_levels("c", c).sum())
 
 
@@ -73,7 +93,11 @@ def _mixture(c: Array, gain: Array, q: Array) -> Array:
 
 
 def bcdp_from_cdp(c: npt.ArrayLike, q: npt.ArrayLike) -> Array:
-    """The paper's sum form: `c_i + log(1 + q_i exp(sum of the other c) - q_i)`."""
+    """The paper's sum form: `c_i + log(1 + q_i exp(sum of the other c) - q_i)`.
+
+    >>> bcdp_from_cdp([0.25, 1.0], q=0).tolist(), bcdp_from_cdp([0.25, 1.0], q=1).round(9).tolist()
+    ([0.25, 1.0], [1.25, 1.25])
+    """
     budgets, correlation = np.atleast_1d(_levels("c", c)), _correlation(q)
     _together(c=budgets, q=correlation)
     rest = np.array([np.delete(budgets, i).sum() for i in range(len(budgets))])
@@ -81,7 +105,11 @@ def bcdp_from_cdp(c: npt.ArrayLike, q: npt.ArrayLike) -> Array:
 
 
 def bcdp_from_cdp_and_ldp(c: npt.ArrayLike, epsilon: float, q: npt.ArrayLike) -> Array:
-    """The paper's LDP form: `min(c_i + log(1 + q_i exp(epsilon) - q_i), epsilon)`."""
+    """The paper's LDP form: `min(c_i + log(1 + q_i exp(epsilon) - q_i), epsilon)`.
+
+    >>> float(bcdp_from_cdp_and_ldp(0.25, 2.0, q=0)), float(bcdp_from_cdp_and_ldp(0.25, 2.0, q=1))
+    (0.25, 2.0)
+    """
     budgets, level, correlation = _levels("c", c), _levels("epsilon", epsilon), _correlation(q)
     _together(c=budgets, q=correlation)
     return np.minimum(_mixture(budgets, level, correlation), level)
@@ -101,7 +129,11 @@ def bcdp_from(c: npt.ArrayLike, epsilon: npt.ArrayLike, q: npt.ArrayLike) -> Arr
 
 
 def ldp_limit(delta: npt.ArrayLike, q: npt.ArrayLike) -> Array:
-    """The largest LDP level that each demand `delta_i` can live with: `log(1 + (exp(delta_i) - 1) / q_i)`."""
+    """The largest LDP level that each demand `delta_i` can live with: `log(1 + (exp(delta_i) - 1) / q_i)`.
+
+    >>> ldp_limit(0.2, [0.0, 1.0]).tolist()
+    [inf, 0.2]
+    """
     demand, correlation = _levels("delta", delta), _correlation(q)
     _together(delta=demand, q=correlation)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -113,6 +145,10 @@ def budgets_from(delta: npt.ArrayLike, epsilon: float, q: npt.ArrayLike) -> Arra
     """The largest CDP budgets `c_i` with which an `epsilon`-LDP mechanism keeps every `delta_i`: (*) solved for `c`.
 
     Refused when `epsilon` alone breaks a demand (see `ldp_limit`).
+
+    >>> c = budgets_from(0.2, epsilon=1.0, q=0.05)
+    >>> round(float(bcdp_from(c, 1.0, 0.05)), 9)
+    0.2
     """
     demand, level, correlation = _levels("delta", delta), _levels("epsilon", epsilon), _correlation(q)
     limit = ldp_limit(demand, correlation)
@@ -129,7 +165,11 @@ def budgets_from(delta: npt.ArrayLike, epsilon: float, q: npt.ArrayLike) -> Arra
 
 
 def linear_constraint(delta: npt.ArrayLike, q: npt.ArrayLike) -> Array:
-    """The paper's matrix `A_delta`: budgets with `A_delta c <= 1` keep every `delta_i` (sum form)."""
+    """The paper's matrix `A_delta`: budgets with `A_delta c <= 1` keep every `delta_i` (sum form).
+
+    >>> linear_constraint([0.5, 1.0], q=1).tolist()
+    [[2.0, 2.0], [1.0, 1.0]]
+    """
     demand = np.atleast_1d(_levels("delta", delta))
     if np.any(demand == 0):
         raise refuse("delta", delta, "numbers above 0: a feature with delta 0 has budget 0 and leaves this constraint")
@@ -140,13 +180,21 @@ def linear_constraint(delta: npt.ArrayLike, q: npt.ArrayLike) -> Array:
 
 
 def scale_budgets_linearly(delta: npt.ArrayLike, q: npt.ArrayLike, direction: npt.ArrayLike) -> Array:
-    """The largest multiple of `direction` with `A_delta c <= 1`: always feasible, not the largest feasible."""
+    """The largest multiple of `direction` with `A_delta c <= 1`: always feasible, not the largest feasible.
+
+    >>> scale_budgets_linearly([0.5, 0.5], q=1, direction=[1, 1]).tolist()
+    [0.25, 0.25]
+    """
     shares = _direction(direction)
     return np.asarray(shares / (linear_constraint(delta, q) @ shares).max())
 
 
 def scale_budgets(delta: npt.ArrayLike, q: npt.ArrayLike, direction: npt.ArrayLike) -> Array:
-    """The largest multiple of `direction` that keeps every `delta_i` when nothing but the sum bounds the LDP level."""
+    """The largest multiple of `direction` that keeps every `delta_i` when nothing but the sum bounds the LDP level.
+
+    >>> scale_budgets([0.5, 0.5], q=1, direction=[1, 1]).round(9).tolist()
+    [0.25, 0.25]
+    """
     shares, demand = _direction(direction), _levels("delta", delta)
 
     def keeps(scale: float) -> bool:

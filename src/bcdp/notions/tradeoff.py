@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +29,11 @@ class TradeOff:
 
 
 def allowed(delta: float, alpha: npt.ArrayLike) -> Array:
-    """The least missed-detection rate that `delta` allows at false-alarm rate `alpha`."""
+    """The least missed-detection rate that `delta` allows at false-alarm rate `alpha`.
+
+    >>> allowed(0.0, [0.25, 1.0]).tolist()
+    [0.75, 0.0]
+    """
     alarm = np.asarray(alpha, dtype=np.float64)
     return np.maximum(np.maximum(1 - math.exp(delta) * alarm, math.exp(-delta) * (1 - alarm)), 0.0)
 
@@ -38,7 +41,12 @@ def allowed(delta: float, alpha: npt.ArrayLike) -> Array:
 def trade_off(
     prior: npt.ArrayLike, kernel: npt.ArrayLike, feature: int, event: Sequence[int], against: Sequence[int]
 ) -> TradeOff:
-    """The exact curve of the best tests of `x_i in event` against `x_i in against`, both sets of values."""
+    """The exact curve of the best tests of `x_i in event` against `x_i in against`, both sets of values.
+
+    >>> curve = trade_off([0.5, 0.5], [[0.75, 0.25], [0.25, 0.75]], feature=0, event=[0], against=[1])
+    >>> curve.alpha.tolist(), curve.beta.tolist(), round(math.exp(curve.level), 9)
+    ([0.0, 0.25, 1.0], [1.0, 0.25, 0.0], 3.0)
+    """
     given = conditional_kernel(prior, kernel, feature)
     axes = tuple(axis for axis in range(np.ndim(prior)) if axis != feature)
     mass = np.asarray(prior, dtype=np.float64).sum(axis=axes)
@@ -59,35 +67,3 @@ def _mixture(name: str, values: Sequence[int], mass: Array, given: Array) -> Arr
         raise refuse(name, list(values), f"values from 0 to {len(mass) - 1} with positive probability together")
     chosen = chosen[mass[chosen] > 0]
     return np.asarray(mass[chosen] @ given[chosen] / mass[chosen].sum())
-
-
-def draw_trade_off(
-    curve: TradeOff,
-    delta: float,
-    path: str | Path,
-    feature: str = "the feature",
-    measured: TradeOff | None = None,
-) -> None:
-    """Saves a PNG: the best tests' curve, the region that `delta` forbids, and measured points where there are some."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(5.2, 4.6), layout="constrained")
-    alarm = np.linspace(0, 1, 400)
-    axes.fill_between(alarm, 0, allowed(delta, alarm), color="0.88", label=f"impossible under $\\delta$ = {delta:.3g}")
-    axes.plot(alarm, allowed(delta, alarm), color="0.35", linewidth=1.2)
-    axes.plot([0, 1], [1, 0], ":", color="0.5", label="guessing blindly")
-    axes.plot(
-        curve.alpha,
-        curve.beta,
-        "o-",
-        color="black",
-        markersize=3.5,
-        label=f"best tests (level {curve.level:.3g})",
-    )
-    if measured is not None:
-        axes.plot(measured.alpha, measured.beta, "x", color="tab:red", markersize=6, label="measured")
-    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="false alarms (rate)", ylabel="missed detections (rate)")
-    axes.set_title(f"What a test can find out about {feature}")
-    axes.legend(loc="upper right", frameon=False)
-    figure.savefig(path, dpi=160)
-    plt.close(figure)

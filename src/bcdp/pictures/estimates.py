@@ -1,102 +1,110 @@
-"""Pictures of results: every estimate in its own units, with its interval, readable in grey."""
+"""The picture of a collection: every estimate in its own units, with its interval, and the truth where it is known."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from bcdp.comparison import Errors
 from bcdp.errors import refuse
-from bcdp.estimates import Estimates
+from bcdp.estimates import Estimate, Estimates
+from bcdp.pictures.canvas import WIDTH, new_figure, short
 from bcdp.plan import Plan
-from bcdp.wording import number, unit_range
+from bcdp.policy import Feature
+from bcdp.regression import Coefficient
+from bcdp.wording import measured, number, share_of, unit_range
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Truth = Mapping[str, Any]  # the mean of a feature, or the frequency of each of its values
+
 _MOST_BARS = 40
+_LINE = 0.72  # inches for one number on its axis
 
 
-def draw_estimates(plan: Plan, found: Estimates, path: str | Path) -> None:
-    """Saves a PNG: each mean on the range of its feature, and the frequencies of each categorical feature."""
-    import matplotlib.pyplot as plt
+def estimate_figure(plan: Plan, found: Estimates, truth: Truth | None = None) -> Figure:
+    """A figure of all means, frequencies and coefficients with their intervals, and crosses at the truth if known.
 
-    figure = estimate_figure(plan, found)
-    figure.savefig(path, dpi=160)
-    plt.close(figure)
-
-
-def estimate_figure(plan: Plan, found: Estimates, truth: Mapping[str, Any] | None = None) -> Figure:
-    """A figure of all means and frequencies with their intervals, and crosses at the truth where it is known."""
-    import matplotlib.pyplot as plt
-
-    if not found.means and not found.frequencies:
-        raise refuse("estimates", "none", "estimates of at least one mean or frequency")
-    bars = {name: min(len(table), _MOST_BARS) for name, table in found.frequencies.items()}
-    heights = [0.75] * len(found.means) + [0.9 + 0.22 * count for count in bars.values()]
-    figure, grid = plt.subplots(
-        len(heights), 1, figsize=(7, sum(heights) + 0.8), height_ratios=heights, squeeze=False, layout="constrained"
-    )
-    crosses = "" if truth is None else ", x marks the truth"
-    figure.suptitle(f"{found.people:,} reports, {100 * found.level:g}% intervals{crosses}", fontsize=11)
-    axes = list(grid[:, 0])
+    >>> from bcdp import Policy, Tally, estimate, make_plan, privatize
+    >>> from bcdp.pictures import save
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> found = estimate(Tally(plan).add(privatize(plan, {"smoker": [0, 1, 1]})))
+    >>> save(estimate_figure(plan, found, truth={"smoker": 2 / 3}), "estimates.png")
+    """
+    features, known = plan.policy.features, truth or {}
+    panels: list[tuple[float, Callable[[Axes], None]]] = []
     for name, mean in found.means.items():
-        panel = axes.pop(0)
-        feature = plan.policy.features[name]
-        low, high = unit_range(feature)
-        panel.hlines(0, low, high, color="0.8", linewidth=1)
-        panel.hlines(0, mean.low, mean.high, color="black", linewidth=3)
-        panel.plot([mean.value], [0], "o", color="black", markerfacecolor="white", markersize=7)
-        if truth is not None:
-            panel.plot([truth[name]], [0], "x", color="black", markersize=9)
-        panel.set(xlim=(low, high), ylim=(-1, 1), yticks=[])
-        panel.set_title(_said(feature.label, mean.value, mean.se), loc="left", fontsize=9)
+        panels.append((_LINE, _mean(features[name], mean, known.get(name))))
+    for name, shares in found.frequencies.items():
+        panels.append(
+            (0.6 + 0.22 * min(len(shares), _MOST_BARS), _frequencies(features[name], shares, known.get(name)))
+        )
+    for fitted in found.regressions:
+        for name, coefficient in {"intercept": fitted.intercept, **fitted.coefficients}.items():
+            panels.append((_LINE, _coefficient(f"{fitted.target}: {name}", coefficient)))
+    if not panels:
+        raise refuse("estimates", "none", "estimates of at least one mean, frequency or coefficient")
+    heights = [height for height, _ in panels]
+    figure = new_figure(WIDTH, sum(heights) + 0.5)
+    grid = figure.subplots(len(panels), 1, height_ratios=heights, squeeze=False)
+    crosses = ", x marks the truth" if known else ""
+    figure.suptitle(f"{found.people:,} reports, {100 * found.level:g}% intervals{crosses}", fontsize=9)
+    for (_, draw), panel in zip(panels, grid[:, 0], strict=True):
+        draw(panel)
+        panel.tick_params(labelsize=8)
         panel.spines[["left", "right", "top"]].set_visible(False)
-    for name, table in found.frequencies.items():
-        panel = axes.pop(0)
-        shown = sorted(table.items(), key=lambda item: -item[1].value)[: bars[name]]
+    return figure
+
+
+def _mean(feature: Feature, mean: Estimate, truth: float | None) -> Callable[[Axes], None]:
+    def draw(panel: Axes) -> None:
+        possible = unit_range(feature)
+        _dot(panel, mean, possible, truth)
+        said = "nobody was asked" if math.isnan(mean.value) else measured(mean.value, mean.se)
+        bounds = f"   (possible: {number(possible[0])} to {number(possible[1])})"
+        panel.set_title(f"{short(share_of(feature), 40)}: {said}{bounds}", loc="left", fontsize=8)
+
+    return draw
+
+
+def _coefficient(title: str, coefficient: Coefficient) -> Callable[[Axes], None]:
+    def draw(panel: Axes) -> None:
+        _dot(panel, coefficient, (-math.inf, math.inf), None)
+        panel.axvline(0, color="0.6", linewidth=0.8, linestyle=":")
+        panel.set_title(f"{short(title, 50)}: {measured(coefficient.value, coefficient.se)}", loc="left", fontsize=8)
+
+    return draw
+
+
+def _dot(panel: Axes, found: Estimate | Coefficient, possible: tuple[float, float], truth: float | None) -> None:
+    """A number and its interval in the middle of an axis about twice as wide, within what is possible."""
+    shown = [x for x in (found.low, found.value, found.high, truth) if x is not None and math.isfinite(x)] or [0.0]
+    margin = (max(shown) - min(shown)) / 2 or abs(shown[0]) / 2 or 1.0
+    low, high = max(min(shown) - margin, possible[0]), min(max(shown) + margin, possible[1])
+    panel.hlines(0, max(found.low, low), min(found.high, high), color="black", linewidth=3)
+    panel.plot([found.value], [0], "o", color="black", markerfacecolor="white", markersize=7)
+    if truth is not None:
+        panel.plot([truth], [0], "x", color="black", markersize=9)
+    panel.set(xlim=(low, high), ylim=(-1, 1), yticks=[])
+    panel.locator_params(axis="x", nbins=6)
+
+
+def _frequencies(
+    feature: Feature, shares: Mapping[Any, Estimate], truth: Mapping[Any, float] | None
+) -> Callable[[Axes], None]:
+    def draw(panel: Axes) -> None:
+        shown = sorted(shares.items(), key=lambda item: -item[1].value)[:_MOST_BARS]
         places = range(len(shown))
-        panel.barh(places, [e.value for _, e in shown], color="0.75", edgecolor="0.3", height=0.7)
+        panel.barh(places, [e.value for _, e in shown], color="0.78", edgecolor="0.3", height=0.7)
         panel.hlines(places, [e.low for _, e in shown], [e.high for _, e in shown], color="black", linewidth=2)
         if truth is not None:
-            panel.plot([truth[name][value] for value, _ in shown], places, "x", color="black", markersize=8)
-        panel.set_yticks(places, [str(value) for value, _ in shown])
+            panel.plot([truth[value] for value, _ in shown], places, "x", color="black", markersize=8)
+        panel.set_yticks(places, [short(str(value)) for value, _ in shown])
         panel.invert_yaxis()
-        panel.set(xlim=(0, None), xlabel="frequency")
-        rest = f" (the {len(shown)} most frequent of {len(table)})" if len(shown) < len(table) else ""
-        panel.set_title(plan.policy.features[name].label + rest, loc="left", fontsize=9)
-        panel.spines[["right", "top"]].set_visible(False)
-    return figure
+        panel.set_xlim(0, None)
+        rest = f" (the {len(shown)} most frequent of {len(shares)})" if len(shown) < len(shares) else ""
+        panel.set_title(f"{short(feature.label, 40)}: share of each value{rest}", loc="left", fontsize=8)
 
-
-def _said(label: str, value: float, error: float) -> str:
-    return (
-        f"{label}: {number(value)} (standard error {number(error)})" if value == value else f"{label}: nobody was asked"
-    )
-
-
-def error_figure(plan: Plan, errors: Mapping[str, Errors]) -> Figure:
-    """A figure of how many people each mechanism needs for the precision that the plan reaches with one."""
-    import matplotlib.pyplot as plt
-    from matplotlib.ticker import LogLocator, NullFormatter
-
-    names = list(errors)
-    figure, panel = plt.subplots(figsize=(7, 0.55 * len(names) + 1.4), layout="constrained")
-    needed = {
-        "this plan": [1.0 for _ in names],
-        "the paper's mechanism, best level": [errors[name].paper / errors[name].plan for name in names],
-        "uniform LDP": [errors[name].uniform / errors[name].plan for name in names],
-    }
-    for offset, ((label, ratios), shade) in enumerate(zip(needed.items(), ("0.15", "0.55", "0.85"), strict=True)):
-        places = [place + 0.26 * (offset - 1) for place in range(len(names))]
-        panel.barh(places, ratios, height=0.24, color=shade, edgecolor="0.2", label=label)
-    panel.set_yticks(range(len(names)), [plan.policy.features[name].label for name in names])
-    panel.invert_yaxis()
-    panel.set(xscale="log", xlabel="people needed for the same precision, as a multiple of this plan's")
-    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    panel.xaxis.set_major_formatter("{x:g}")
-    panel.xaxis.set_minor_formatter(NullFormatter())
-    panel.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
-    panel.spines[["right", "top"]].set_visible(False)
-    return figure
+    return draw

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bcdp.errors import InputError
 from bcdp.experiments.catalogue import Experiment
 from bcdp.experiments.curves import Array
 from bcdp.experiments.results import Row
+from bcdp.pictures.canvas import new_figure, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,18 +35,15 @@ _OTHERS: tuple[Style, ...] = (("#f0e442", "h", "-"), ("#cc79a7", "P", "--"), ("#
 _DODGE = 0.006  # of the axis between the bars of neighbouring curves, which would hide each other
 
 
-def write_png(experiment: Experiment, rows: Sequence[Row], path: Path) -> None:
-    """Draws medians with quartiles for every curve and panel, and the exact expectation as a thin line where known."""
-    try:
-        from matplotlib.figure import Figure
-        from PIL import Image
-    except ImportError:
-        raise InputError(
-            "pictures need matplotlib, which is not installed; accepted: pip install 'bcdp[plot]'"
-        ) from None
+def draw_experiment(experiment: Experiment, rows: Sequence[Row], path: Path) -> None:
+    """Draws medians with quartiles for every curve and panel, and the exact expectation as a thin line where known.
+
+    >>> from bcdp.experiments import find, run
+    >>> draw_experiment(find("regression"), run("regression", trials=1, people=2000), Path("regression.png"))
+    """
     panels = list(dict.fromkeys(row.panel for row in rows))
     curves = list(dict.fromkeys(row.curve for row in rows))
-    figure = Figure(figsize=(5.6 * len(panels), 5.2), layout="constrained")
+    figure = new_figure(5.6 * len(panels), 5.2)
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for panel, drawn in zip(panels, axes, strict=True):
         drawn.set(title=panel, xlabel=experiment.x_label, ylabel=experiment.y_labels[panel], yscale="log")
@@ -64,7 +61,9 @@ def write_png(experiment: Experiment, rows: Sequence[Row], path: Path) -> None:
     shown = {label: handle for drawn in axes for handle, label in zip(*drawn.get_legend_handles_labels(), strict=True)}
     figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=min(len(shown), 5), frameon=False)
     whole = io.BytesIO()
-    figure.savefig(whole, dpi=160)
+    save(figure, whole, dpi=160)
+    from PIL import Image  # matplotlib brings it
+
     # A palette of 128 colours makes the file three times smaller, and nobody sees it.
     Image.open(whole).convert("RGB").quantize(128).save(path, optimize=True)
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bcdp.errors import InputError
 from bcdp.experiments.results import Row
+from bcdp.pictures.canvas import new_figure, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,22 +16,22 @@ _STYLES = {
     "survey": ("#009e73", "v", "-"),
     "paper": ("#0072b2", "^", "-."),
     "uniform LDP": ("#000000", "D", ":"),
-    "predicting the mean": ("#7f7f7f", "X", "--"),
+    "without data": ("#7f7f7f", "X", "--"),
 }
 _MOST_TASKS = 16
 
 
-def write_png(rows: Sequence[Row], path: Path) -> None:
-    """Draws one line of panels for each task, at most 16: bars of medians with quartiles, and curves in the people."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError(
-            "pictures need matplotlib, which is not installed; accepted: pip install 'bcdp[plot]'"
-        ) from None
+def draw_simulation(rows: Sequence[Row], path: Path) -> None:
+    """Draws one line of panels for each task, at most 16: bars of medians with quartiles, and curves in the people.
+
+    >>> from bcdp import Policy
+    >>> from bcdp.experiments.simulation import simulate
+    >>> policy = Policy(epsilon=2, features={"smoker": {"type": "binary"}})
+    >>> draw_simulation(simulate(policy, {"smoker": [0, 1]}, users=640, trials=1), Path("simulation.png"))
+    """
     tasks = list(dict.fromkeys(row.panel for row in rows))[:_MOST_TASKS]
     people = max(row.n for row in rows)
-    figure = Figure(figsize=(9, 2.3 * len(tasks) + 0.9), layout="constrained")
+    figure = new_figure(9, 2.3 * len(tasks) + 0.9)
     axes = figure.subplots(len(tasks), 2, squeeze=False, width_ratios=(1, 1.4))
     figure.suptitle(f"Errors in own units: median and quartiles of {rows[0].trials:,} trials", fontsize=11)
     for task, (bars, curves) in zip(tasks, axes, strict=True):
@@ -43,7 +43,7 @@ def write_png(rows: Sequence[Row], path: Path) -> None:
     legends = [drawn.get_legend_handles_labels() for drawn in axes[:, 1]]
     shown = {label: handle for handles, labels in legends for handle, label in zip(handles, labels, strict=True)}
     figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=len(shown), frameon=False)
-    figure.savefig(path, dpi=130)
+    save(figure, path, dpi=130)
 
 
 def _bars(drawn: Axes, rows: Sequence[Row]) -> None:

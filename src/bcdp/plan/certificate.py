@@ -8,32 +8,33 @@ rationals or doubles with a margin far above their rounding error, and are round
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.correlation import Correlation
+from bcdp.correlation import Correlation, product_q, unrounded_q
 from bcdp.errors import refuse
 from bcdp.policy import Feature, NumericFeature
 from bcdp.tables import TOTAL, Table, log_up
 from bcdp.tables.exact import MOST_CELLS
 
 if TYPE_CHECKING:
-    from bcdp.plan.document import Plan, Question
+    from bcdp.plan.document import Menu, Plan, Question
 
 Array = npt.NDArray[np.float64]
 Ratio = Fraction | float  # a float only where it is infinite
 
+_STEPS = 16  # between the 17 levels to which bounds about rounded numbers round them once
 _MARGIN = 1 + 1e-13  # a few roundings of relative size 2^-53 separate the doubles below from the truth
 
 
 @dataclass(frozen=True)
-class Claims:
+class Certified:
     """Levels in nats, rounded up: LDP of the whole report, CDP and BCDP of each feature."""
 
     epsilon: float
@@ -41,31 +42,66 @@ class Claims:
     delta: Mapping[str, float]
 
 
-def certify(plan: Plan, correlation: Correlation | None = None) -> Claims:
-    """The true levels of a plan, whatever it claims, under its own assumption about correlation or another one."""
+def certify(plan: Plan, correlation: Correlation | None = None) -> Certified:
+    """The true levels of a plan, whatever it claims, under its own assumption about correlation or another one.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> certify(plan).epsilon == plan.certificate.epsilon <= 1
+    True
+    """
     model = plan.correlation_model if correlation is None else correlation
     return _certify_cascade(plan, model) if plan.channels else _certify_survey(plan, model)
 
 
-def _certify_survey(plan: Plan, correlation: Correlation) -> Claims:
-    names = tuple(plan.policy.features)
-    epsilon = 0.0
-    c, delta = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
-    for menu in plan.menus:
-        questions = [plan.questions[number] for number in menu.questions]
-        tables = [plan.tables[question.table] for question in questions]
-        epsilon = max(epsilon, log_up(_product(tuple(table.ratio for table in tables))))
-        asked = {name: number for number, question in enumerate(questions) for name in question.features}
-        for name, feature in plan.policy.features.items():
-            q = correlation.q(name, frozenset(asked) - {name})
-            number, shared = asked.get(name), shares_levels(feature)
-            # with the others held fixed, BCDP is CDP
-            c[name] = max(c[name], menu_delta(questions, tables, name, number, shared, 0.0))
-            level = menu_delta(questions, tables, name, number, shared, q)
-            if len(questions) == 1 and number is None:
-                level = min(level, _known_delta(plan, correlation, name, questions[0]))
-            delta[name] = max(delta[name], level)
-    return Claims(epsilon, c, delta)
+def _certify_survey(plan: Plan, correlation: Correlation) -> Certified:
+    menus = [certify_menu(plan, menu, correlation) for menu in plan.menus]
+    return Certified(
+        max(found.epsilon for found in menus),
+        {name: max(found.c[name] for found in menus) for name in plan.policy.features},
+        {name: max(found.delta[name] for found in menus) for name in plan.policy.features},
+    )
+
+
+def certify_menu(plan: Plan, menu: Menu, correlation: Correlation) -> Certified:
+    """The levels of the answers to one menu of a survey."""
+    questions = [plan.questions[number] for number in menu.questions]
+    tables = [plan.tables[question.table] for question in questions]
+    asked = {name: number for number, question in enumerate(questions) for name in question.features}
+    bound = _bound(correlation, questions)
+    c, delta = {}, {}
+    for name, feature in plan.policy.features.items():
+        q = bound(name, frozenset(asked) - {name})
+        number, shared = asked.get(name), shares_levels(feature)
+        c[name] = menu_delta(questions, tables, name, number, shared, 0.0)  # the others held fixed, BCDP is CDP
+        delta[name] = menu_delta(questions, tables, name, number, shared, q)
+        if len(questions) == 1 and number is None:
+            delta[name] = min(delta[name], _known_delta(plan, correlation, name, questions[0]))
+    return Certified(log_up(_product(tuple(table.ratio for table in tables))), c, delta)
+
+
+def _bound(correlation: Correlation, questions: Sequence[Question]) -> Callable[[str, frozenset[str]], float]:
+    """For a feature and the others that a menu asks, how far what the questions see of them may move with it.
+
+    A bound about numbers that are rounded once at random holds for a question that rounds them so, their product with
+    a sign included. The product of two of them, or the square of one, has a bound of its own (docs/theory.md, 4.5).
+    """
+    rounded = correlation.rounded
+    if all(_fits(question, rounded) and not _multiplies(question, rounded) for question in questions):
+        return correlation.q
+    if len(questions) == 1 and _fits(questions[0], rounded):
+        return partial(product_q, correlation)
+    return partial(unrounded_q, correlation)
+
+
+def _fits(question: Question, rounded: frozenset[str]) -> bool:
+    """Whether all levels to which numbers are rounded are among the 17."""
+    sizes = question.levels if question.kind == "values" else question.levels * len(question.features)
+    return not any(_STEPS % (size - 1) for name, size in zip(question.features, sizes, strict=True) if name in rounded)
+
+
+def _multiplies(question: Question, rounded: frozenset[str]) -> bool:
+    return question.kind == "product" and rounded.issuperset(question.features)
 
 
 def shares_levels(feature: Feature) -> bool:
@@ -166,7 +202,7 @@ def _least_of_others(array: Array) -> Array:
     return np.asarray(np.where(own, second, least))
 
 
-def _certify_cascade(plan: Plan, correlation: Correlation) -> Claims:
+def _certify_cascade(plan: Plan, correlation: Correlation) -> Certified:
     names = tuple(plan.policy.features)
     ratios = [Fraction(channel.keep, TOTAL - channel.keep) for channel in plan.channels]
     own = {
@@ -176,6 +212,6 @@ def _certify_cascade(plan: Plan, correlation: Correlation) -> Claims:
     whole = _product(tuple(ratios))
     delta = {}
     for name in names:
-        q = correlation.q(name, frozenset(names) - {name})
+        q = unrounded_q(correlation, name, frozenset(names) - {name})  # channels read numbers as they are
         delta[name] = _independent(own[name], whole / own[name], q)
-    return Claims(log_up(whole), {name: log_up(own[name]) for name in names}, delta)
+    return Certified(log_up(whole), {name: log_up(own[name]) for name in names}, delta)

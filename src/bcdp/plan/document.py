@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
 from bcdp.correlation import Listed, PerFeature, correlation_from_dict
-from bcdp.errors import InputError, refuse
+from bcdp.errors import InputError, accepted, refuse
+from bcdp.files import read_text
 from bcdp.plan.certificate import certify
 from bcdp.plan.form import check_form
 from bcdp.policy import Policy
@@ -90,6 +91,14 @@ class Plan(_Part):
     """A collection, ready to be executed and checked by anybody.
 
     `verify()` recomputes every level from the tables and refuses a plan whose claims are not true.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> plan.save("plan.json")
+    >>> Plan.load("plan.json") == plan
+    True
+    >>> plan.certificate.features["smoker"].certified <= 1
+    True
     """
 
     bcdp: Literal[1] = 1
@@ -140,6 +149,13 @@ class Plan(_Part):
         """The SHA-256 of the canonical form, in hexadecimal."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Plan:
+        """A copy, parts of it perhaps changed: it is another plan, so nothing found out about this one is kept."""
+        copy = super().model_copy(update=update, deep=deep)
+        for name in vars(copy).keys() - Plan.model_fields.keys():
+            del vars(copy)[name]
+        return copy
+
     def save(self, path: str | Path) -> None:
         """Writes the canonical form."""
         Path(path).write_text(self.text, encoding="utf-8")
@@ -147,13 +163,7 @@ class Plan(_Part):
     @classmethod
     def load(cls, path: str | Path) -> Plan:
         """The plan in a file, verified: a plan that promises more than it keeps is refused."""
-        try:
-            text = Path(path).read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(
-                f"plan: {path} cannot be read ({error}); accepted: a file written by `bcdp plan`"
-            ) from None
-        return cls.parse(text)
+        return cls.parse(read_text(Path(path), "a file written by `bcdp plan`"))
 
     @classmethod
     def parse(cls, text: str) -> Plan:
@@ -176,8 +186,8 @@ class Plan(_Part):
             return cls.model_validate_json(json.dumps(document, allow_nan=False, sort_keys=True))
         except ValidationError as error:
             lines = [
-                f"plan.{'.'.join(map(str, m['loc']))}: got {str(m['input'])[:80]}; {m['msg'].lower()}"
-                for m in error.errors(include_url=False)[:5]
+                str(refuse(f"plan.{'.'.join(map(str, mistake['loc']))}", mistake["input"], accepted(mistake)))
+                for mistake in error.errors(include_url=False)[:5]
             ]
             raise InputError("\n".join(lines)) from None
         except (TypeError, ValueError, RecursionError) as error:  # numbers and objects that JSON cannot hold
@@ -224,7 +234,12 @@ class Plan(_Part):
 
 
 def collection_of(policy: Policy) -> dict[str, Any]:
-    """What a plan states of its policy: all but the correlation and the mechanism, which it states itself."""
+    """What a plan states of its policy: all but the correlation and the mechanism, which it states itself.
+
+    >>> policy = Policy(epsilon=1, features={"smoker": {"type": "binary"}}, correlation=0.1)
+    >>> "correlation" in collection_of(policy)
+    False
+    """
     document = policy.to_dict()
     return {key: document[key] for key in ("epsilon", "features", "tasks")} | {"order": list(policy.features)}
 

@@ -36,8 +36,15 @@ def check_form(plan: Plan) -> None:
 def _check_channels(plan: Plan) -> None:
     if not plan.channels or plan.menus or plan.questions or plan.tables_:
         raise refuse("channels", len(plan.channels), "at least one channel and no menus in a cascade plan")
+    covered = tuple(plan.policy.features)
     for number, channel in enumerate(plan.channels):
         _check_names(f"channels.{number}", channel.features, plan.policy.features)
+        if channel.keep == TOTAL // 2:  # its output would be divided by 0 (docs/theory.md, section 3, erratum 3)
+            raise refuse(f"channels.{number}.keep", channel.keep, f"a weight above 2^31 = {TOTAL // 2}, a fair coin's")
+        if not set(channel.features) <= set(covered):
+            nested = f"nested channels: some of {', '.join(covered)}, which channel {number - 1} covers"
+            raise refuse(f"channels.{number}.features", channel.features, nested)
+        covered = channel.features
 
 
 def _check_menus(plan: Plan) -> None:

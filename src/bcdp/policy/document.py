@@ -16,6 +16,8 @@ from bcdp.policy.mistakes import broken_keys, sentence
 from bcdp.policy.tasks import FrequencyTask, MeanTask, Regression, RegressionTask, Task
 from bcdp.policy.yaml_text import read_yaml, write_yaml
 
+_KEYS = "the keys epsilon and features"
+_KINDS: dict[type, str] = {str: "plain text", list: "a list"}
 LARGEST_EPSILON = 20.0  # e^20 is half a billion: beyond it there is no protection to speak of
 
 
@@ -78,8 +80,10 @@ class Policy(Record):
     @classmethod
     def parse(cls, document: object) -> Policy:
         """The policy that a mapping holds, whatever its keys."""
-        if not isinstance(document, Mapping):
-            raise refuse("policy", document, "a mapping with at least the keys epsilon and features")
+        if not isinstance(document, Mapping):  # it may be a file of records, given by mistake: its words are not told
+            raise refuse("policy", _KINDS.get(type(document), "no keys"), f"a mapping with at least {_KEYS}")
+        if {"bcdp", "certificate"} <= document.keys():
+            raise refuse("policy", "a plan", "a policy, from which a plan is made")
         return cls(**{str(key): value for key, value in document.items()})
 
     @classmethod
@@ -93,7 +97,7 @@ class Policy(Record):
         mistakes: list[str] = []
         document = read_yaml(text, mistakes)
         if document is None and not mistakes:
-            raise InputError("policy: got an empty file; accepted: YAML with at least the keys epsilon and features")
+            raise InputError(f"policy: got an empty file; accepted: YAML with at least {_KEYS}")
         try:
             policy = cls.parse(_beside(document, Path(path).parent))
         except InputError as error:

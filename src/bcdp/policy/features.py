@@ -14,9 +14,13 @@ from bcdp.policy.names import TYPES
 MOST_VALUES = 10_000
 _LARGEST_WHOLE = 2**53 - 1  # whole numbers beyond it are not exact in a browser
 _ONE_TYPE = Accepts("binary, numeric or categorical")
-_SCALARS = "text, a whole number or true/false"
+_SCALARS = "text (not empty, which means missing), a whole number or true/false"
 
-Scalar = StrictBool | Annotated[StrictInt, Field(ge=-_LARGEST_WHOLE, le=_LARGEST_WHOLE)] | Words
+Scalar = (
+    StrictBool
+    | Annotated[StrictInt, Field(ge=-_LARGEST_WHOLE, le=_LARGEST_WHOLE)]
+    | Annotated[Words, Field(min_length=1)]
+)
 Values = Annotated[tuple[Scalar, ...], AfterValidator(different)]
 
 

@@ -16,6 +16,8 @@ def _declared(*types: str, also: str = "") -> AfterValidator:
 
     def check(name: str, info: ValidationInfo) -> str:
         declared = cast("dict[str, object]", (info.context or {}).get("types"))
+        if declared is not None and name == also and name in declared:
+            raise expected(f"another name for the feature {also!r}: here the word means all features not named")
         if declared is None or name == also:
             return name
         if name not in declared:

@@ -64,7 +64,7 @@ def _class(task: object) -> str | None:
         return None
     kinds = ("mean", "frequency", "regression")
     named = [kind for kind in kinds if kind in task]
-    nearly = [kind for key in task for kind in get_close_matches(str(key), kinds, n=1)]
+    nearly = [kind for key in task for kind in get_close_matches(str(key), kinds, n=1, cutoff=0.85)]
     return next((f"{kind.capitalize()}Task" for kind in named + nearly), None)
 
 

@@ -67,7 +67,8 @@ def write_yaml(data: dict[str, Any]) -> str:
 
 
 def _not_yaml(line: int, problem: str) -> InputError:
-    return InputError(f"policy: got what cannot be read on line {line + 1} ({problem}); accepted: YAML without aliases")
+    accepted = "YAML, indented with spaces, without aliases"
+    return InputError(f"policy: got what cannot be read on line {line + 1} ({problem}); accepted: {accepted}")
 
 
 def _plain(node: yaml.Node | None, path: tuple[object, ...], mistakes: list[str]) -> object:

@@ -29,6 +29,7 @@ Array = npt.NDArray[np.float64]
 _DRAWS = 500
 _LEAST_SHARE = 0.02  # of the variance: what features that are worth asking for are taken to explain at least
 _SHOWN_SHARE = 0.1  # of the variance: what the number of people to collect is told for
+_STANDS_OUT = 3  # standard errors
 _DOUBTFUL = 0.025  # of the draws with an indefinite matrix leave the coefficients unknown
 
 
@@ -96,7 +97,7 @@ def fit(tally: SurveyTally, regression: Regression, level: float) -> RegressionE
     theta = shrunk(found, noise, regression)
     raw, each = _unshrunk(found, again, regression)
     to_own = own_units(policy, design)
-    width = NormalDist().inv_cdf((1 + level) / 2)
+    width = -NormalDist().inv_cdf((1 - level) / 2)
     values, middle = to_own @ _with_constant(found, theta), to_own @ _with_constant(found, raw)
     errors = np.full(len(design), math.inf) if each is None else (_with_constant(again, each) @ to_own.T).std(axis=0)
     most = np.abs(to_own[:, :-2]).max(axis=1) * (regression.radius or math.inf)
@@ -110,7 +111,7 @@ def fit(tally: SurveyTally, regression: Regression, level: float) -> RegressionE
         numbers[-1],
         dict(zip(names, numbers[:-1], strict=True)),
         _explained(found, again, raw, each, noise, width),
-        noise.remark(tally.people),
+        noise.remark(tally.people, names),
         design,
     )
 
@@ -144,12 +145,17 @@ def _with_constant(found: Centred, theta: Array) -> Array:
 
 @dataclass(frozen=True)
 class Noise:
-    """What is known of the noise: variances of the slopes and of the matrix, and how much signal stands out of it."""
+    """What is known of the noise: variances of the slopes and of the matrix, and how much signal stands out of it.
+
+    A feature whose variance does not stand out of its own noise counts as constant: by a variance that is noise, what
+    it explains could be anything.
+    """
 
     slope: Array
     matrix: Array
     scale: Array  # each feature's variance, kept above its own noise
     variance: float  # the target's, likewise
+    varies: npt.NDArray[np.bool_]  # which features are seen to vary; the rest is left out of what follows
     signal: float  # an unbiased estimate of what the features explain, if they are uncorrelated
     margin: float  # what that would hardly reach if they explained nothing: three standard errors
     total: float  # the noise in it
@@ -157,12 +163,16 @@ class Noise:
     @classmethod
     def of(cls, found: Centred, again: Centred) -> Noise:
         matrix = again.matrix.var(axis=0)
-        scale = np.maximum(np.diag(found.matrix), np.maximum(np.sqrt(np.diag(matrix)), 1e-6))
+        own, error = np.diag(found.matrix), np.sqrt(np.diag(matrix))
+        varies = own > _STANDS_OUT * error
+        varies |= not varies.any()  # too few people to see any feature vary: all of them count
+        scale = np.maximum(own, np.maximum(error, 1e-6))
         variance = max(float(found.variance), float(again.variance.std()), 1e-6)
         slope = again.slope.var(axis=0)
-        each = slope / scale
-        signal = float((found.slope**2 / scale - each).sum())
-        return cls(slope, matrix, scale, variance, signal, 3 * math.sqrt(2 * float((each**2).sum())), float(each.sum()))
+        each = np.where(varies, slope / scale, 0.0)
+        signal = float(np.where(varies, found.slope**2 / scale, 0.0).sum() - each.sum())
+        margin = _STANDS_OUT * math.sqrt(2 * float((each**2).sum()))
+        return cls(slope, matrix, scale, variance, varies, signal, margin, float(each.sum()))
 
     @property
     def explained(self) -> float:
@@ -173,17 +183,19 @@ class Noise:
         seen = self.signal - self.margin if self.total < self.variance else 0.0
         return min(max(seen, _LEAST_SHARE * self.variance), self.variance)
 
-    def remark(self, people: int) -> str:
+    def remark(self, people: int, names: list[str]) -> str:
         """Whether the answers show that the features explain anything, and else how many people would."""
+        constant = [name for name, varies in zip(names, self.varies, strict=True) if not varies]
+        left_out = f" Not counted, as they are not seen to vary: {', '.join(constant)}." if constant else ""
         if self.signal > self.margin:
-            return "The answers show that the features help to predict the target."
+            return f"The answers show that the features help to predict the target.{left_out}"
         enough = people * self.margin / (_SHOWN_SHARE * self.variance)
         digits = 10 ** max(int(math.log10(max(enough, 10.0))) - 1, 0)
         share = f"features that explain {100 * _SHOWN_SHARE:g}% of the variance"
         rest = f"{share} would have stood out."
         if enough > people:
             rest = f"collect about {math.ceil(enough / digits) * digits:,} people to show {share}."
-        return f"The answers cannot tell this from predicting the mean for everybody; {rest}"
+        return f"The answers cannot tell this from predicting the mean for everybody; {rest}{left_out}"
 
 
 def shrunk(found: Centred, noise: Noise, regression: Regression) -> Array:

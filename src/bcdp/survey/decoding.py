@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -54,17 +57,46 @@ def information(plan: Plan) -> dict[Target, float]:
     """For each feature and each product asked, one over n times its squared error (second moments counted).
 
     0 for a feature never asked.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> round(math.atanh(math.sqrt(information(plan)["smoker"])) * 2, 6)  # one bit with budget b tells tanh(b/2)^2
+    1.0
     """
-    share = dict.fromkeys(range(len(plan.questions)), 0)
-    for menu in plan.menus:
-        for number in menu.questions:
-            share[number] += menu.weight
     told: dict[Target, float] = dict.fromkeys(plan.policy.features, 0.0)
-    known: dict[tuple[object, ...], float] = {}
-    for number, question in enumerate(plan.questions):
-        for asked in targets(question):
-            key = way(plan, question, asked)
-            if key not in known:
-                known[key] = 1 / second_moment(plan, question, asked)
-            told[asked] = told.get(asked, 0.0) + share[number] / 2**32 * known[key]
+    for asked, share, moment, _ in _asked(plan):
+        told[asked] = told.get(asked, 0.0) + share / moment
     return told
+
+
+def largest_errors(plan: Plan) -> dict[Target, float]:
+    """For each feature and each product asked, n times its squared error in the worst population, for n large.
+
+    That is: shares of one half, numbers at the levels of the largest second moment with their mean in the middle,
+    categories equally frequent (docs/theory.md, section 4.3). Infinite for a feature never asked.
+    """
+    told = information(plan)
+    errors = {asked: 0.0 if told[asked] > 0 else math.inf for asked in told}
+    for asked, share, moment, variance in _asked(plan):
+        errors[asked] += share * variance / (moment * told[asked]) ** 2
+    return errors
+
+
+def _asked(plan: Plan) -> Iterator[tuple[Target, float, float, float]]:
+    """What each menu asks, the menu's share, and an answer's second moment and variance in the worst population."""
+    known: dict[tuple[object, ...], tuple[float, float]] = {}
+    for menu in plan.menus:
+        for question in (plan.questions[number] for number in menu.questions):
+            for asked in targets(question):
+                key = way(plan, question, asked)
+                if key not in known:
+                    known[key] = second_moment(plan, question, asked), _largest_variance(plan, question, asked)
+                yield asked, menu.weight / 2**32, *known[key]
+
+
+def _largest_variance(plan: Plan, question: Question, asked: Target) -> float:
+    """The variance of the decoded answer in the worst population; summed over categories, which are treated alike."""
+    feature = plan.policy.features[asked] if isinstance(asked, str) else None
+    if feature is not None and feature.type == "categorical":
+        return second_moment(plan, question, asked) - 1 / len(feature.values)
+    return float(plan.tables[question.table].second_moments(target(plan, question, asked)).max())

@@ -34,22 +34,14 @@ class Kind:
             return numeric_information(budget)
         return categorical_information(self.values, budget)
 
-    def joint_information(self, features: int, budget: Array) -> Array:
-        """What one response over the joint values of several features of this kind tells about each of them."""
-        if features == 1:
-            return self.information(budget)
-        combinations = float(self.values) ** features
+    def joint_information(self, combinations: int, budget: Array) -> Array:
+        """What one response over so many combinations of values tells about a feature of this kind among them."""
         total = np.exp(budget) + combinations - 1
         contrast = np.expm1(budget) / total
         if self.name != "categorical":
             return np.asarray(contrast**2)
         chance = combinations / self.values / total
         return np.asarray(contrast**2 / (1 - 2 * chance + self.values * chance**2))
-
-    @property
-    def largest_group(self) -> int:
-        """How many features of this kind one joint question may cover."""
-        return int(math.log(JOINT_VALUES) / math.log(self.values) + 1e-9)
 
     @property
     def bits(self) -> float:

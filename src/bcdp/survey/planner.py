@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.correlation import Correlation
+from bcdp.correlation import Correlation, product_q
 from bcdp.errors import InputError
 from bcdp.notions import ldp_limit
 from bcdp.plan import Plan, collection_of, shares_levels
@@ -54,12 +54,18 @@ class Setting:
 
 
 def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[str], None] = lambda line: None) -> Plan:
-    """The most accurate survey that keeps every demand of the policy under the given correlation."""
+    """The most accurate survey that keeps every demand of the policy under the given correlation.
+
+    >>> from bcdp.correlation import PerFeature
+    >>> policy = Policy(epsilon=1, features={"smoker": {"type": "binary", "delta": 0.2}, "open": {"type": "binary"}})
+    >>> plan_survey(policy, PerFeature(0.0, {})).certificate.features["smoker"].certified <= 0.2
+    True
+    """
     setting = Setting.of(policy, correlation)
     joinable = tuple(c for c in setting.classes if c.joinable)
     offers = ShapeOffers(joinable, setting.epsilon, setting.outside)
     several = setting.total >= NEGLIGIBLE  # else a demand allows nothing but single questions, by the q of its pairs
-    further: Callable[[Array], list[Profile]] = offers if several else lambda prices: []
+    further: Callable[[Array, float], list[Profile]] = offers if several else lambda prices, enough: []
     found = design(setting.classes, setting.total, further=further, progress=progress)
     menus = list(_menus(setting.classes, found))
     return _document(policy, correlation, menus, found, setting.weights)
@@ -105,8 +111,12 @@ def _limit_outside(policy: Policy, correlation: Correlation, classes: tuple[Feat
 
 def _limit(policy: Policy, correlation: Correlation, name: str, others: frozenset[str]) -> float:
     """The largest LDP level of an answer about `others` that the demand of a feature can live with."""
+    return _limit_by(policy, name, correlation.q(name, others))
+
+
+def _limit_by(policy: Policy, name: str, q: float) -> float:
     demand = _demand(policy, name)
-    return max(float(ldp_limit(demand, correlation.q(name, others))), demand)
+    return max(float(ldp_limit(demand, q)), demand)
 
 
 @dataclass(frozen=True)
@@ -174,7 +184,8 @@ def _nothing_to_ask(policy: Policy, weights: dict[Target, float]) -> InputError:
 
 def _alone_together(policy: Policy, correlation: Correlation, names: frozenset[str]) -> float:
     """The largest budget of a menu that asks one product of these features only (docs/theory.md, section 4.4)."""
-    limits = [_limit(policy, correlation, other, names) for other in policy.features if other not in names]
+    bound = partial(product_q, correlation) if names <= correlation.rounded else correlation.q
+    limits = [_limit_by(policy, other, bound(other, names)) for other in policy.features if other not in names]
     return min(policy.epsilon - _SLACK, *limits, *(_demand(policy, name) for name in names))
 
 
@@ -256,7 +267,7 @@ def _document(
     def accuracy(draft: Plan) -> tuple[float, float]:
         told = information(draft)
         objective = sum(weight / told[target] for target, weight in weights.items() if told.get(target, 0.0) > 0)
-        return objective, max(1.0, found.gap * objective / found.objective * _curve_slack(policy))
+        return objective, found.gap * objective / found.objective * _curve_slack(policy)
 
     return Plan.certified(document, accuracy)
 

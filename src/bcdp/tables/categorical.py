@@ -35,6 +35,10 @@ def response(levels: int, budget: float) -> Response:
 
     Equal weights need `levels` to divide 2^32: for other numbers of levels there is a least budget, about
     `levels^2 / 2^32`.
+
+    >>> table = response(4, 1.0)
+    >>> 0.999 < table.level <= 1.0
+    True
     """
     check_whole("levels", levels, 2, MOST_LEVELS)
     other = smallest_other(levels, check_budget(budget))
@@ -45,6 +49,9 @@ def subset(levels: int, size: int, budget: float) -> Dense:
     """Subset selection within the budget: a random subset of `size` levels, more likely one that holds the true level.
 
     Symbols are the subsets in lexicographic order.
+
+    >>> subset(4, 2, 1.0).level <= 1.0
+    True
     """
     check_whole("levels", levels, 2, MOST_LEVELS)
     check_whole("size", size, 1, levels - 1)
@@ -59,7 +66,12 @@ def subset(levels: int, size: int, budget: float) -> Dense:
 
 
 def hadamard(levels: int, budget: float) -> Hadamard:
-    """One bit about a random Hadamard row, within the budget; its order is the least power of 2 from `levels` on."""
+    """One bit about a random Hadamard row, within the budget; its order is the least power of 2 from `levels` on.
+
+    >>> table = hadamard(3, 1.0)
+    >>> table.level <= 1.0
+    True
+    """
     check_whole("levels", levels, 2, LARGEST_ORDER)
     order = 1 << (levels - 1).bit_length()
     cell = TOTAL // order

@@ -91,13 +91,15 @@ class Dense:
             raise undecodable(self)
         return values
 
-    def frequencies(self, counts: npt.ArrayLike) -> tuple[Floats, Floats]:
+    def frequencies(self, counts: npt.ArrayLike) -> Floats:
         checked, total = check_counts(self, counts)
-        if self._indicators is None:
-            raise undecodable(self)
-        share = checked / total
-        value = share @ self._indicators
-        return value, share @ (self._indicators - value) ** 2 / (total - 1)
+        return np.asarray(checked / total @ self._decodable_indicators())
+
+    def indicator_moments(self) -> tuple[Floats, Floats]:
+        at = self._probabilities @ self._decodable_indicators() ** 2
+        true = at.diagonal().copy()
+        np.fill_diagonal(at, -np.inf)
+        return true, at.max(axis=0)
 
     def second_moments(self, target: npt.ArrayLike) -> Floats:
         values = self.decode(check_target(self, target, dimensions=(1,)))
@@ -121,6 +123,11 @@ class Dense:
     @cached_property
     def _indicators(self) -> Floats | None:
         return self._solve(np.eye(self.levels))
+
+    def _decodable_indicators(self) -> Floats:
+        if self._indicators is None:
+            raise undecodable(self)
+        return self._indicators
 
     @cached_property
     def _factors(self) -> tuple[Floats, Floats, Floats]:

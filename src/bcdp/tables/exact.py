@@ -45,7 +45,12 @@ def log_up(ratio: Fraction | float) -> float:
 
 
 def exp_down(budget: float) -> Fraction:
-    """A rational lower bound of `exp(min(budget, 64))`, below it by a factor of at most 1 - 1e-58; 1 at budget 0."""
+    """A rational lower bound of `exp(min(budget, 64))`, below it by a factor of at most 1 - 1e-58; 1 at budget 0.
+
+    >>> import math
+    >>> float(exp_down(1.0)) == math.e
+    True
+    """
     if budget == 0:
         return Fraction(1)
     power = _CONTEXT.exp(Decimal(min(budget, _LARGEST_EXPONENT)))

@@ -16,6 +16,7 @@ from bcdp.tables.exact import TOTAL, Floats, Integers, check_whole, log_up
 from bcdp.tables.protocol import (
     Symbols,
     Words,
+    alike,
     check_cells,
     check_counts,
     check_inputs,
@@ -104,18 +105,16 @@ class Hadamard:
         plus = self._transform(values - mean) / self._decodable_contrast()
         return np.stack([mean + plus, mean - plus], axis=1).reshape((self.symbols, *values.shape[1:]))
 
-    def frequencies(self, counts: npt.ArrayLike) -> tuple[Floats, Floats]:
+    def frequencies(self, counts: npt.ArrayLike) -> Floats:
         checked, total = check_counts(self, counts)
         contrast = self._decodable_contrast()
         zeros, ones = checked.reshape(self.order, 2).T / total
         sums = walsh_hadamard(zeros - ones)[: self.levels] / contrast
         excess = sums - sums.mean()  # over the known mean 1 / levels; centring also removes row 0
-        # the square of an indicator's decoded excess on a row is (entry - mean entry)^2 / contrast^2, either bit
-        mean_entry = self._transform(np.full(self.levels, 1 / self.levels))
-        share = zeros + ones
-        cross = walsh_hadamard(share * mean_entry)[: self.levels]
-        squares = (1 + share @ mean_entry**2 - 2 * cross) / contrast**2
-        return 1 / self.levels + excess, np.maximum(squares - excess**2, 0.0) / (total - 1)
+        return np.asarray(1 / self.levels + excess)
+
+    def indicator_moments(self) -> tuple[Floats, Floats]:
+        return alike(self)
 
     def second_moments(self, target: npt.ArrayLike) -> Floats:
         values = check_target(self, target, dimensions=(1,))

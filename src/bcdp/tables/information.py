@@ -26,19 +26,31 @@ _SAFETY = 0.998  # tables between two knots stay above the straight line times t
 
 
 def binary_information(budget: npt.ArrayLike) -> Floats:
-    """The information of one randomized bit about a sign, `tanh^2(b/2)`, from 0 to 1."""
+    """The information of one randomized bit about a sign, `tanh^2(b/2)`, from 0 to 1.
+
+    >>> binary_information([0.0, 50.0]).tolist()
+    [0.0, 1.0]
+    """
     return np.asarray(np.tanh(np.asarray(budget, dtype=np.float64) / 2) ** 2)
 
 
 def numeric_information(budget: npt.ArrayLike) -> Floats:
-    """The information of `numeric(budget)` averaged over its levels: a slight underestimate, never below one bit's."""
+    """The information of `numeric(budget)` averaged over its levels: a slight underestimate, never below one bit's.
+
+    >>> bool(numeric_information(1.0) < numeric_information(2.0))
+    True
+    """
     budgets = np.asarray(budget, dtype=np.float64)
     gain = np.interp(budgets, _KNOTS, _gains(), left=1.0)
     return binary_information(budgets) * np.maximum(1.0, _SAFETY * gain)
 
 
 def categorical_information(levels: int, budget: npt.ArrayLike) -> Floats:
-    """One over the least total second moment of the decoded indicators over the families for `levels` levels."""
+    """One over the least total second moment of the decoded indicators over the families for `levels` levels.
+
+    >>> bool(categorical_information(4, 1.0) < categorical_information(4, 2.0))
+    True
+    """
     check_whole("levels", levels, 2, MOST_LEVELS)
     budgets = np.asarray(budget, dtype=np.float64)
     moments = [subset_moment(levels, size, budgets) for size in subset_sizes(levels)]
@@ -46,7 +58,11 @@ def categorical_information(levels: int, budget: npt.ArrayLike) -> Floats:
 
 
 def joint_information(features: int, budget: npt.ArrayLike) -> Floats:
-    """The information about each of several binary features in one joint randomized response (docs/theory.md, 4.1)."""
+    """The information about each of several binary features in one joint randomized response (docs/theory.md, 4.1).
+
+    >>> float(joint_information(1, 1.0)) == float(binary_information(1.0))
+    True
+    """
     check_whole("features", features, 1, 12)
     shrink = np.exp(-np.asarray(budget, dtype=np.float64))
     return np.asarray(((1 - shrink) / (1 + (2.0**features - 1) * shrink)) ** 2)

@@ -32,6 +32,9 @@ def marginal_target(sizes: tuple[int, ...], feature: int, values: npt.ArrayLike)
 
     `values` holds what each of the feature's levels is worth: shape (sizes[feature],), or (sizes[feature], t) for
     several targets at once, as the identity does for frequencies.
+
+    >>> marginal_target((2, 3), 0, [-1, 1]).tolist()
+    [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0]
     """
     combinations = _combinations(sizes)
     check_whole("feature", feature, 0, len(sizes) - 1)

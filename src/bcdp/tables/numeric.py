@@ -28,7 +28,11 @@ _UNUSED = 1e-9
 
 
 def numeric_values(levels: int) -> Floats:
-    """The numbers that a numeric table's levels stand for: equally spaced from -1 to 1."""
+    """The numbers that a numeric table's levels stand for: equally spaced from -1 to 1.
+
+    >>> numeric_values(3).tolist()
+    [-1.0, 0.0, 1.0]
+    """
     return np.linspace(-1.0, 1.0, levels)
 
 

@@ -56,8 +56,11 @@ class Table(Protocol):
     def decode(self, target: npt.ArrayLike) -> Floats:
         """The value of each symbol whose mean at input x is `target[x]`; shape (symbols,) + target.shape[1:]."""
 
-    def frequencies(self, counts: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """The unbiased estimate of each level's frequency from the symbols' counts, and its estimated variance."""
+    def frequencies(self, counts: npt.ArrayLike) -> Floats:
+        """The unbiased estimate of each level's frequency from the symbols' counts."""
+
+    def indicator_moments(self) -> tuple[Floats, Floats]:
+        """The expected square of each level's decoded indicator where it is true, and the largest where it is not."""
 
     def second_moments(self, target: npt.ArrayLike) -> Floats:
         """The expected square of the decoded value at each input level, for a scalar target of shape (levels,)."""
@@ -110,6 +113,12 @@ def check_cells(table: Table) -> None:
     """Refuses to write out a table of more than 2^22 weights."""
     if table.levels * table.symbols > MOST_CELLS:
         raise refuse("table", f"{table.levels} x {table.symbols} weights", f"at most {MOST_CELLS} weights to write out")
+
+
+def alike(table: Table) -> tuple[Floats, Floats]:
+    """The indicators' moments of a table that treats all levels alike: those of the first level, for each."""
+    at = table.second_moments(np.eye(1, table.levels)[0])
+    return np.full(table.levels, at[0]), np.full(table.levels, at[1:].max())
 
 
 def undecodable(table: Table) -> InputError:

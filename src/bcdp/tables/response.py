@@ -16,6 +16,7 @@ from bcdp.tables.exact import TOTAL, Floats, Integers, check_whole, log_up
 from bcdp.tables.protocol import (
     Symbols,
     Words,
+    alike,
     check_cells,
     check_counts,
     check_inputs,
@@ -94,12 +95,14 @@ class Response:
             raise undecodable(self)
         return np.asarray((values - self._base * values.sum(axis=0)) / self._contrast)
 
-    def frequencies(self, counts: npt.ArrayLike) -> tuple[Floats, Floats]:
+    def frequencies(self, counts: npt.ArrayLike) -> Floats:
         checked, total = check_counts(self, counts)
         if self._contrast == 0:
             raise undecodable(self)
-        share = checked / total
-        return (share - self._base) / self._contrast, share * (1 - share) / (self._contrast**2 * (total - 1))
+        return np.asarray((checked / total - self._base) / self._contrast)
+
+    def indicator_moments(self) -> tuple[Floats, Floats]:
+        return alike(self)
 
     def second_moments(self, target: npt.ArrayLike) -> Floats:
         squares = self.decode(check_target(self, target, dimensions=(1,))) ** 2

@@ -169,7 +169,7 @@ function shownCertificate({ epsilon, features: claims, optimality_gap: gap }, fe
     factor(oddsOf(certified)),
   ]);
   rows.push(["The whole record", "–", number(epsilon), "–", factor(oddsOf(epsilon))]);
-  const best = gap ? ` The design is within ${number((gap - 1) * 100)}% of the best of its kind.` : "";
+  const best = gap ? ` Its error is at most ${number(gap)} times the least possible without shaped tables.` : "";
   const caption = `Levels in nats, recomputed by every device before it answers.${best}`;
   const header = ["A guess about", "Asked", "Certified", "Own budget", "Odds rise at most"];
   return [element("h2", {}, "Certificate"), stacked(caption, header, rows)];

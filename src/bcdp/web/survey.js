@@ -25,7 +25,10 @@ async function start() {
       $("preview-title").focus();
     }
   });
-  const checked = () => say($("status"), "Your device has checked this survey's promises: they hold.", "good");
+  const checked = () => {
+    const words = "Your device has computed this survey's promises again: they hold, under the assumption told below.";
+    say($("status"), words, "good");
+  };
   $("form").addEventListener("change", () => $("form").querySelector(".error:not([hidden])") ?? checked());
   checked();
   $("form").hidden = false;

@@ -20,10 +20,11 @@ export function certify(plan) {
     const ratios = questions.map((question) => plan.tables[question.table].ratio);
     epsilon = larger(epsilon, product(ratios));
     const asked = questions.flatMap((question) => question.features);
+    const bound = boundOf(plan.correlation, questions);
     for (const name of names) {
       const own = questions.findIndex((question) => question.features.includes(name));
       const rest = product(ratios.filter((_, index) => index !== own));
-      const q = plan.correlation.q(name, asked.filter((other) => other !== name));
+      const q = bound(name, asked.filter((other) => other !== name));
       const ratio = (bound) =>
         own >= 0 && questions[own].features.length > 1 && questions[own].kind !== "product"
           ? joint(menu.questions[own], name, bound > 0 ? nearest(rest) : 1, bound)
@@ -35,6 +36,21 @@ export function certify(plan) {
   }
   const logs = (ratios) => new Map([...ratios].map(([name, ratio]) => [name, logUp(ratio)]));
   return { epsilon: logUp(epsilon), c: logs(c), delta: logs(delta) };
+}
+
+/**
+ * For a feature and the others that a menu asks, how far what the questions see of them may move with it.
+ *
+ * A bound about numbers rounded once to 17 levels holds for a question that rounds them to some of these; the product of
+ * two, or the square of one, has a bound of its own (docs/theory.md, 4.5).
+ */
+function boundOf({ q, productQ, rounded }, questions) {
+  const fits = ({ features, levels, kind }) =>
+    features.every((name, place) => !rounded.has(name) || 16 % (levels[kind === "product" ? 0 : place] - 1) === 0);
+  const multiplies = ({ features, kind }) => kind === "product" && features.every((name) => rounded.has(name));
+  if (questions.every((question) => fits(question) && !multiplies(question))) return q;
+  if (questions.length === 1 && fits(questions[0])) return productQ;
+  return (name, others) => (others.some((other) => rounded.has(other)) ? 1 : q(name, others));
 }
 
 function remembered(compute) {
@@ -107,7 +123,7 @@ function knownRatio(plan, name, question) {
   const columns = counted(table.symbols).map((symbol) => counted(table.levels).map((x) => table.weight(x, symbol)));
   const rough = columns.map((column) => {
     const chances = laws.map((law) => law.reduce((sum, share, x) => sum + share * column[x], 0));
-    return most(chances) > 0 ? most(chances) / least(chances) : 1;
+    return most(chances) > 0 ? most(chances) / least(chances) : 0; // a symbol that is never given tells nothing
   });
   const worst = most(rough);
   const candidates = columns.filter((_, symbol) => rough[symbol] >= worst * (1 - 1e-6));

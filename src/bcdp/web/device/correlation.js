@@ -5,6 +5,8 @@ import { entries, keys, list, refuse } from "./checks.js";
 /**
  * The plan's assumption: `q(feature, others)` bounds the distance between the laws of the others given two values of a
  * feature; `laws(feature, other)` are laws of which every such law of the other is a mixture, null if none are known.
+ * Of the numbers in `rounded` the bounds see no more than one random rounding to 17 levels; `productQ(feature, numbers)`
+ * bounds one rounding of the product of two of them, or of the square of one.
  */
 export function readCorrelation(document) {
   if (typeof document?.source !== "string") throw refuse("correlation.source", document?.source, "text");
@@ -18,24 +20,32 @@ function perFeature(document) {
   const named = new Map(entries("correlation.named", document.named));
   for (const q of [document.default, ...named.values()]) checkShare("correlation", q);
   const q = (name, others) => (others.length ? named.get(name) ?? document.default : 0);
-  return { source: document.source, q, laws: () => null };
+  return { source: document.source, q, laws: () => null, rounded: new Set(), productQ: () => 1 };
 }
 
 function listed(document) {
-  keys("correlation", document, ["kind", "bounds", "source"], ["laws"]);
+  keys("correlation", document, ["kind", "bounds", "source"], ["laws", "rounded", "products"]);
   const set = (others) => [...new Set(others)].sort();
-  const bounds = known("correlation.bounds", document.bounds, (others, q) => {
-    checkShare("correlation.bounds", q);
-    list("correlation.bounds", others).forEach((other) => checkName("correlation.bounds", other));
-    return set(others);
-  });
+  const distances = (path, rows) =>
+    known(path, rows, (others, q) => {
+      checkShare(path, q);
+      list(path, others).forEach((other) => checkName(path, other));
+      return set(others);
+    });
+  const bounds = distances("correlation.bounds", document.bounds);
+  const products = distances("correlation.products", document.products ?? []);
   const laws = known("correlation.laws", document.laws ?? [], (other, rows) => {
     list("correlation.laws", rows, 1).forEach((row) => checkLaw(row, rows[0]?.length));
     checkName("correlation.laws", other);
     return other;
   });
+  const rounded = new Set("rounded" in document ? list("correlation.rounded", document.rounded, 1) : []);
+  rounded.forEach((name) => checkName("correlation.rounded", name));
+  if (rounded.size < (document.rounded ?? []).length) throw refuse("correlation.rounded", document.rounded, "each once");
   return {
     source: document.source,
+    rounded,
+    productQ: (name, numbers) => products(name, set(numbers)) ?? 1,
     q: (name, others) => (others.length ? bounds(name, set(others)) ?? 1 : 0),
     laws: (name, other) => laws(name, other) ?? null,
   };

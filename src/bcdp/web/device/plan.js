@@ -7,6 +7,7 @@ import { checkMenus, checkQuestions } from "./questions.js";
 import { readTable } from "./tables.js";
 
 const LARGEST_EPSILON = 20;
+const WHOLE_PARTS = ["bcdp", "menus", "questions", "tables"];
 const PARTS = "bcdp mechanism collection correlation tables questions menus channels certificate".split(" ");
 
 /** The plan that a canonical JSON text describes, its form checked but not its promises; its id is the SHA-256. */
@@ -18,8 +19,8 @@ export async function parsePlan(text) {
     throw new InputError(`plan: not JSON (${error.message}); accepted: the text of a plan`);
   }
   keys("plan", document, PARTS);
-  if (canonicalNumbers(text) !== canonical(document)) {
-    throw new InputError("plan: not in canonical form; accepted: sorted keys, each once, and no spaces");
+  if (canonical(document, text) !== text) {
+    throw new InputError("plan: not in canonical form; accepted: sorted keys, each once, no spaces, Python's numbers");
   }
   if (document.bcdp !== 1) throw refuse("bcdp", document.bcdp, "1");
   if (document.mechanism !== "survey" || list("channels", document.channels).length) {
@@ -67,18 +68,34 @@ async function sha256(text) {
 /** Bytes as text. */
 export const hexadecimal = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** The text with its numbers as JavaScript writes them; Python writes 1.0 and 1e-05. */
-function canonicalNumbers(text) {
-  return text.replace(/"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g, (token) =>
-    token.startsWith('"') ? token : JSON.stringify(Number(token)),
-  );
+/**
+ * The document as Python writes it, which tells 2 from 2.0: in some parts all numbers are whole, in the certificate none
+ * is, and elsewhere each is what the text has in its place. Another spelling would be another id, and answered again.
+ */
+function canonical(document, text) {
+  const words = text.match(/"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g);
+  const tokens = words.filter((word) => !word.startsWith('"')).values();
+  const write = (value, part) => {
+    if (typeof value === "number") return spelled(value, part, tokens.next().value);
+    if (Array.isArray(value)) return `[${value.map((entry) => write(entry, part)).join(",")}]`;
+    if (typeof value !== "object" || value === null) return JSON.stringify(value);
+    const names = Object.keys(value).sort(byCodePoint);
+    return `{${names.map((name) => `${JSON.stringify(name)}:${write(value[name], part ?? name)}`).join(",")}}`;
+  };
+  return write(document);
 }
 
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const names = Object.keys(value).sort(byCodePoint);
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(",")}}`;
+function spelled(number, part, token) {
+  if (WHOLE_PARTS.includes(part)) return String(number);
+  return part !== "certificate" && /^(0|-?[1-9][0-9]*)$/.test(token) ? token : float(number);
+}
+
+/** A number as Python writes it if it is no whole number by type: 1.0, 1e-05, 1e+16. */
+function float(number) {
+  const [digits, power] = number.toExponential().split("e");
+  if (power < -4 || power > 15) return `${digits}e${power[0]}${power.slice(1).padStart(2, "0")}`;
+  const plain = Object.is(number, -0) ? "-0" : String(number);
+  return plain.includes(".") ? plain : `${plain}.0`;
 }
 
 function byCodePoint(a, b) {

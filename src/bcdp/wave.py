@@ -16,6 +16,7 @@ import numpy.typing as npt
 from bcdp.correlation.estimated import Estimated
 from bcdp.errors import refuse
 from bcdp.plan import Plan, Question
+from bcdp.policy import Policy
 from bcdp.tables import marginal_target
 from bcdp.tally import SurveyTally, Tally
 
@@ -33,14 +34,22 @@ class _Asked:
 
 
 def correlation_from_wave(tally: Tally, confidence: float = 0.95) -> Estimated:
-    """Limits on `q`, from 0 to 1, of the pairs asked together, true together with `confidence`; 1 for all others."""
+    """Limits on `q`, from 0 to 1, of the pairs asked together, true together with `confidence`; 1 for all others.
+
+    >>> from bcdp import Policy, Tally, make_plan, privatize
+    >>> plan = make_plan(Policy(epsilon=2, features={"a": {"type": "binary"}, "b": {"type": "binary"}}))
+    >>> tally = Tally(plan).add(privatize(plan, {"a": [0, 1] * 500, "b": [0, 1] * 500}))
+    >>> 0 <= correlation_from_wave(tally).q("a", {"b"}) <= 1
+    True
+    """
     if not isinstance(tally, SurveyTally):
         raise refuse("tally", "a cascade's", "the tally of a survey, whose menus ask features together")
     if not 0 < confidence < 1:
         raise refuse("confidence", confidence, "a number above 0 and below 1")
     plan = tally.plan
     names = [name for name in plan.policy.features if 2 <= _values(plan, name) <= _MOST_VALUES]
-    found = {(i, j): list(_asked(tally, i, j)) for i in names for j in names if i != j}
+    given = [name for name in names if plan.policy.features[name].missing is None]
+    found = {(i, j): list(_asked(tally, i, j)) for i in given for j in names if i != j}
     together = {pair: asked for pair, asked in found.items() if asked}
     limits: dict[str, dict[frozenset[str], float]] = {name: {} for name in plan.policy.features}
     hulls, observed = {}, {}
@@ -52,10 +61,19 @@ def correlation_from_wave(tally: Tally, confidence: float = 0.95) -> Estimated:
         if laws.shape[1] == 2:
             ends = np.array([low[:, 1].min(), high[:, 1].max()])
             hulls[i, j] = np.stack([1 - ends, ends], axis=1)
-    apart = sum(len(plan.policy.features) > 1 and not limits[name] for name in plan.policy.features)
-    notes = (f"{apart} features were asked together with no other, so their q is 1",) if apart else ()
+    notes = tuple(_notes(plan.policy, {name for name in limits if not limits[name]}))
     source = f"estimated from {tally.people:,} private reports: limits that hold together with {confidence:.4g}"
     return Estimated(limits, hulls, observed, notes, source)
+
+
+def _notes(policy: Policy, unbounded: set[str]) -> Iterator[str]:
+    if len(policy.features) < 2:
+        return
+    silent = [name for name, feature in policy.features.items() if feature.missing is not None]
+    if apart := len(unbounded.difference(silent)):
+        yield f"{apart} features were asked together with no other, so their q is 1"
+    if silent:
+        yield f"{', '.join(silent)}: answers do not tell whether a value was missing, so the q is 1"
 
 
 def _values(plan: Plan, name: str) -> int:
@@ -97,7 +115,7 @@ def _conditional(asked: list[_Asked], failure: float) -> tuple[Array, Array, Arr
     """Limits on the chance of every set of the second feature's values given each value of the first, and the laws."""
     values, cells = asked[0].decoded.shape[1:]
     sets = (np.arange(1, 2**cells - 1)[:, None] >> np.arange(cells)) & 1
-    tail = math.log(2 * values * len(sets) / failure)
+    tail = math.log(4 / failure)  # q needs two limits for each of two values, at one event
     weight, mean, share = np.zeros((values, len(sets))), np.zeros((values, len(sets))), np.zeros((values, cells))
     people = sum(int(answers.counts.sum()) for answers in asked)
     for answers in asked:

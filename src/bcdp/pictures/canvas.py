@@ -1,0 +1,39 @@
+"""Where every picture starts and ends: matplotlib if it is there, PNG files and the styles that all of them share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bcdp.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WIDTH = 4.8  # inches of a picture on a page: text of 8 points stays readable on a telephone
+DPI = 180
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, its size in inches."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError(
+            "pictures need matplotlib, which is not installed; accepted: pip install 'bcdp[plot]'"
+        ) from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save(figure: Figure, target: str | Path | Any, dpi: int = DPI) -> None:
+    """Writes a PNG to a path or a binary file.
+
+    >>> from matplotlib.figure import Figure
+    >>> save(Figure(), "empty.png")
+    """
+    figure.savefig(target, format="png", dpi=dpi)
+
+
+def short(text: str, longest: int = 32) -> str:
+    """A label that leaves room for what it labels."""
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."

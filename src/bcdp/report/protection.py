@@ -1,0 +1,192 @@
+"""What a plan promises, what that rests on, and what somebody who sees a report can and cannot find out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from html import escape
+
+from bcdp.audit import PlanAudit
+from bcdp.comparison import Errors
+from bcdp.correlation import Stronger
+from bcdp.estimates import Estimates
+from bcdp.pictures import told_figure
+from bcdp.plan import FeatureCertificate, Plan, certify
+from bcdp.policy import Feature, NumericFeature
+from bcdp.report.html import listing, paragraph, picture, section, table
+from bcdp.wording import number, odds, sure
+
+
+def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimates | None) -> str:
+    """Three sentences for who reads no further."""
+    people = f"{found.people:,} people answered" if found is not None else f"{users:,} people are expected to answer"
+    how = (
+        f"Each device draws one of {len(plan.menus)} menus of questions by chance, answers it through a public table "
+        "of random choices and sends two small numbers. Nothing else leaves the device."
+        if plan.mechanism == "survey"
+        else "Each device sends its record with noise of its own, one number for each feature. Nothing else leaves it."
+    )
+    claims = plan.certificate.features
+    guarded = sorted(
+        (name for name in claims if claims[name].asked < plan.policy.epsilon), key=lambda n: claims[n].asked
+    )
+    factors = [f"<b>{_label(plan, name)}</b> by at most <b>{odds(claims[name].certified)}</b>" for name in guarded[:4]]
+    factors.append(f"the whole record by at most <b>{odds(plan.certificate.epsilon)}</b>")
+    lines = [
+        f"{people}. {how}",
+        "Whoever sees a report can multiply the odds of a guess about "
+        f"{', about '.join(factors)}, as long as features depend on each other no more than assumed.",
+    ]
+    gains = sorted(error.uniform / error.plan for error in errors.values() if 0 < error.plan < math.inf)
+    if gains and gains[-1] < math.inf:
+        few, many = number(gains[0], 2), number(gains[-1], 2)
+        lines.append(
+            f"Protecting all features alike would need <b>{f'{few} to {many}' if few != many else few} times as many "
+            "people</b> for the same precision."
+        )
+    return "".join(paragraph(line, "key") for line in lines)
+
+
+def _label(plan: Plan, name: str) -> str:
+    return escape(plan.policy.features[name].label)
+
+
+def _strictest(plan: Plan) -> tuple[str, FeatureCertificate]:
+    name, claim = min(plan.certificate.features.items(), key=lambda item: item[1].asked)
+    return _label(plan, name), claim
+
+
+def promises(plan: Plan) -> str:
+    """The certificate in words."""
+    rows = []
+    for name, feature in plan.policy.features.items():
+        claim = plan.certificate.features[name]
+        rows.append([escape(feature.label), number(claim.asked), f"{claim.certified:.4f}",
+                     f"&times; {odds(claim.certified)}", sure(claim.certified)])  # fmt: skip
+    label, claim = _strictest(plan)
+    return section(
+        "What is promised",
+        paragraph(
+            f"Take {label}. Whoever sees a person's report, and knows how people in general are, can multiply the odds "
+            f"of any guess about it by at most {odds(claim.certified)}: a guess that was right with probability 50% "
+            f"becomes right with at most {sure(claim.certified)}. That counts what the answers about other features "
+            "give away."
+        ),
+        table(["feature", "&delta; asked", "&delta; certified", "odds move by at most", "50% becomes at most"], rows),
+        paragraph(
+            "The certified numbers are computed from the plan's integer tables and rounded up; <code>bcdp verify"
+            "</code> and every device compute them again. A feature that was asked no more protection than the whole "
+            "record may get more.",
+            "quiet",
+        ),
+    )
+
+
+def assumption(plan: Plan) -> str:
+    """How correlated features may be, and what is left if they are more so."""
+    doubled = certify(plan, Stronger(plan.correlation_model, 2.0)).delta
+    nothing = certify(plan, Stronger(plan.correlation_model, math.inf)).delta
+    everyone = frozenset(plan.policy.features)
+    rows = []
+    for name, feature in plan.policy.features.items():
+        q = plan.correlation_model.q(name, everyone - {name})
+        each = (plan.certificate.features[name].certified, doubled[name], nothing[name])
+        rows.append([escape(feature.label), number(q, 3), *(f"&times; {odds(level)}" for level in each)])
+    return section(
+        "What must be true for it",
+        paragraph(
+            "One assumption, written q: between people who differ in a feature, how much can the chance of anything "
+            "about their other features differ? A q of 0.2 says by at most 20 percentage points; 0, that the others do "
+            "not depend on it; 1 assumes nothing. A person for whom more is known to hang together is outside of it. "
+            f"Where q comes from: {escape(str(plan.correlation['source']))}."
+        ),
+        table(["feature", "q", "odds move by at most", "if q were twice as large", "if nothing were assumed"], rows),
+    )
+
+
+def leakage(plan: Plan) -> str:
+    """What the answers to each menu say of every feature, asked or not."""
+    figure = told_figure(plan)
+    if figure is None:
+        return ""
+    return section(
+        "What one device's answers tell",
+        paragraph(
+            "A device answers one line of the picture, which chance has drawn. Each number is the factor by which its "
+            "answers can move the odds of a guess about the feature below: also about features that are not asked, "
+            "because features depend on each other. The largest number of a column is the promise above."
+        ),
+        picture(figure, "odds factors: rows are menus of questions, columns are features"),
+    )
+
+
+def audit(plan: Plan, audited: PlanAudit) -> str:
+    """Certified beside the exact levels of one population."""
+    features = plan.policy.features
+    levels = {escape(features[name].label): level for name, level in audited.delta.items()}
+    levels["the whole record"] = audited.epsilon
+    rows = [
+        [name, f"{level.certified:.4f}", f"{level.measured:.4f}", "yes" if level.kept else "<b>NO</b>"]
+        for name, level in levels.items()
+    ]
+    strictest = min(features, key=lambda name: features[name].delta)
+    verdict = (
+        "Every claim holds for this population."
+        if audited.kept
+        else "<b>The certificate does not hold for this population</b>: its features depend on each other more than "
+        "the plan assumes, or a claim is false."
+    )
+    return section(
+        "What an audit found",
+        paragraph(
+            "Every answer of every menu was enumerated for the population at hand, and the level at which it tells one "
+            "value of a feature from another was computed without looking at the claims."
+        ),
+        table(["level in nats", "certified", "found", "kept"], rows),
+        paragraph(f"{verdict} The most telling answer: {escape(audited.words[strictest])}."),
+    )
+
+
+def adversary(plan: Plan) -> str:
+    """What somebody who sees a report can and cannot find out."""
+    label, claim = _strictest(plan)
+    cannot = [
+        f"Read {label} off a report: a guess about it that was right with probability 50% becomes right with at most "
+        f"{sure(claim.certified)}, and one of 1% with at most {sure(claim.certified, 0.01)}.",
+        "Learn more by asking the same device again: it repeats its first answer.",
+        "Learn anything from which question a device was asked: chance alone decides that.",
+    ]
+    can = [
+        "Learn about the population: that is what the collection is for. A person who is known to belong to a group "
+        "shares what is learned of the group, whether or not that person took part.",
+        "Learn more about several features together than about one: for such guesses only the factor "
+        f"{odds(plan.certificate.epsilon)} of the whole record is promised.",
+        "Learn more than promised about a feature if the features are more strongly correlated than assumed; the "
+        "columns on the right above say how much more.",
+        "Learn more from several collections about the same person: what they promise adds up "
+        "(<code>bcdp ledger</code>).",
+    ]
+    return section("What an adversary cannot do", listing(cannot)) + section("What an adversary can do", listing(can))
+
+
+def policy(plan: Plan) -> str:
+    """The policy as it was stated."""
+    rows = [
+        [escape(feature.label), feature.type, escape(_values(feature)), number(feature.delta)]
+        for feature in plan.policy.features.values()
+    ]
+    return section(
+        "The policy",
+        table(["feature", "kind", "possible values", "&delta;"], rows, words=(1, 2)),
+        paragraph(f"&epsilon; = {number(plan.policy.epsilon)} for the whole record; mechanism: {plan.mechanism}."),
+        paragraph(
+            f"Plan <code>{plan.id}</code>: a public file that anybody can check and every device executes.", "quiet"
+        ),
+    )
+
+
+def _values(feature: Feature) -> str:
+    if isinstance(feature, NumericFeature):
+        return f"{number(feature.bounds[0])} to {number(feature.bounds[1])}"
+    words = [str(value) for value in feature.values or ("no", "yes")]
+    return ", ".join(words if len(words) <= 12 else [*words[:10], f"and {len(words) - 10} more"])

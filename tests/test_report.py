@@ -1,0 +1,163 @@
+"""The page of a collection: everything a person asks is on it, nothing is fetched, and it fits a telephone."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page
+
+from bcdp import Plan, Policy, Tally, estimate, make_plan, privatize
+from bcdp.audit import audit_plan, population_of
+from bcdp.cli.app import main
+from bcdp.comparison import compare, uniform_plan
+from bcdp.correlation import PerFeature
+from bcdp.pictures.leakage import told_figure
+from bcdp.plan import certify_menu
+from bcdp.report import write_report
+
+FEATURES: dict[str, Any] = {
+    "smoker": {"type": "binary", "values": ["no", "yes"], "delta": 0.3, "label": "smokes <tobacco>"},
+    "income": {"type": "numeric", "bounds": [0, 200_000], "delta": 0.5},
+    "region": {"type": "categorical", "values": ["north", "south", "east"]},
+}
+PEOPLE = {
+    "smoker": ["no", "yes"] * 1000,
+    "income": np.linspace(0, 200_000, 2000),
+    "region": ["north", "south", "east", "east"] * 500,
+}
+
+
+def policy(**changes: Any) -> Policy:
+    return Policy(**{"epsilon": 2, "features": FEATURES, "correlation": 0.1, **changes})
+
+
+def written(plan: Plan, folder: Path, *arguments: Any, **further: Any) -> str:
+    write_report(folder / "report.html", plan, *arguments, **further)
+    return (folder / "report.html").read_text("utf-8")
+
+
+def collected(plan: Plan) -> Any:
+    return estimate(Tally(plan).add(privatize(plan, PEOPLE, key=bytes(range(32)), ids=range(2000))))
+
+
+def heads(text: str) -> list[str]:
+    return re.findall(r"<h2>(.*?)</h2>", text)
+
+
+def test_a_plan_alone_has_a_page(tmp_path: Path) -> None:
+    text = written(make_plan(policy()), tmp_path, 5000)
+    assert heads(text) == [
+        "What is promised", "What must be true for it", "How much accuracy was gained",
+        "What one device's answers tell", "What an adversary cannot do", "What an adversary can do", "The policy",
+    ]  # fmt: skip
+    assert "5,000 people are expected to answer" in text
+    assert "smokes &lt;tobacco&gt;" in text
+    assert "<tobacco>" not in text
+    assert "&times; 1.35" in text  # exp(0.3) = 1.3499
+
+
+def test_a_collection_shows_estimates_truth_and_audit(tmp_path: Path) -> None:
+    plan = make_plan(policy(tasks=[{"mean": ["smoker", "income"]}, {"frequency": ["region"]},
+                                   {"regression": {"target": "income", "features": ["smoker"]}}]))  # fmt: skip
+    truth = {"smoker": 0.5, "income": 100_000.0, "region": {"north": 0.25, "south": 0.25, "east": 0.5}}
+    prior = np.full((2, 2, 3), 1 / 12)
+    audited = audit_plan(plan, population_of(list(FEATURES), prior))
+    text = written(plan, tmp_path, 2000, collected(plan), truth=truth, audited=audited)
+    for words in ("2,000 people answered", "What was learned", "truth", "100,000", "income by least squares",
+                  "What an audit found", "Every claim holds for this population"):  # fmt: skip
+        assert words in text
+
+
+def test_an_audit_that_fails_says_so(tmp_path: Path) -> None:
+    plan = make_plan(policy())
+    prior = np.zeros((2, 2, 3))
+    prior[0, 0, 0] = prior[1, 1, 1] = 0.5  # every feature tells the others: q is 1, not 0.1
+    audited = audit_plan(plan, population_of(list(FEATURES), prior))
+    text = written(plan, tmp_path, 2000, audited=audited)
+    assert "does not hold for this population" in text
+    assert "<b>NO</b>" in text
+
+
+def test_the_paper_s_mechanism_has_a_page_too(tmp_path: Path) -> None:
+    plan = make_plan(policy(mechanism="cascade"))
+    text = written(plan, tmp_path, 2000, collected(plan))
+    assert "sends its record with noise" in text
+    assert "What one device's answers tell" not in text
+
+
+def test_nothing_on_the_page_comes_from_elsewhere(tmp_path: Path) -> None:
+    text = written(make_plan(policy()), tmp_path, 2000)
+    assert not re.search(r"https?://|<script|<link|@import|url\(", text)
+
+
+def test_the_map_of_answers_shows_the_certificate() -> None:
+    """The largest level of each feature over the menus is what the plan certifies."""
+    plan = make_plan(policy())
+    levels = [certify_menu(plan, menu, plan.correlation_model).delta for menu in plan.menus]
+    for name, claim in plan.certificate.features.items():
+        assert max(level[name] for level in levels) == claim.certified
+    assert told_figure(plan) is not None
+    assert told_figure(make_plan(policy(mechanism="cascade"))) is None
+
+
+def test_uniform_ldp_asks_one_feature_at_random() -> None:
+    """Ten bits at 0.2: a tenth of the people answer each, through a table whose squared contrast is tanh(0.1)^2."""
+    features = {f"x{i}": {"type": "binary", "delta": 0.2 if i < 2 else 2.0} for i in range(10)}
+    wanted = Policy(epsilon=2, features=features, correlation=0.05)
+    plan = make_plan(wanted)
+    errors = compare(plan, PerFeature(0.05, {}))
+    expected = 10 / math.tanh(0.1) ** 2
+    assert all(error.uniform == pytest.approx(expected, rel=1e-3) for error in errors.values())
+    alike = uniform_plan(wanted)
+    assert alike is not None
+    assert alike.certificate.epsilon <= 0.2
+
+
+def test_no_uniform_ldp_where_a_feature_may_not_be_told_at_all() -> None:
+    features = {"secret": {"type": "binary", "delta": 0.0}, "open": {"type": "binary"}}
+    plan = make_plan(Policy(epsilon=1, features=features, correlation=0))
+    assert compare(plan, PerFeature(0.0, {}))["open"].uniform == math.inf
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 390, "height": 800})
+    yield context.new_page()
+    context.close()
+
+
+def test_the_page_fits_a_telephone_and_fetches_nothing(page: Page, tmp_path: Path) -> None:
+    features = {**FEATURES, "x" * 60: {"type": "categorical", "values": [f"a long word {i}" for i in range(30)]}}
+    plan = make_plan(policy(features=features))
+    people = {**PEOPLE, "x" * 60: ["a long word 3"] * 2000}
+    found = estimate(Tally(plan).add(privatize(plan, people)))
+    written(plan, tmp_path, 2000, found)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((tmp_path / "report.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert [url for url in asked if not url.startswith("data:")] == [(tmp_path / "report.html").as_uri()]
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    plan = make_plan(policy())
+    plan.save(tmp_path / "plan.json")
+    parquet.write_table(pa.table(PEOPLE), tmp_path / "people.parquet")
+    parquet.write_table(privatize(plan, PEOPLE), tmp_path / "reports.parquet")
+    names = [str(tmp_path / name) for name in ("plan.json", "reports.parquet", "people.parquet", "report.html")]
+    assert main(["report", names[0], names[1], "--audit", names[2], "-o", names[3], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["people"] == 2000
+    text = html.unescape(Path(names[3]).read_text("utf-8"))
+    assert "What an audit found" in text
+    assert "2,000 people answered" in text
