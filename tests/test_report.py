@@ -22,6 +22,7 @@ from bcdp.correlation import PerFeature
 from bcdp.pictures.leakage import told_figure
 from bcdp.plan import certify_menu
 from bcdp.report import write_report
+from helpers import paper_plan
 
 FEATURES: dict[str, Any] = {
     "smoker": {"type": "binary", "values": ["no", "yes"], "delta": 0.3, "label": "smokes <tobacco>"},
@@ -119,6 +120,20 @@ def test_uniform_ldp_asks_one_feature_at_random() -> None:
     alike = uniform_plan(wanted)
     assert alike is not None
     assert alike.certificate.epsilon <= 0.2
+
+
+def test_the_gains_that_the_readme_states() -> None:
+    """Its table for the paper's experiment: each number is the ratio of expected errors, in two digits."""
+    text = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+    rows = [
+        line.strip("| ").split("|") for line in text.splitlines() if line.startswith(("| q |", "| all f", "| the p"))
+    ]
+    correlations, alike, paper = ([float(cell) for cell in cells[1:]] for cells in rows)
+    for q, *stated in zip(correlations, alike, paper, strict=True):
+        errors = list(compare(paper_plan(q), PerFeature(q, {})).values())
+        ours = sum(error.plan for error in errors)
+        found = [sum(error.uniform for error in errors) / ours, sum(error.paper for error in errors) / ours]
+        assert stated == pytest.approx(found, rel=0.04)
 
 
 def test_no_uniform_ldp_where_a_feature_may_not_be_told_at_all() -> None:

@@ -387,7 +387,7 @@ def test_the_browsers_randomness_is_the_plans(visit: Visit) -> None:
     reports = answered(visit, honest, record, 100_000)
     assert misfit(honest, [1, 2], reports) > 1e-9
     assert misfit(honest, [1, 2], answered(visit, generous, record, 100_000)) < 1e-9
-    biased = np.concatenate([reports, reports[reports[:, 0] == 0][:2000]])
+    biased = np.concatenate([reports, reports[reports[:, 0] == 0][:4000]])
     assert misfit(honest, [1, 2], biased) < 1e-9
 
 
@@ -468,7 +468,8 @@ def test_the_dashboard_tells_when_menus_are_not_drawn_as_planned(
     document: dict[str, Any] = {
         "people": sum(counts),
         "estimates": estimate(Tally(plan)).to_dict(),  # nobody yet: all values are null
-        "menus": [{"expected": 0.5, "count": count} for count in counts],
+        "menus": [{"expected": 0.5, "count": count, "asks": ["smoker", "age"]} for count in counts],
+        "epsilon": 2.0,
         "certificate": plan.certificate.model_dump(mode="json"),
         "features": {name: {"label": name, "type": "binary"} for name in POLICY["features"]},
     }

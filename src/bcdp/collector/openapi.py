@@ -79,9 +79,10 @@ RESULTS = {
         "people": {"type": "integer", "minimum": 0},
         "estimates": {"type": "object"},
         "menus": {"type": "array", "items": {"type": "object"}},
+        "epsilon": {"type": "number"},
         "certificate": {"type": "object"},
         "features": {"type": "object"},
     },
-    "required": ["plan", "people", "estimates", "menus", "certificate", "features"],
+    "required": ["plan", "people", "estimates", "menus", "epsilon", "certificate", "features"],
 }
 STATUS = {"type": "object", "properties": {"status": {"type": "string"}}, "required": ["status"]}

@@ -11,7 +11,7 @@ from typing import Any
 from bcdp.collector.refusal import RefusalError
 from bcdp.collector.store import Store, StoreError
 from bcdp.estimates import estimate
-from bcdp.plan import Plan
+from bcdp.plan import Menu, Plan
 from bcdp.tables import TOTAL
 from bcdp.tally import SurveyTally, Tally
 
@@ -65,8 +65,10 @@ def operator_document(tally: Tally) -> dict[str, Any]:
         "people": tally.people,
         "estimates": estimate(tally).to_dict(),
         "menus": [
-            {"expected": menu.weight / TOTAL, "count": count} for menu, count in zip(plan.menus, drawn, strict=True)
+            {"expected": menu.weight / TOTAL, "count": count, "asks": _asks(plan, menu)}
+            for menu, count in zip(plan.menus, drawn, strict=True)
         ],
+        "epsilon": plan.policy.epsilon,
         "certificate": plan.certificate.model_dump(mode="json"),
         "features": {
             name: {
@@ -77,3 +79,9 @@ def operator_document(tally: Tally) -> dict[str, Any]:
             for name, feature in plan.policy.features.items()
         },
     }
+
+
+def _asks(plan: Plan, menu: Menu) -> list[str]:
+    """The labels of the features that a menu asks."""
+    names = (name for number in menu.questions for name in plan.questions[number].features)
+    return [plan.policy.features[name].label for name in names]

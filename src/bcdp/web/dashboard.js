@@ -44,13 +44,13 @@ async function update(token) {
   return true;
 }
 
-function show({ people, estimates, menus, certificate, features }) {
+function show({ people, estimates, menus, certificate, features, epsilon }) {
   $("entry").hidden = true;
   $("people").textContent = people.toLocaleString("en");
   $("updated").textContent = new Date().toLocaleTimeString("en", { hour12: false });
   $("estimates").replaceChildren(...shownEstimates(estimates, features));
   $("menus").replaceChildren(...shownMenus(menus));
-  $("certificate").replaceChildren(...shownCertificate(certificate, features));
+  $("certificate").replaceChildren(...shownCertificate(certificate, features, epsilon));
   $("results").hidden = false;
   announce(drift(menus));
 }
@@ -137,8 +137,8 @@ function shownMenus(menus) {
   const people = menus.reduce((total, { count }) => total + count, 0);
   const test = drift(menus);
   const most = Math.max(...menus.map(({ expected, count }) => Math.max(expected, count / Math.max(people, 1))));
-  const rows = menus.map(({ expected, count }, index) => [
-    `Menu ${index}`,
+  const rows = menus.map(({ expected, count, asks }) => [
+    asks.join(", "),
     menuPicture(count / Math.max(people, 1), expected, [0, most]),
     count.toLocaleString("en"),
     number(expected * people),
@@ -160,17 +160,16 @@ function menuPicture(share, expected, range) {
   );
 }
 
-function shownCertificate({ epsilon, features: claims, optimality_gap: gap }, features) {
-  const rows = Object.entries(claims).map(([name, { asked, certified, c }]) => [
-    labelOf(features, name),
-    number(asked),
-    number(certified),
-    number(c),
-    factor(oddsOf(certified)),
-  ]);
-  rows.push(["The whole record", "–", number(epsilon), "–", factor(oddsOf(epsilon))]);
-  const best = gap ? ` Its error is at most ${number(gap)} times the least possible without shaped tables.` : "";
-  const caption = `Levels in nats, recomputed by every device before it answers.${best}`;
-  const header = ["A guess about", "Asked", "Certified", "Own budget", "Odds rise at most"];
+function shownCertificate({ epsilon, features: claims, optimality_gap: gap }, features, allowed) {
+  const rows = Object.entries(features).map(([name, { label }]) => {
+    const { asked, certified, c } = claims[name];
+    return [label, number(asked), number(certified), number(c), factor(oddsOf(certified))];
+  });
+  rows.push(["The whole record", number(allowed), number(epsilon), "–", factor(oddsOf(epsilon))]);
+  const best = gap ? ` The plan's error is at most ${number(gap)} times the least possible without shaped tables.` : "";
+  const caption =
+    "Levels, recomputed by every device before it answers: a level d lets odds rise e^d times. c is the level against " +
+    `somebody who knows all the other answers already.${best}`;
+  const header = ["A guess about", "Asked", "Certified", "c", "Odds rise at most"];
   return [element("h2", {}, "Certificate"), stacked(caption, header, rows)];
 }
