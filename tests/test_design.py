@@ -18,7 +18,8 @@ from bcdp.planning import make_plan
 from bcdp.policy import Policy
 from bcdp.survey.design import design
 from bcdp.survey.kinds import Kind
-from bcdp.survey.pricing import FeatureClass, Market
+from bcdp.survey.pricing import Market
+from bcdp.survey.profiles import FeatureClass
 from bcdp.tables import binary_information, categorical_information, numeric_information
 from helpers import brute_ratios, log
 

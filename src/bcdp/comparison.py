@@ -22,7 +22,7 @@ from bcdp.plan import Plan
 from bcdp.policy import Feature, NumericFeature, Policy
 from bcdp.survey.decoding import largest_errors
 from bcdp.survey.planner import plan_survey
-from bcdp.survey.pricing import NEGLIGIBLE
+from bcdp.survey.profiles import NEGLIGIBLE
 
 Array = npt.NDArray[np.float64]
 

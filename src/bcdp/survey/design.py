@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.survey.pricing import FeatureClass, Market, Profile, Question, information
+from bcdp.survey.pricing import Market
+from bcdp.survey.profiles import FeatureClass, Profile, Question, information
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from bcdp.notions import ldp_limit
 from bcdp.survey.kinds import Kind
-from bcdp.survey.pricing import FeatureClass, Profile, Question
+from bcdp.survey.profiles import FeatureClass, Profile, Question
 from bcdp.survey.shapes import Demand, Place, Shape, best_shape, climb
 from bcdp.tables.categorical import subset_moment
 

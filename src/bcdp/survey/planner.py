@@ -23,7 +23,7 @@ from bcdp.survey.kinds import Kind
 from bcdp.survey.known import exact_limit
 from bcdp.survey.moments import Product, Target, moment_weights
 from bcdp.survey.offers import ShapeOffers
-from bcdp.survey.pricing import NEGLIGIBLE, FeatureClass, Profile
+from bcdp.survey.profiles import NEGLIGIBLE, FeatureClass, Profile
 from bcdp.survey.shapes import Shape, shaped_table
 from bcdp.tables import TOTAL, Table, binary, categorical, joint, numeric
 

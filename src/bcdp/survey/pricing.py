@@ -10,14 +10,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.survey.cells import Cells
 from bcdp.survey.kinds import JOINT_VALUES, Kind
-from bcdp.survey.moments import Target
-from bcdp.survey.shapes import Shape
+from bcdp.survey.profiles import NEGLIGIBLE, FeatureClass, Profile, Question
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -26,43 +26,6 @@ ANSWER_BITS = 16.0  # a menu's answers stay few enough to be counted one by one
 _COUNT_VECTORS = 3000  # beyond this, menus are searched by density and bounded by the Lagrangian dual
 _WORK = 4_000_000  # cells times ways to spend the rest: beyond this a search by cells stops
 _KNAPSACK = 128  # parts of the total in which the costs of features are counted, where there are many classes
-NEGLIGIBLE = 1e-4  # budgets below this are not asked: an answer would tell less than 1e-8 of a plain one
-
-
-@dataclass(frozen=True)
-class FeatureClass:
-    """Interchangeable features, or products of features: the same kind, demand, correlation and weight.
-
-    Products are asked alone, never beside other questions.
-    """
-
-    members: tuple[Target, ...]
-    kind: Kind
-    delta: float
-    q: float  # of the feature against all others together
-    alone: float  # the largest budget of a menu that asks nothing else, by the correlation of pairs
-    weight: float
-    shared: bool = False  # whether two values may be coded alike
-
-    @property
-    def joinable(self) -> bool:
-        """Whether a menu may ask it beside others."""
-        return isinstance(self.members[0], str)
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question of a menu in terms of classes: one feature, or several jointly, each drawn from the class named.
-
-    A joint question is one randomized response over all combinations of values, unless it has a shape of its own.
-    """
-
-    classes: tuple[int, ...]
-    budget: float
-    shape: Shape | None = None
-
-
-Profile = tuple[Question, ...]  # a menu up to exchange of interchangeable features
 
 
 @dataclass(frozen=True)
@@ -80,23 +43,6 @@ def caps(total: Array, delta: float, q: float) -> Array:
         odds = (math.exp(delta) - q * np.exp(total)) / (1 - q) if q < 1 else np.zeros_like(total)
         shrunk = np.log(np.maximum(odds, 0.0))
     return np.where(delta >= total, total, shrunk)
-
-
-def information(classes: tuple[FeatureClass, ...], profile: Profile) -> Array:
-    """What one menu tells about each class, summed over its features."""
-    told = np.zeros(len(classes))
-    for question in profile:
-        budget = np.array([question.budget])
-        for place, c in enumerate(question.classes):
-            kind = classes[c].kind
-            if question.shape is not None:
-                told[c] += question.shape.information[place]
-            elif len(question.classes) == 1:
-                told[c] += float(kind.information(budget)[0])
-            else:
-                combinations = math.prod(classes[other].kind.values for other in question.classes)
-                told[c] += float(kind.joint_information(combinations, budget)[0])
-    return told
 
 
 def _most_large(total: float) -> int:
@@ -190,7 +136,7 @@ class Market:
                 return Priced(self._profile(*best_point, rests), best, float(bounds.max()))
             cells = cells.take(hopeful).halves()
 
-    def _first_cells(self, partials: list[int]) -> _Cells:
+    def _first_cells(self, partials: list[int]) -> Cells:
         """Every count vector, with nobody or somebody asked below the cap, over eight ranges of the total."""
         edges = np.linspace(0, self.total, 9)
         pieces = []
@@ -199,8 +145,8 @@ class Market:
             rows, ranges = np.indices((len(able), 8)).reshape(2, -1)
             part = np.zeros(len(rows))
             who = np.full(len(rows), partial)
-            pieces.append(_Cells(able[rows], who, edges[ranges], edges[ranges + 1], part, part + (partial >= 0)))
-        return _Cells.joined(pieces)
+            pieces.append(Cells(able[rows], who, edges[ranges], edges[ranges + 1], part, part + (partial >= 0)))
+        return Cells.joined(pieces)
 
     def _rests(self, prices: Array) -> list[_Rest]:
         rests = [_Rest(((c,),), (1,), 1) for c in range(len(self.classes))]
@@ -237,7 +183,7 @@ class Market:
             ]
         return ((counts, combinations) for counts, combinations in found if sum(counts) > 1)
 
-    def _value(self, cells: _Cells, prices: Array, rests: list[_Rest]) -> tuple[Array, Integers]:
+    def _value(self, cells: Cells, prices: Array, rests: list[_Rest]) -> tuple[Array, Integers]:
         """What no point of each cell exceeds, and by which rest; exactly what it is worth where the cell is a point."""
         cap_low, cap_high = self._cap_range(cells)
         value = np.zeros(len(cells))
@@ -261,7 +207,7 @@ class Market:
         total[left_high < -1e-12] = -np.inf
         return total, chosen
 
-    def _cap_range(self, cells: _Cells) -> tuple[Array, Array]:
+    def _cap_range(self, cells: Cells) -> tuple[Array, Array]:
         """The smallest and the largest cap of each class over each cell's range of totals."""
         lows, highs = [], []
         for c in self.classes:
@@ -292,7 +238,7 @@ class Market:
             value = np.where(wanted == 0, value, -np.inf)
         return value
 
-    def _profile(self, point: _Cells, chosen: int, rests: list[_Rest]) -> Profile:
+    def _profile(self, point: Cells, chosen: int, rests: list[_Rest]) -> Profile:
         cap, counts, partial = self._cap_range(point)[0][0], point.counts[0], int(point.partial[0])
         questions = [Question((c,), float(cap[c])) for c in range(len(cap)) for _ in range(counts[c])]
         if partial >= 0:
@@ -315,7 +261,7 @@ class Market:
         rests = self._rests(prices)
         low, high, best = 0.0, self.total, Priced((), 0.0, math.inf)
         for _ in range(3):
-            points = _Cells.joined([self._packed(prices, total) for total in np.linspace(low, high, 17)[1:]])
+            points = Cells.joined([self._packed(prices, total) for total in np.linspace(low, high, 17)[1:]])
             value, chosen = self._value(points, prices, rests)
             top = int(value.argmax())
             if value[top] > best.value:
@@ -325,7 +271,7 @@ class Market:
             low, high = max(0.0, float(points.low[top]) - step), min(self.total, float(points.low[top]) + step)
         return best
 
-    def _packed(self, prices: Array, total: float) -> _Cells:
+    def _packed(self, prices: Array, total: float) -> Cells:
         """Points of one total: the most valuable features at their caps for every part of it, in steps of 1/128.
 
         A knapsack by dynamic programming, costs rounded up.
@@ -351,7 +297,7 @@ class Market:
             left = left - cost * taken
         counts = np.unique(counts[counts @ self.bits <= ANSWER_BITS], axis=0)
         where = np.full(len(counts), total)
-        return _Cells(counts, np.full(len(counts), -1), where, where, 0 * where, 0 * where)
+        return Cells(counts, np.full(len(counts), -1), where, where, 0 * where, 0 * where)
 
     def _dual_bound(self, prices: Array, found: float) -> float:
         """The Lagrangian dual over ranges of the total: whatever the split of the budget, no menu is worth more."""
@@ -375,7 +321,7 @@ class Market:
 
     def _dual(self, prices: Array, low: Array, high: Array, multipliers: Array) -> Array:
         """`m T + sum of surpluses` for each range of the total (row) and each of its multipliers (column)."""
-        cap = self._cap_range(_Cells.totals(low, high, len(self.classes)))[1]
+        cap = self._cap_range(Cells.totals(low, high, len(self.classes)))[1]
         parts = np.linspace(0, 1, 129)
         bound = multipliers * high[:, None]
         # on a piece of its curve a question is worth at most the right end's value at the left end's cost
@@ -400,48 +346,3 @@ def _surplus(gain: Array, cost: Array, multipliers: Array) -> Array:
     """The largest gain less its cost in each row, for each of the row's multipliers."""
     most = [(gain - m[:, None] * cost).max(axis=1) for m in multipliers.T]
     return np.asarray(np.maximum(np.stack(most, axis=1), 0.0))
-
-
-@dataclass
-class _Cells:
-    """Boxes of the search, one per row: counts at the cap, who is asked below it, ranges of the total and the part."""
-
-    counts: Integers
-    partial: Integers
-    low: Array
-    high: Array
-    part_low: Array
-    part_high: Array
-
-    def __len__(self) -> int:
-        return len(self.counts)
-
-    def take(self, rows: Integers) -> _Cells:
-        return _Cells(*(getattr(self, f.name)[rows] for f in fields(_Cells)))
-
-    def middle(self) -> _Cells:
-        total, part = (self.low + self.high) / 2, (self.part_low + self.part_high) / 2
-        return _Cells(self.counts, self.partial, total, total, part, part)
-
-    def corner(self) -> _Cells:
-        return _Cells(self.counts, self.partial, self.high, self.high, self.part_high, self.part_high)
-
-    def halves(self) -> _Cells:
-        """Each box cut in two along its total, or along its part where that is relatively longer."""
-        along = (self.part_high - self.part_low) > (self.high - self.low) / self.high
-        total, part = (self.low + self.high) / 2, (self.part_low + self.part_high) / 2
-        high, part_high = np.where(along, self.high, total), np.where(along, part, self.part_high)
-        low, part_low = np.where(along, self.low, total), np.where(along, part, self.part_low)
-        first = _Cells(self.counts, self.partial, self.low, high, self.part_low, part_high)
-        second = _Cells(self.counts, self.partial, low, self.high, part_low, self.part_high)
-        return _Cells.joined([first, second])
-
-    @staticmethod
-    def joined(pieces: list[_Cells]) -> _Cells:
-        return _Cells(*(np.concatenate([getattr(piece, f.name) for piece in pieces]) for f in fields(_Cells)))
-
-    @staticmethod
-    def totals(low: Array, high: Array, classes: int) -> _Cells:
-        """Boxes of the total alone, nothing asked."""
-        nobody = np.full(len(low), -1)
-        return _Cells(np.zeros((len(low), classes), dtype=np.int64), nobody, low, high, 0 * low, 0 * low)
