@@ -26,17 +26,7 @@ def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimat
         if plan.mechanism == "survey"
         else "Each device sends its record with noise of its own, one number for each feature. Nothing else leaves it."
     )
-    claims = plan.certificate.features
-    guarded = sorted(
-        (name for name in claims if claims[name].asked < plan.policy.epsilon), key=lambda n: claims[n].asked
-    )
-    factors = [f"<b>{_label(plan, name)}</b> by at most <b>{odds(claims[name].certified)}</b>" for name in guarded[:4]]
-    factors.append(f"the whole record by at most <b>{odds(plan.certificate.epsilon)}</b>")
-    lines = [
-        f"{people}. {how}",
-        "Whoever sees a report can multiply the odds of a guess about "
-        f"{', about '.join(factors)}, as long as features depend on each other no more than assumed.",
-    ]
+    lines = [f"{people}. {how}", _promise(plan)]
     gains = sorted(error.uniform / error.plan for error in errors.values() if 0 < error.plan < math.inf)
     if gains and gains[-1] < math.inf:
         few, many = number(gains[0], 2), number(gains[-1], 2)
@@ -45,6 +35,21 @@ def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimat
             "people</b> for the same precision."
         )
     return "".join(paragraph(line, "key") for line in lines)
+
+
+def _promise(plan: Plan) -> str:
+    """The sensitive features' factors, strictest first, and that of the whole record, which rests on no assumption."""
+    claims, whole = plan.certificate.features, f"<b>{odds(plan.certificate.epsilon)}</b>"
+    guarded = sorted((c.asked, name) for name, c in claims.items() if c.asked < plan.policy.epsilon)
+    if not guarded:
+        return f"Whoever sees a report can multiply the odds of any guess about the person by at most {whole}."
+    factors = [
+        f"<b>{_label(plan, name)}</b> by at most <b>{odds(claims[name].certified)}</b>" for _, name in guarded[:4]
+    ]
+    return (
+        f"Whoever sees a report can multiply the odds of a guess about {', about '.join(factors)}, as long as features "
+        f"depend on each other no more than assumed; about the whole record, by at most {whole} in any case."
+    )
 
 
 def _label(plan: Plan, name: str) -> str:
@@ -67,10 +72,10 @@ def promises(plan: Plan) -> str:
     return section(
         "What is promised",
         paragraph(
-            f"Take {label}. Whoever sees a person's report, and knows how people in general are, can multiply the odds "
-            f"of any guess about it by at most {odds(claim.certified)}: a guess that was right with probability 50% "
-            f"becomes right with at most {sure(claim.certified)}. That counts what the answers about other features "
-            "give away."
+            f"Take &ldquo;{label}&rdquo;. Whoever sees a person's report, and knows how people in general are, can "
+            f"multiply the odds of any guess about it by at most {odds(claim.certified)}: a guess that was right with "
+            f"probability 50% becomes right with at most {sure(claim.certified)}. That counts what the answers about "
+            "other features give away."
         ),
         table(["feature", "&delta; asked", "&delta; certified", "odds move by at most", "50% becomes at most"], rows),
         paragraph(
@@ -142,7 +147,7 @@ def audit(plan: Plan, audited: PlanAudit) -> str:
             "Every answer of every menu was enumerated for the population at hand, and the level at which it tells one "
             "value of a feature from another was computed without looking at the claims."
         ),
-        table(["level in nats", "certified", "found", "kept"], rows),
+        table(["level (odds e^level)", "certified", "found", "kept"], rows),
         paragraph(f"{verdict} The most telling answer: {escape(audited.words[strictest])}."),
     )
 
@@ -151,8 +156,8 @@ def adversary(plan: Plan) -> str:
     """What somebody who sees a report can and cannot find out."""
     label, claim = _strictest(plan)
     cannot = [
-        f"Read {label} off a report: a guess about it that was right with probability 50% becomes right with at most "
-        f"{sure(claim.certified)}, and one of 1% with at most {sure(claim.certified, 0.01)}.",
+        f"Read &ldquo;{label}&rdquo; off a report: a guess about it that was right with probability 50% becomes right "
+        f"with at most {sure(claim.certified)}, and one of 1% with at most {sure(claim.certified, 0.01)}.",
         "Learn more by asking the same device again: it repeats its first answer.",
         "Learn anything from which question a device was asked: chance alone decides that.",
     ]
