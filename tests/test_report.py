@@ -29,10 +29,10 @@ FEATURES: dict[str, Any] = {
     "income": {"type": "numeric", "bounds": [0, 200_000], "delta": 0.5},
     "region": {"type": "categorical", "values": ["north", "south", "east"]},
 }
-PEOPLE = {
+PEOPLE = {  # of whom no feature tells anything about another
     "smoker": ["no", "yes"] * 1000,
-    "income": np.linspace(0, 200_000, 2000),
-    "region": ["north", "south", "east", "east"] * 500,
+    "income": np.repeat(np.linspace(0, 200_000, 250), 8),
+    "region": ["north", "north", "south", "south", "east", "east", "east", "east"] * 250,
 }
 
 
@@ -83,7 +83,7 @@ def test_an_audit_that_fails_says_so(tmp_path: Path) -> None:
     prior[0, 0, 0] = prior[1, 1, 1] = 0.5  # every feature tells the others: q is 1, not 0.1
     audited = audit_plan(plan, population_of(list(FEATURES), prior))
     text = written(plan, tmp_path, 2000, audited=audited)
-    assert "does not hold for this population" in text
+    assert text.index("does not hold for the population of the audit") < text.index("Whoever sees a report")
     assert "<b>NO</b>" in text
 
 
@@ -173,6 +173,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     names = [str(tmp_path / name) for name in ("plan.json", "reports.parquet", "people.parquet", "report.html")]
     assert main(["report", names[0], names[1], "--audit", names[2], "-o", names[3], "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["people"] == 2000
+    alike = {"smoker": ["no", "yes"], "income": [0.0, 200_000.0], "region": ["north", "south"]}  # q is 1, not 0.1
+    parquet.write_table(pa.table(alike), tmp_path / "alike.parquet")
+    beside = ["-o", str(tmp_path / "alike.html"), "--json"]
+    assert main(["report", names[0], "--audit", str(tmp_path / "alike.parquet"), *beside]) == 1
     text = html.unescape(Path(names[3]).read_text("utf-8"))
     assert "What an audit found" in text
     assert "2,000 people answered" in text

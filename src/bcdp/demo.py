@@ -19,9 +19,9 @@ features:
   ethnicity:            # sensitive
     {type: categorical, values: [none stated, african american, hispanic, other], delta: 0.5}
   first_child:
-    {type: binary, values: [female, male], label: first child is a boy}
+    {type: binary, values: [female, male], label: first child}
   second_child:
-    {type: binary, values: [female, male], label: second child is a boy}
+    {type: binary, values: [female, male], label: second child}
   age:
     {type: numeric, bounds: [21, 35], label: age in years}
   weeks_worked:

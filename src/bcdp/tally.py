@@ -101,9 +101,11 @@ class Tally:
     @staticmethod
     def from_dict(document: Any, plan: Plan) -> Tally:
         """The tally that `to_dict` describes, for the plan that it counts."""
-        if not isinstance(document, dict) or document.get("plan") != plan.id:
-            found = document.get("plan") if isinstance(document, dict) else document
-            raise refuse("tally.plan", f"{str(found)[:12]}..", f"the plan's id {plan.id[:12]}..")
+        found = document.get("plan") if isinstance(document, dict) else None
+        if not isinstance(found, str):
+            raise refuse("tally.plan", "no plan's id", "a tally written by `bcdp tally`")
+        if found != plan.id:
+            raise refuse("tally.plan", f"{found[:12]}..", f"the plan's id {plan.id[:12]}..")
         tally = Tally(plan)
         tally._read(document)
         return tally

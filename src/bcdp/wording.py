@@ -20,14 +20,14 @@ class Interval(Protocol):
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number to read: so many significant digits, whole above ten thousand, a dash where there is none.
+    """A number to read: so many significant digits, at least all of a whole number, a dash where there is none.
 
-    >>> number(0.123456), number(41712.3), number(float("nan")), number(0.123456, 2)
-    ('0.1235', '41,712', '-', '0.12')
+    >>> number(0.123456), number(41712.3), number(float("nan")), number(0.123456, 2), number(123.4, 2)
+    ('0.1235', '41,712', '-', '0.12', '123')
     """
     if not math.isfinite(value):
         return "-"
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.{digits}g}"
+    return f"{value:,.0f}" if abs(value) >= 10 ** min(digits, 4) - 0.5 else f"{value:.{digits}g}"
 
 
 def odds(level: float) -> str:

@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 
 from bcdp.cli.options import AsJson
-from bcdp.cli.output import progress, show, show_json, table, working
+from bcdp.cli.output import make_folder, progress, show, show_json, table, working
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bcdp.experiments import Row
     from bcdp.plan import Plan
 
-_PEOPLE, _TRIALS = 100_000, 40  # of the simulated collections
+_PEOPLE, _TRIALS = 100_000, 100  # of the simulated collections
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def demo(
     from bcdp.report import write_report
 
     started, step = time.monotonic(), _Step(output, as_json)
-    output.mkdir(parents=True, exist_ok=True)
+    make_folder("--output", output)
     women = fertility()
     plan = _planned(step, women)
     found = _collected(step, plan, women, truth(women))

@@ -13,8 +13,7 @@ import typer
 from rich.table import Table
 
 from bcdp.cli.options import AsJson
-from bcdp.cli.output import progress, show, show_json, table
-from bcdp.errors import refuse
+from bcdp.cli.output import make_folder, progress, show, show_json, table
 
 if TYPE_CHECKING:
     from bcdp.experiments import Experiment, Row
@@ -49,10 +48,8 @@ def experiment(
     from bcdp.pictures import draw_experiment
 
     found = find(name)
-    output.mkdir(parents=True, exist_ok=True)
+    make_folder("--output", output)
     table_file, picture_file = output / f"{name}.csv", output / f"{name}.png"
-    if not os.access(output, os.W_OK):  # told before the work, not after it
-        raise refuse("--output", str(output), "a folder that you may write to")
     started = time.monotonic()
     with progress(name, total=1.0) as advance:
         rows = run(name, trials, people, SEED if seed is None else seed, os.cpu_count() or 1, advance)

@@ -81,6 +81,15 @@ def check_output(option: str, path: Path | None, *inputs: Path | None, ending: s
         raise refuse(option, str(path), "a file in an existing folder that you may write to")
 
 
+def make_folder(option: str, path: Path) -> None:
+    """The folder for several files, made if it is not there."""
+    if path.exists() and not path.is_dir():
+        raise refuse(option, str(path), "a folder")
+    path.mkdir(parents=True, exist_ok=True)
+    if not os.access(path, os.W_OK):
+        raise refuse(option, str(path), "a folder that you may write to")
+
+
 def same_file(one: Path, other: Path) -> bool:
     """Whether two names, links among them, stand for one file."""
     return one.exists() and other.exists() and one.samefile(other)

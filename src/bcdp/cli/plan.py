@@ -208,7 +208,7 @@ def _show(made: Plan, document: dict[str, Any], output: Path | None) -> None:
         "odds: a report multiplies the odds of any guess about the feature by at most this (rounded up).",
         "at 2q, at q = 1: by at most this if the correlation is twice what was assumed, and with nothing assumed.",
         "c: the level (odds e^c) against somebody who knows all other features already, whatever the correlation.",
-        "standard errors: at most these, which are for shares of 1/2, numbers half at each bound, equal categories.",
+        "standard errors: for shares of 1/2 and numbers half at each bound, the largest; of categories, a typical one.",
         "",
         "nothing written; -o plan.json keeps the plan" if output is None else f"{output} written, id {made.id[:12]}..",
     )
@@ -233,7 +233,7 @@ def _accuracy(made: Plan, limit: float | None) -> list[str]:
     if made.certificate.optimality_gap is not None:
         menus = f"{len(made.menus)} menu{'s' * (len(made.menus) > 1)}"
         gap = made.certificate.optimality_gap
-        lines.append(f"{menus}; the error is at most {gap:.4f} times the least possible without shaped tables")
+        lines.append(f"{menus}; the error is at most {gap:.4f} times the least possible without jointly shaped tables")
     if limit is not None and made.certificate.objective is not None:
         less = max(0.0, 100 * (1 - limit / made.certificate.objective))
         lines.append(

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from bcdp.cli.audit import VIOLATED
 from bcdp.cli.collect import count
 from bcdp.cli.options import AsJson, PlanFile
-from bcdp.cli.output import check_output, show, show_json, working
+from bcdp.cli.output import check_output, remark, show, show_json, working
 from bcdp.errors import refuse
 
 
@@ -32,6 +33,8 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write a page that explains a collection: what it protects, what was learned, what that cost.
+
+    The exit code is 1 if an audit finds that the plan's promises do not hold for the records.
 
     Examples:
 
@@ -60,3 +63,6 @@ def report(
         show_json({"plan": made.id, "report": str(output), "people": people})
     else:
         show(f"{output} written; open it in a browser")
+    if audited is not None and not audited.kept:
+        remark("the certificate does NOT hold for the population of --audit; the page begins with that")
+        raise typer.Exit(VIOLATED)

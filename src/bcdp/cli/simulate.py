@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from bcdp.cli.options import AsJson
-from bcdp.cli.output import check_output, progress, remark, show, show_json, table
+from bcdp.cli.output import check_output, make_folder, progress, remark, show, show_json, table
 from bcdp.cli.records import told_unusual
 from bcdp.errors import InputError
 
@@ -51,7 +51,7 @@ def simulate(
     if not batches:
         raise InputError(f"{data}: has no rows; accepted: at least one record")
     people = pa.Table.from_batches(batches)
-    output.mkdir(parents=True, exist_ok=True)
+    make_folder("--output", output)
     table_file, picture_file = output / "simulation.csv", output / "simulation.png"
     check_output("--output", table_file, policy, data)  # told before the work, not after it
     check_output("--output", picture_file, policy, data)

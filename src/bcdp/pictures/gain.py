@@ -36,11 +36,11 @@ def gain_figure(plan: Plan, errors: Mapping[str, Errors]) -> Figure:
     panel.axvline(1, color="black", linewidth=1.2, label="this plan")
     for offset, (label, (marker, shade, ratios)) in zip((-0.14, 0.14), needed.items(), strict=True):
         places = [place + offset for place in range(len(names))]
-        panel.hlines(places, 1, ratios, color=shade, linewidth=1)
+        panel.hlines(places, 1, ratios, color="0.7", linewidth=1)
         panel.plot(ratios, places, marker, color=shade, markersize=5, label=label)
     panel.set_yticks(range(len(names)), [short(plan.policy.features[name].label) for name in names])
-    panel.invert_yaxis()
-    panel.set(xscale="log")
+    most = max((ratio for *_, ratios in needed.values() for ratio in ratios if math.isfinite(ratio)), default=1.0)
+    panel.set(xscale="log", xlim=(0.9, max(2.0, 1.15 * most)), ylim=(len(names) - 0.5, -0.5))
     panel.set_xlabel("people needed for the same precision, this plan = 1", fontsize=8)
     panel.tick_params(labelsize=8)
     panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

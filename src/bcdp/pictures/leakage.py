@@ -14,7 +14,7 @@ from bcdp.pictures.canvas import WIDTH, new_figure, save, short
 from bcdp.plan import Menu, Plan, certify_menu
 from bcdp.policy import Policy
 from bcdp.tables import TOTAL
-from bcdp.wording import odds
+from bcdp.wording import number, odds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 _MOST_NUMBERS = 12  # features: beyond, the cells are too small to write in
-_MOST_FEATURES = 30  # beyond, nobody could read the map
 _MOST_MENUS = 20
 
 
 def told_figure(plan: Plan) -> Figure | None:
     """A figure of the factor by which the answers to each menu (row) move the odds of each feature (column).
 
-    None for plans without menus, or with more features than a person could read.
+    None for plans without menus, or with too many features to write in the numbers.
 
     >>> from bcdp import Policy, make_plan
     >>> policy = Policy(epsilon=1, features={"smoker": {"type": "binary", "delta": 0.2}, "open": {"type": "binary"}})
@@ -39,7 +38,7 @@ def told_figure(plan: Plan) -> Figure | None:
     >>> save(told_figure(plan), "told.png")
     """
     features = plan.policy.features
-    if not plan.menus or len(features) > _MOST_FEATURES:
+    if not plan.menus or len(features) > _MOST_NUMBERS:
         return None
     menus = sorted(plan.menus, key=lambda menu: -menu.weight)[:_MOST_MENUS]
     levels = np.array([[*certify_menu(plan, menu, plan.correlation_model).delta.values()] for menu in menus])
@@ -56,7 +55,7 @@ def _asks(plan: Plan, menu: Menu) -> str:
     """How often a menu is drawn and what it asks; the features of a joint question stand together."""
     questions = [plan.questions[number].features for number in menu.questions]
     words = ", ".join(" \u00d7 ".join(plan.policy.features[name].label for name in names) for names in questions)
-    return f"{100 * menu.weight / TOTAL:.2g}%  {short(words, 44)}"
+    return f"{number(100 * menu.weight / TOTAL, 2)}%  {short(words, 44)}"
 
 
 def draw_pairs(policy: Policy, limits: Array, leaks: Array, limited_by: Mapping[str, str], path: str | Path) -> None:
@@ -77,8 +76,8 @@ def draw_pairs(policy: Policy, limits: Array, leaks: Array, limited_by: Mapping[
     np.fill_diagonal(between, math.nan)
     _heat_map(pairs, between, labels, labels, "{:.2f}".format)
     _heat_map(told_by, leaks, labels, labels, "{:.2f}".format)
-    pairs.set_title("q: how far the column's law moves with the row", fontsize=9)
-    told_by.set_title("nats told about the row by a question on the column (framed: what limits it)", fontsize=9)
+    pairs.set_title("q: how far the chances of the column\nmove with the row", fontsize=9)
+    told_by.set_title("nats told about the row by a question on the column\n(framed: what limits it)", fontsize=9)
     for asked, by in limited_by.items():
         if by in order:
             _frame(told_by, order.index(by), order.index(asked))

@@ -39,7 +39,7 @@ def write_report(
     """
     errors = compare(plan, plan.correlation_model)
     parts = [
-        protection.summary(plan, errors, users, found),
+        protection.summary(plan, errors, users, found, kept=audited is None or audited.kept),
         protection.promises(plan),
         protection.assumption(plan),
         results.learned(plan, found, truth) if found is not None else "",

@@ -16,9 +16,14 @@ from bcdp.policy import Feature, NumericFeature
 from bcdp.report.html import listing, paragraph, picture, section, table
 from bcdp.wording import number, odds, sure
 
+BROKEN = (
+    "<b>The certificate does not hold for the population of the audit</b>: its features depend on each other more than "
+    "the plan assumes, or a claim is false."
+)
 
-def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimates | None) -> str:
-    """Three sentences for who reads no further."""
+
+def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimates | None, kept: bool) -> str:
+    """Three sentences for who reads no further, after a warning where an audit did not find the promises kept."""
     people = f"{found.people:,} people answered" if found is not None else f"{users:,} people are expected to answer"
     how = (
         f"Each device draws one of {len(plan.menus)} menus of questions by chance, answers it through a public table "
@@ -26,9 +31,9 @@ def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimat
         if plan.mechanism == "survey"
         else "Each device sends its record with noise of its own, one number for each feature. Nothing else leaves it."
     )
-    lines = [f"{people}. {how}", _promise(plan)]
+    lines = [*([] if kept else [BROKEN]), f"{people}. {how}", _promise(plan)]
     gains = sorted(error.uniform / error.plan for error in errors.values() if 0 < error.plan < math.inf)
-    if gains and gains[-1] < math.inf:
+    if gains and 1.05 < gains[-1] < math.inf:
         few, many = number(gains[0], 2), number(gains[-1], 2)
         lines.append(
             f"Protecting all features alike would need <b>{f'{few} to {many}' if few != many else few} times as many "
@@ -72,10 +77,10 @@ def promises(plan: Plan) -> str:
     return section(
         "What is promised",
         paragraph(
-            f"Take &ldquo;{label}&rdquo;. Whoever sees a person's report, and knows how people in general are, can "
-            f"multiply the odds of any guess about it by at most {odds(claim.certified)}: a guess that was right with "
-            f"probability 50% becomes right with at most {sure(claim.certified)}. That counts what the answers about "
-            "other features give away."
+            f"Take &ldquo;{label}&rdquo;. If q below is right, whoever sees a person's report, and knows how people in "
+            f"general are, can multiply the odds of any guess about it by at most {odds(claim.certified)}: a guess "
+            f"that was right with probability 50% becomes right with at most {sure(claim.certified)}. That counts what "
+            "the answers about other features give away."
         ),
         table(["feature", "&delta; asked", "&delta; certified", "odds move by at most", "50% becomes at most"], rows),
         paragraph(
@@ -102,7 +107,8 @@ def assumption(plan: Plan) -> str:
         paragraph(
             "One assumption, written q: between people who differ in a feature, how much can the chance of anything "
             "about their other features differ? A q of 0.2 says by at most 20 percentage points; 0, that the others do "
-            "not depend on it; 1 assumes nothing. A person for whom more is known to hang together is outside of it. "
+            "not depend on it; 1 assumes nothing. Somebody who knows of closer "
+            "links for one person in particular is outside of it; the last column holds against anybody. "
             f"Where q comes from: {escape(str(plan.correlation['source']))}."
         ),
         table(["feature", "q", "odds move by at most", "if q were twice as large", "if nothing were assumed"], rows),
@@ -126,7 +132,7 @@ def leakage(plan: Plan) -> str:
 
 
 def audit(plan: Plan, audited: PlanAudit) -> str:
-    """Certified beside the exact levels of one population."""
+    """What is claimed beside the exact levels of one population; told is the feature that fares worst."""
     features = plan.policy.features
     levels = {escape(features[name].label): level for name, level in audited.delta.items()}
     levels["the whole record"] = audited.epsilon
@@ -134,13 +140,8 @@ def audit(plan: Plan, audited: PlanAudit) -> str:
         [name, f"{level.certified:.4f}", f"{level.measured:.4f}", "yes" if level.kept else "<b>NO</b>"]
         for name, level in levels.items()
     ]
-    strictest = min(features, key=lambda name: features[name].delta)
-    verdict = (
-        "Every claim holds for this population."
-        if audited.kept
-        else "<b>The certificate does not hold for this population</b>: its features depend on each other more than "
-        "the plan assumes, or a claim is false."
-    )
+    worst = max(features, key=lambda name: audited.delta[name].measured - features[name].delta)
+    verdict = "Every claim holds for this population." if audited.kept else BROKEN
     return section(
         "What an audit found",
         paragraph(
@@ -148,7 +149,7 @@ def audit(plan: Plan, audited: PlanAudit) -> str:
             "value of a feature from another was computed without looking at the claims."
         ),
         table(["level (odds e^level)", "certified", "found", "kept"], rows),
-        paragraph(f"{verdict} The most telling answer: {escape(audited.words[strictest])}."),
+        paragraph(f"{verdict} Most telling about &ldquo;{_label(plan, worst)}&rdquo;: {escape(audited.words[worst])}."),
     )
 
 
@@ -157,8 +158,8 @@ def adversary(plan: Plan) -> str:
     label, claim = _strictest(plan)
     cannot = [
         f"Read &ldquo;{label}&rdquo; off a report: a guess about it that was right with probability 50% becomes right "
-        f"with at most {sure(claim.certified)}, and one of 1% with at most {sure(claim.certified, 0.01)}.",
-        "Learn more by asking the same device again: it repeats its first answer.",
+        f"with at most {sure(claim.certified)}, one of 1% with at most {sure(claim.certified, 0.01)}, if q is right.",
+        "Learn more by asking the same device again: it keeps its first answer and repeats it.",
         "Learn anything from which question a device was asked: chance alone decides that.",
     ]
     can = [
@@ -167,7 +168,7 @@ def adversary(plan: Plan) -> str:
         "Learn more about several features together than about one: for such guesses only the factor "
         f"{odds(plan.certificate.epsilon)} of the whole record is promised.",
         "Learn more than promised about a feature if the features are more strongly correlated than assumed; the "
-        "columns on the right above say how much more.",
+        "table under &ldquo;What must be true for it&rdquo; says how much more.",
         "Learn more from several collections about the same person: what they promise adds up "
         "(<code>bcdp ledger</code>).",
     ]

@@ -71,7 +71,7 @@ def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Se
     return section(
         "How much accuracy was gained",
         paragraph(
-            f"The largest standard errors to expect for {users:,} people, in each feature's own units, at the same "
+            f"The standard errors to expect at most for {users:,} people, in each feature's own units, at the same "
             "guarantee; and how many times as many people an alternative needs for the same precision."
         ),
         picture(gain_figure(plan, errors), "people needed for the same precision, by feature and mechanism"),
