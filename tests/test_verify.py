@@ -49,8 +49,8 @@ def test_two_implementations_agree_on_random_plans(seed: int) -> None:
             document["correlation"]["default"] = float(rng.choice([0.0, 0.01, 0.3, 1.0]))
         else:
             document["correlation"] = listed(exact_q(plan, random_prior(rng, sizes_of(plan))))
-            marked = [name for name in plan.policy.features if rng.random() < 0.5]
-            if marked:
+            marked = [name for name, feature in plan.policy.features.items() if feature.type == "numeric"]
+            if marked and rng.random() < 0.7:
                 document["correlation"]["rounded"] = marked
                 document["correlation"]["products"] = [["x0", marked[:2], 0.25], ["x2", marked[:1], 0.5]]
         if rng.random() < 0.3:
@@ -237,6 +237,7 @@ def test_junk_anywhere_is_refused_in_words_or_harmless(kind: str) -> None:
         rows = [["x", ["y"], 0.2], ["y", ["x"], 0.3]]
         laws = [["x", "y", [[0.2, 0.3, 0.5], [0.5, 0.25, 0.25]]]]
         document["correlation"] = {"kind": "listed", "bounds": rows, "source": "test", "laws": laws}
+        document["collection"]["features"]["x"] = {"type": "numeric", "bounds": [0, 1], "delta": 20.0}
         document["correlation"] |= {"rounded": ["x"], "products": [["y", ["x"], 0.1]]}
     if kind == "cascade":
         document["mechanism"] = "cascade"

@@ -359,6 +359,7 @@ def refused() -> list[dict[str, str]]:
     text = PLANS["rounded"]().text
     case("a product that is known less well", lambda d: d["correlation"]["products"][2].__setitem__(2, 0.5))
     case("a product stated twice", lambda d: d["correlation"]["products"].append(["bit", ["y", "x"], 0.25]))
+    case("only some of the numbers are rounded", lambda d: d["correlation"].update(rounded=["x"]))
     case("rounded numbers named twice", lambda d: d["correlation"]["rounded"].append("x"))
     case("rounded numbers without a name", lambda d: d["correlation"].update(rounded=[]))
     text = PLANS["menus"]().text

@@ -69,6 +69,7 @@ def verify_limits(
     for name, limit in (("epsilon", max_epsilon), *with_limits.items()):
         if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 0:
             raise refuse(f"limit of {name}", limit, "a number of at least 0")
+    _check_rounded(document, features)
     if document.get("mechanism") == "cascade":
         epsilon, c, delta = _cascade(document, features)
     else:
@@ -81,6 +82,13 @@ def verify_limits(
         delta,
         tuple(f"{name} is {level:.4g}, above the limit {limit:g}" for name, level, limit in stated if level > limit),
     )
+
+
+def _check_rounded(document: Mapping[str, Any], features: Mapping[str, Any]) -> None:
+    """All numbers are seen through one rounding or none is: among factors, whatever is not marked counts as a sign."""
+    marked = _Correlation(document.get("correlation")).rounded
+    if marked and marked != {name for name, feature in features.items() if feature.get("type") == "numeric"}:
+        raise refuse("correlation.rounded", sorted(marked), "all numeric features, or no such key")
 
 
 def _document(plan: str | Mapping[str, Any]) -> Mapping[str, Any]:

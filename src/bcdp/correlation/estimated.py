@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,14 +46,13 @@ class Estimated:
 
 @dataclass(frozen=True)
 class Tree:
-    """Limits of pairs, and the assumption that the features form a tree: neighbours screen off the rest.
+    """Limits of pairs, and the assumption that the features form a tree, whichever: neighbours screen off the rest.
 
-    The distances along a path multiply, and what several branches say adds up to at most `1 - product of (1 - q)`
-    (docs/correlation.md proves both). The tree is an assumption, which no sample proves.
+    A set is reached over at most as many branches as it has features, and no branch moves more than its first feature;
+    all together move by at most `1 - product of (1 - q)` (docs/correlation.md). No sample proves that it is a tree.
     """
 
     pairs: Estimated
-    neighbours: Mapping[str, frozenset[str]]
     source: str
 
     @property
@@ -74,16 +74,9 @@ class Tree:
         return self.pairs.notes
 
     def q(self, feature: str, others: Collection[str]) -> float:
-        wanted = frozenset(others)
-        return min(self.pairs.q(feature, wanted), self._spread(feature, None, wanted)) if wanted else 0.0
-
-    def _spread(self, feature: str, before: str | None, wanted: frozenset[str]) -> float:
-        """What a feature says about the wanted ones beyond it, seen from `before`."""
-        silent = 1.0
-        for near in self.neighbours[feature] - {before}:
-            beyond = 1.0 if near in wanted else self._spread(near, feature, wanted)
-            silent *= 1 - self.pairs.q(feature, {near}) * beyond
-        return 1 - silent
+        near = sorted((self.pairs.q(feature, {other}) for other in self.pairs.limits if other != feature), reverse=True)
+        branches = math.prod(1 - q for q in near[: len(frozenset(others))])
+        return min(self.pairs.q(feature, others), 1 - branches)
 
     def laws(self, feature: str, other: str) -> Array | None:
         return self.pairs.laws(feature, other)

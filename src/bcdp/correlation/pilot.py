@@ -91,7 +91,7 @@ def estimate_correlation(
     # the same for every set, so that a hopeless one costs little
     failure = (1 - confidence) / max(len(sets) + len(asked), 1)
     limits: dict[str, dict[frozenset[str], float]] = {i: {} for i in names}
-    hulls, observed, told = {}, {}, dict.fromkeys(itertools.combinations(names, 2), 0.0)
+    hulls, observed = {}, {}
     for i, others in sets:
         counts = _counts(coded[i], [coded[j] for j in others])
         rounded = len(numbers.intersection(others))
@@ -99,8 +99,6 @@ def estimate_correlation(
         if len(others) == 1:
             pair = (i, others[0])
             observed[pair] = observed_distance(counts)
-            if pair in told:
-                told[pair] = _mutual_information(counts)
             if is_small(counts, not rounded) and counts.shape[1] == 2 and counts.sum(axis=1).min() > 0:
                 hulls[pair] = _two_laws(counts, failure / 2)
     products = {}
@@ -109,7 +107,7 @@ def estimate_correlation(
         products[i, frozenset(factors)] = _limit(_counts(coded[i], [product]), failure, rounded=1)
     source = _source(policy, table.num_rows, confidence, name)
     found = Estimated(limits, hulls, observed, tuple(_notes(policy, coded, sets)), source, numbers, products)
-    return found if model == "pairs" else _tree(found, told, names)
+    return found if model == "pairs" else Tree(found, f"{source}; ASSUMING that the features form a tree")
 
 
 def _sets(coded: Mapping[str, _Coded], further: list[_Set]) -> list[_Set]:
@@ -216,26 +214,3 @@ def _source(policy: Policy, people: int, confidence: float, name: str) -> str:
     numbers = any(feature.type == "numeric" for feature in policy.features.values())
     binned = f"; numbers that are given count as one of {BINS} equal bins" * numbers
     return f"estimated from {people:,} records of {name}: limits that hold together with {confidence:.4g}{binned}"
-
-
-def _tree(found: Estimated, told: Mapping[tuple[str, str], float], names: Sequence[str]) -> Tree:
-    neighbours = chow_liu(told, names)
-    edges = ", ".join(f"{i}-{j}" for i, j in told if j in neighbours[i])
-    return Tree(found, neighbours, f"{found.source}; ASSUMING that the features form the tree {edges or names[0]}")
-
-
-def chow_liu(told: Mapping[tuple[str, str], float], names: Sequence[str]) -> dict[str, frozenset[str]]:
-    """The neighbours of each feature in the tree of largest total mutual information (Chow and Liu)."""
-    reached, links = set(names[:1]), []
-    while len(reached) < len(names):
-        best = max((pair for pair in told if len(reached.intersection(pair)) == 1), key=lambda pair: told[pair])
-        links.append(best)
-        reached.update(best)
-    return {name: frozenset(j for link in links if name in link for j in link if j != name) for name in names}
-
-
-def _mutual_information(counts: Array) -> float:
-    joint = counts / max(counts.sum(), 1.0)
-    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
-    seen = joint > 0
-    return float((joint[seen] * np.log(joint[seen] / independent[seen])).sum())

@@ -23,6 +23,11 @@ def check_form(plan: Plan) -> None:
         raise refuse(
             "certificate.features", sorted(plan.certificate.features), f"one claim for each of {sorted(features)}"
         )
+    numbers = {name for name, feature in features.items() if feature.type == "numeric"}
+    if plan.correlation_model.rounded not in (set(), numbers):  # else a number that is none might pass for a sign
+        raise refuse(
+            "correlation.rounded", sorted(plan.correlation_model.rounded), "all numeric features, or no such key"
+        )
     if plan.mechanism == "cascade":
         _check_channels(plan)
         return

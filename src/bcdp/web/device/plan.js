@@ -47,6 +47,7 @@ export async function parsePlan(text) {
     menus: list("menus", document.menus, 1),
     certificate: { epsilon: level("certificate.epsilon", certificate.epsilon), features: new Map() },
   };
+  checkRounded(plan);
   checkQuestions(plan);
   checkMenus(plan);
   keys("certificate.features", certificate.features, [...plan.features.keys()]);
@@ -57,6 +58,14 @@ export async function parsePlan(text) {
     plan.certificate.features.set(name, claim);
   }
   return plan;
+}
+
+/** All numbers are seen through one rounding or none is: among factors, whatever is not marked counts as a sign. */
+function checkRounded({ correlation: { rounded }, features }) {
+  const numbers = [...features].filter(([, { type }]) => type === "numeric").map(([name]) => name);
+  if (rounded.size && (rounded.size !== numbers.length || !numbers.every((name) => rounded.has(name)))) {
+    throw refuse("correlation.rounded", [...rounded], "all numeric features, or no such key");
+  }
 }
 
 async function sha256(text) {
