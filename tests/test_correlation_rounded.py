@@ -217,15 +217,20 @@ def test_the_mark_is_kept_by_every_model() -> None:
 
 
 def test_a_table_of_pairs_carries_the_mark(tmp_path: Path) -> None:
-    """Written from a sample it says `rounded` in its first cell; written by hand it is about the numbers themselves."""
+    """Written from a sample its first cell says of what; written by hand it is about the numbers themselves."""
     path = tmp_path / "pairs.csv"
     policy = Policy.parse(POLICY.to_dict() | {"correlation": {"pairs": str(path)}})
-    write_pairs(path, list(POLICY.features), estimate_correlation(POLICY, sample(5000, moved=False)))
+    write_pairs(path, POLICY, estimate_correlation(POLICY, sample(5000, moved=False)))
     text = path.read_text()
-    assert text.startswith("rounded,s,x,y,b\n")
+    mark, header = text.splitlines()[0].split(",", 1)
+    assert mark.startswith("measured ")
+    assert header == "s,x,y,b"
     assert correlation_of(policy).rounded == {"x", "y"}
-    path.write_text(text.removeprefix("rounded"))
+    stated = POLICY.to_dict()
+    for changed in ({"bounds": [0.0, 0.03125]}, {"missing": 0.5}):  # other levels, another value that is given
+        features = stated["features"] | {"x": stated["features"]["x"] | changed}
+        other = Policy.parse(stated | {"features": features, "correlation": {"pairs": str(path)}})
+        with pytest.raises(InputError, match=r"pairs.csv\), first cell: got 'measured .*; accepted: nothing, or what"):
+            correlation_of(other)
+    path.write_text(text.removeprefix(mark))
     assert correlation_of(policy).rounded == frozenset()
-    path.write_text("about" + text.removeprefix("rounded"))
-    with pytest.raises(InputError, match=r"pairs.csv\), first cell: got 'about'; accepted: nothing, or 'rounded'"):
-        correlation_of(policy)

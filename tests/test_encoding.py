@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bcdp import InputError, Policy
-from bcdp.encoding import as_arrow, encode, unusual
+from bcdp.encoding import as_arrow, encode, is_missing, unusual
 
 POLICY = Policy(
     epsilon=1,
@@ -288,3 +288,9 @@ def test_a_column_must_be_there_once() -> None:
 def test_what_is_no_table_is_refused(table: Any) -> None:
     with pytest.raises(InputError, match=r"table: \w+ cannot be read; accepted: pandas, polars, pyarrow or a mapping"):
         as_arrow(table)
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "binary", "large_binary", "binary_view"])
+def test_an_empty_text_is_missing_in_every_type(kind: str) -> None:
+    column = pa.chunked_array([pa.array([b"", b"a", None]).cast(getattr(pa, kind)())])
+    assert is_missing(column).tolist() == [True, False, True]

@@ -132,9 +132,8 @@ def _missing(values: pa.Array) -> npt.NDArray[np.bool_]:
             return np.zeros(len(values), dtype=bool)
         return np.asarray(words[values.indices.cast(pa.int64()).fill_null(len(words) - 1)])
     missing = values.is_null(nan_is_null=True)
-    if pa.types.is_string_view(kind):
-        values, kind = values.cast(pa.string()), pa.string()
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
+    if kind in (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view()):
+        values = values.cast(pa.large_binary())
         missing = pc.or_(missing, pc.equal(pc.binary_length(values), 0).fill_null(True))
     return np.asarray(missing.to_numpy(zero_copy_only=False))
 

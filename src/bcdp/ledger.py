@@ -84,7 +84,7 @@ def _definition(plan: Plan, name: str) -> str:
 
     A measured `q` may speak of a number rounded at random once. Each plan rounds anew, so that is never the same thing.
     """
-    document = plan.policy.features[name].model_dump(mode="json", include={"type", "values", "bounds", "missing"})
+    document = plan.policy.features[name].definition
     if name in plan.correlation.get("rounded", []):
         document["rounded"] = plan.id
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()

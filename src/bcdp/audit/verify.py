@@ -294,7 +294,7 @@ def _told(question: _Question, laws: Sequence[Law] | None) -> Ratio:
     if any(len(law) != levels for law in laws):
         raise refuse("correlation.laws", f"{len(laws[0])} values", f"one for each of the {levels} levels")
     symbols = 2 * question.table["order"] if question.table["family"] == "hadamard" else levels
-    if len(laws) * levels * symbols > MOST_CELLS:
+    if levels * symbols > MOST_CELLS:
         return math.inf
     totals = [sum(law) for law in laws]
     worst: Ratio = Fraction(1)

@@ -63,7 +63,7 @@ def correlate(
     limits = np.array([[found.q(i, {j}) if i != j else 0.0 for j in names] for i in names])
     if output is not None:
         with written_whole(output) as draft:
-            write_pairs(draft, names, found)
+            write_pairs(draft, stated, found)
     if plot is not None:
         limited = {name: bound.by for name, bound in bindings.items() if bound.by is not None}
         draw_pairs(stated, limits, leaks, limited, plot)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +19,7 @@ from bcdp.encoding import codes_of, encode
 from bcdp.errors import InputError, refuse
 from bcdp.policy import OneQ, Pairs, PairsFile, Policy, Prior, QPerFeature
 
-ROUNDED = "rounded"  # the first cell of a table of pairs
+MEASURED = "measured"  # with a digest: the first cell of a table of pairs that was not written by hand
 MOST_PRIOR_ENTRIES = 2**22
 MOST_PRIOR_FEATURES = 64
 
@@ -55,16 +57,23 @@ def _assumed(stated: Mapping[str, float]) -> str:
     return f"assumed: q = {numbers}"
 
 
-def write_pairs(path: Path, names: Sequence[str], model: Correlation) -> None:
+def write_pairs(path: Path, policy: Policy, model: Correlation) -> None:
     """Writes the CSV that a policy accepts as `{pairs: file}`: how far each column's law moves with each row.
 
-    The first cell says whether the bounds are about numbers that were rounded, so that it cannot get lost.
+    The first cell says what was measured: features as they are defined here, and numbers only after a rounding.
     """
+    names = list(policy.features)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow([ROUNDED if model.rounded else "", *names])
+        writer.writerow([_measured(policy, names), *names])
         for i in names:
             writer.writerow([i, *(repr(model.q(i, {j}) if i != j else 0.0) for j in names)])
+
+
+def _measured(policy: Policy, names: Sequence[str]) -> str:
+    """The first cell of a table that was measured on these features."""
+    definitions = json.dumps({name: policy.features[name].definition for name in names}, sort_keys=True)
+    return f"{MEASURED} {hashlib.sha256(definitions.encode()).hexdigest()[:16]}"
 
 
 def _read_rows(path: Path, name: str) -> list[list[str]]:
@@ -78,18 +87,19 @@ def _read_rows(path: Path, name: str) -> list[list[str]]:
 def _read_pairs(path: Path, policy: Policy) -> Listed:
     """A CSV: the header names the features, each row starts with a feature's name.
 
-    The first cell is empty, or `rounded` where the numbers among the features count as rounded once at random.
+    The first cell is empty, or says on which features the table was measured; numbers then count as rounded once.
     """
     rows = _read_rows(path, "pairs")
     corner, *header = rows[0] if rows else [""]
     first = [row[0] for row in rows[1:]]
-    if corner not in ("", ROUNDED):
-        raise refuse(f"correlation.pairs ({path.name}), first cell", corner, f"nothing, or '{ROUNDED}'")
     unknown = [name for name in [*header, *first] if name not in policy.features]
     repeated = len(set(header)) < len(header) or len(set(first)) < len(first)
     if not first or unknown or repeated or any(len(row) != len(header) + 1 for row in rows[1:]):
         raise refuse(f"correlation.pairs ({path.name})", unknown or f"{len(rows)} rows",
                      "a table whose header and first column name features of the policy, each once")  # fmt: skip
+    if corner not in ("", _measured(policy, header)):
+        raise refuse(f"correlation.pairs ({path.name}), first cell", corner,
+                     "nothing, or what `bcdp correlate` writes for features defined as in this policy")  # fmt: skip
     matrix = {
         row[0]: {
             name: bound(f"correlation.pairs.{row[0]}.{name}", _number(cell))
@@ -98,7 +108,7 @@ def _read_pairs(path: Path, policy: Policy) -> Listed:
         for row in rows[1:]
     }
     numbers = frozenset(name for name, feature in policy.features.items() if feature.type == "numeric")
-    rounded, about = (numbers, ", of rounded numbers") if corner == ROUNDED else (frozenset[str](), "")
+    rounded, about = (numbers, ", of rounded numbers") if corner and numbers else (frozenset[str](), "")
     return pairwise(matrix, f"assumed: pairs from {path.name}{about}; 1 for larger sets", rounded)
 
 

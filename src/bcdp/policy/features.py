@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt, Tag, ValidationInfo, field_validator
 
@@ -38,6 +38,11 @@ class _Feature(Record):
     label: Text = ""
     help: Text | None = None
     delta: Annotated[Number, Field(ge=0), Accepts("a finite number of at least 0")] = 0.0
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """All that decides how a value is coded: what is measured about one definition says nothing about another."""
+        return self.model_dump(mode="json", include={"type", "values", "bounds", "missing"})
 
 
 class NumericFeature(_Feature):
