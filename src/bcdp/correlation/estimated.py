@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.correlation.models import Bounds, Correlation, Sets, listed
+from bcdp.correlation.models import ROUNDING, Bounds, Correlation, Sets, listed
 from bcdp.errors import InputError
 
 Array = npt.NDArray[np.float64]
@@ -76,7 +76,7 @@ class Tree:
     def q(self, feature: str, others: Collection[str]) -> float:
         near = sorted((self.pairs.q(feature, {other}) for other in self.pairs.limits if other != feature), reverse=True)
         branches = math.prod(1 - q for q in near[: len(frozenset(others))])
-        return min(self.pairs.q(feature, others), 1 - branches)
+        return min(self.pairs.q(feature, others), 1 - branches + ROUNDING)
 
     def laws(self, feature: str, other: str) -> Array | None:
         return self.pairs.laws(feature, other)

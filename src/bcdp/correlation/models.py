@@ -19,7 +19,7 @@ Sets = Iterable[tuple[str, frozenset[str]]]  # a feature and a set of others
 Bounds = Mapping[tuple[str, frozenset[str]], float]
 Rows = tuple[tuple[float, ...], ...]
 
-_ROUNDING = 1e-12  # a distance is a sum of at most as many rounded terms as the prior has entries
+ROUNDING = 1e-12  # a distance is a sum of at most as many rounded terms as the prior has entries
 
 
 class Correlation(Protocol):
@@ -224,7 +224,7 @@ class FinitePrior(_Unrounded):
     def q(self, feature: str, others: Collection[str]) -> float:
         if not self._knows(feature, others):
             return 1.0 if others else 0.0
-        return min(1.0, float(total_variation(self._given(feature, others)).max()) + _ROUNDING) if others else 0.0
+        return min(1.0, float(total_variation(self._given(feature, others)).max()) + ROUNDING) if others else 0.0
 
     def laws(self, feature: str, other: str) -> Array | None:
         if feature == other or not self._knows(feature, {other}):
