@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench vectors system clean
+.PHONY: demo test quick check proof bench nightly vectors system clean
 
 $(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "bcdp needs Python 3.11 or newer")'
@@ -28,16 +28,34 @@ demo: $(VENV)/.runtime
 test: $(VENV)/.dev system
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
+# The tests of daily work: no servers, browsers, engines, proofs or sweeps.
+SLOW := bound cli_experiment collector% correlation_pilot design docs experiments intervals package policies_planned \
+	proof readers regression% report shapes simulate spark streaming web%
+quick: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist worksteal \
+		$(filter-out $(foreach name,$(SLOW),$(wildcard tests/test_$(subst %,*,$(name)).py)),$(wildcard tests/test_*.py))
+
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini
+
+proof: $(VENV)/.dev system
+	CI=true $(BIN)/python -m pytest tests/test_proof.py
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py -o bench-output
 
+nightly: $(VENV)/.dev system
+	$(BIN)/python benchmarks/readers.py
+	$(BIN)/python benchmarks/odds.py
+	$(BIN)/python benchmarks/bounds.py
+	$(BIN)/python benchmarks/odds_plans.py
+
 vectors: $(VENV)/.runtime
 	$(BIN)/python tools/make_vectors.py
+	$(BIN)/python tools/make_refused.py
 
 clean:
 	rm -rf $(VENV) demo bench-output .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from bcdp.audit import audit_mechanism, population_of
-from bcdp.cascade import duchi
-from bcdp.experiments.leak import leak
+from bcdp.compare.leak import leak
+from bcdp.mechanisms.cascade import duchi
 from bcdp.notions import TradeOff
-from bcdp.pictures import draw_leak, draw_trade_off
+from bcdp.present.pictures import draw_leak, draw_trade_off
 
 SHARES = (0.0, 0.01, 0.02, 0.05, 0.12, 0.23, 0.34, 0.45, 0.6, 0.78, 0.9, 1.0)
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from bcdp import Plan
 from bcdp.collector import open_store
+from bcdp.collector.marks import MARK_BYTES
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from collector_fixtures import Postgres, new_database, serving, small_plan, upload
@@ -29,11 +30,12 @@ from collector_fixtures import Postgres, new_database, serving, small_plan, uplo
 BATCH = 1000
 EMPTY = """
 import sys, uvicorn
-from fastapi import FastAPI
-app = FastAPI()
-@app.post("/v1/reports")
-async def empty() -> dict[str, int]:
-    return {"accepted": 1, "duplicate": 0}
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
+async def empty(request):
+    return Response(b'{"accepted":1,"duplicate":0}', media_type="application/json")
+app = Starlette(routes=[Route("/v1/reports", empty, methods=["POST"])])
 uvicorn.run(app, port=int(sys.argv[1]), loop="uvloop", http="httptools", access_log=False, log_level="error")
 """
 SCRIPT = """
@@ -83,10 +85,10 @@ def direct(url: str, plan: Plan, seconds: float) -> float:
     """Rows a second that one process inserts into the store, without HTTP, 1000 to a transaction."""
     store = open_store(url, plan.id)
     store.check()
-    names = [secrets.token_hex(8) for _ in range(BATCH)]
+    answers = [(number % len(plan.menus), 0) for number in range(BATCH)]
     began, batches = time.perf_counter(), 0
     while time.perf_counter() - began < seconds:
-        store.add({f"{name}{batches:018x}": number % len(plan.menus) << 32 for number, name in enumerate(names)})
+        store.add({secrets.token_bytes(MARK_BYTES): answer for answer in answers})
         batches += 1
     store.close()
     return batches * BATCH / (time.perf_counter() - began)

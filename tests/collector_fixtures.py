@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import psycopg
 import pytest
 
 from bcdp import Plan, Policy, make_plan
+from bcdp.collector.marks import Marker
 
 TOKEN = "only-the-operator-knows"
 HEADERS = {"content-type": "application/json"}
@@ -59,7 +61,7 @@ class Server:
         self.url = f"http://127.0.0.1:{self._port()}"
         for _ in range(200):
             try:
-                httpx.get(f"{self.url}/metrics", timeout=5)
+                httpx.get(f"{self.url}/healthz", timeout=5)
                 return
             except httpx.TransportError:
                 time.sleep(0.05)
@@ -116,7 +118,7 @@ class Postgres:
             free.bind(("127.0.0.1", 0))
             self._port = free.getsockname()[1]
         self._run("initdb", "-D", "data", "-U", "bcdp", "--auth=trust", "--encoding=UTF8", "--locale=C")
-        settings = f"port={self._port}\nlisten_addresses='127.0.0.1'\nunix_socket_directories=''\n"
+        settings = f"port={self._port}\nlisten_addresses='127.0.0.1'\nunix_socket_directories=''\nwal_recycle=off\n"
         with (self.folder / "data/postgresql.conf").open("a") as file:
             file.write(settings)
         self.start()
@@ -173,15 +175,32 @@ def new_database(server: Postgres) -> str:
     return server.database(f"reports_{time.monotonic_ns()}")
 
 
-def stored(url: str) -> dict[str, tuple[int, int]]:
-    """What a store holds, read without the package's code: each id with its menu and answer."""
-    query = "SELECT id, menu, answer FROM reports"
-    if url.startswith("postgresql"):
-        with psycopg.connect(url) as connection:
-            rows = connection.execute(query).fetchall()
-    else:
-        with closing(sqlite3.connect(url)) as connection:
-            rows = connection.execute(query).fetchall()
-    found = {identity: (menu, answer) for identity, menu, answer in rows}
-    assert len(found) == len(rows), "an id is stored twice"
+@dataclass(frozen=True)
+class Stored:
+    """What a store holds: marks of the ids that answered, and how often each answer to each menu was given."""
+
+    marks: set[bytes]
+    counts: dict[tuple[int, int], int]
+
+    def holds(self, plan: Plan, identities: Iterable[str]) -> bool:
+        """Whether these ids have answered."""
+        mark = Marker(plan.id, None)
+        return {mark(identity) for identity in identities} <= self.marks
+
+
+def stored(url: str) -> Stored:
+    """What a store holds, read without the package's code; a mark is there once, and has one answer."""
+    marks, counts = run_sql(url, "SELECT mark FROM answered"), run_sql(url, "SELECT menu, answer, count FROM counts")
+    found = Stored({row[0] for row in marks}, {(menu, answer): count for menu, answer, count in counts})
+    assert len(found.marks) == len(marks) == sum(found.counts.values())
     return found
+
+
+def run_sql(url: str, statement: str) -> list[Any]:
+    """The rows that a statement gives, without the package's code."""
+    connect = psycopg.connect if url.startswith("postgresql") else sqlite3.connect
+    with closing(connect(url)) as connection:
+        cursor = connection.execute(statement)
+        rows = cursor.fetchall() if cursor.description else []
+        connection.commit()
+    return rows

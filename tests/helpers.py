@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import itertools
 import math
 import subprocess
@@ -11,17 +12,20 @@ from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.exact import TOTAL
+from bcdp.mechanisms.planning import make_plan
+from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.notions import dobrushin, levels
 from bcdp.plan import Menu, Plan
-from bcdp.planning import make_plan
 from bcdp.policy import Policy
-from bcdp.tables import TOTAL, Dense, Table, hadamard, response
-from bcdp.tally import SurveyTally, Tally
+from bcdp.tables import Dense, Table, hadamard, response
+from bcdp.tally import Tally
 
 Array = npt.NDArray[np.float64]
 
@@ -33,6 +37,16 @@ FEATURES: dict[str, Any] = {
     "place": {"type": "categorical", "values": list(range(5))},
 }
 RECORDS = {"bit": [0, 1, 1, 0], "number": [0.0, 10.0, 3.3, 5.0], "kind": ["a", "b", "c", "a"], "place": [0, 4, 2, 1]}
+
+
+def loaded(path: Path) -> ModuleType:
+    """A script as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def random_dense(rng: np.random.Generator, levels: int, symbols: int, budget: float) -> Dense:
@@ -96,6 +110,7 @@ def survey(features: Any, tables: Any, questions: Any, menus: Any, q: float = 1.
         "tables": tables,
         "questions": questions,
         "menus": menus,
+        "channels": [],
         "certificate": {
             "epsilon": epsilon,
             "features": {

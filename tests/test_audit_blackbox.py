@@ -18,11 +18,12 @@ from bcdp import InputError, Plan
 from bcdp.audit import audit_mean, audit_mechanism, audit_plan, device_mechanism, population_of
 from bcdp.audit.blackbox import _limit
 from bcdp.audit.limits import log_ratio_below, mean_limits, rate_above, rate_below
-from bcdp.cascade import duchi, duchi_radius
+from bcdp.exact import TOTAL
+from bcdp.mechanisms.cascade import duchi, duchi_radius
 from bcdp.notions import TradeOff
 from bcdp.notions.tradeoff import allowed
-from bcdp.pictures import draw_trade_off
-from bcdp.tables import TOTAL, binary
+from bcdp.present.pictures import draw_trade_off
+from bcdp.tables import binary
 from helpers import full_kernel, random_document, random_prior, sizes_of, survey
 
 FAIR = population_of(["x"], [0.5, 0.5])

@@ -25,11 +25,12 @@ from bcdp.audit import (
 )
 from bcdp.audit.device import _somebody
 from bcdp.cli.app import main
+from bcdp.compare.leak import PAPER_DELTA, leak, paper_prior, separate_responses
 from bcdp.correlation import PerFeature
-from bcdp.experiments.leak import PAPER_DELTA, leak, paper_prior, separate_responses
+from bcdp.exact import TOTAL
 from bcdp.notions import dobrushin, levels
 from bcdp.plan import Question, certify
-from bcdp.tables import TOTAL, Dense, binary, numeric
+from bcdp.tables import Dense, binary, numeric
 from helpers import (
     exact_q,
     full_kernel,
@@ -174,7 +175,7 @@ def test_numbers_of_a_file_are_put_into_public_bins() -> None:
     plan = Plan.build(
         survey(
             {
-                "income": {"type": "numeric", "bounds": [0, 10], "delta": 20.0},
+                "income": {"type": "numeric", "bounds": [0, 10], "delta": 20.0, "missing": 5},
                 "smoker": {"type": "binary", "delta": 20.0},
             },
             [numeric(1.0).to_dict()],
@@ -396,7 +397,7 @@ def test_the_command_reads_records_and_runs_the_device(
 def test_a_false_claim_is_shown_and_not_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(made().text)
     document["certificate"]["epsilon"] = 0.1
-    (tmp_path / "plan.json").write_text(json.dumps(document))
+    Plan.build(document).save(tmp_path / "plan.json")
     prior = prior_file(tmp_path / "prior.csv", 0.0)
     assert main(["audit", str(tmp_path / "plan.json"), "--prior", prior, "--json"]) == 1
     found = json.loads(capsys.readouterr().out)

@@ -6,8 +6,8 @@ from decimal import Context, Decimal
 import numpy as np
 import pytest
 
-from bcdp.cascade import Laplace, OneBit, budgets, certify, level_budgets, predicted_error, theorem_budgets
 from bcdp.errors import InputError
+from bcdp.mechanisms.cascade import Laplace, OneBit, budgets, certify, level_budgets, predicted_error, theorem_budgets
 
 EXACT = Context(prec=60)
 DIGITS = Decimal("1e-50")  # what 60 digits leave open, where (*) holds with equality

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bcdp.cascade import DuchiL2, Laplace, OneBit, duchi, duchi_radius
-from bcdp.cascade.bits import RESOLUTION, TOTAL, bit_level, keep_weight, randomized_signs, tilt
-from bcdp.cascade.channels import laplace_table
 from bcdp.errors import InputError
+from bcdp.mechanisms.cascade import DuchiL2, Laplace, OneBit, duchi, duchi_radius
+from bcdp.mechanisms.cascade.bits import RESOLUTION, TOTAL, bit_level, keep_weight, randomized_signs, tilt
+from bcdp.mechanisms.cascade.channels import laplace_table
 from bcdp.randomness import KeyedDraws, RecordWords, SimulatedDraws
 
 DIMENSIONS = [1, 2, 10, 1000]

@@ -13,12 +13,12 @@ from scipy.special import ndtri
 
 from bcdp import InputError, Plan, Policy, Tally, make_plan, privatize
 from bcdp.audit import verify_limits
-from bcdp.cascade import channels as cascade_channels
-from bcdp.cascade.bits import randomized_signs
-from bcdp.cascade.device import coordinate_values, coordinates, largest_estimates, release
-from bcdp.encoding import as_arrow, encode
+from bcdp.exact import TOTAL, log_up
+from bcdp.mechanisms.cascade import channels as cascade_channels
+from bcdp.mechanisms.cascade.bits import randomized_signs
+from bcdp.mechanisms.cascade.plans import coordinate_values, coordinates, estimate_records, largest_estimates
 from bcdp.plan import certify
-from bcdp.tables import TOTAL, log_up
+from bcdp.policy.encoding import as_arrow, encode
 from helpers import FEATURES, RECORDS, GivenWords, word_counts
 
 FIXED = np.random.default_rng(5).integers(0, TOTAL, 100, dtype=np.uint32)  # the words that are not being counted
@@ -70,7 +70,7 @@ def reports(plan: Plan, record: int, words: dict[int, np.ndarray], size: int) ->
     codes = encode(plan.policy, as_arrow({name: RECORDS[name] for name in plan.policy.features}))
     columns = {position: np.full(size, word) for position, word in enumerate(FIXED)} | words
     repeated = {name: np.repeat(values[record], size) for name, values in codes.items()}
-    return release(plan, repeated, GivenWords(size, columns))  # type: ignore[arg-type]
+    return estimate_records(plan, repeated, GivenWords(size, columns))  # type: ignore[arg-type]
 
 
 def covered(plan: Plan, number: int) -> np.ndarray:

@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bcdp.cascade import (
+from bcdp.errors import InputError
+from bcdp.mechanisms.cascade import (
     DuchiL2,
     OneBit,
     budgets,
@@ -18,8 +19,7 @@ from bcdp.cascade import (
     predicted_error,
     theorem_budgets,
 )
-from bcdp.cascade.bits import TOTAL, bit_level, keep_weight
-from bcdp.errors import InputError
+from bcdp.mechanisms.cascade.bits import TOTAL, bit_level, keep_weight
 from bcdp.randomness import SimulatedDraws
 from test_cascade_channels import CHANNELS, Doubled, Overconfident, bernstein, corner
 

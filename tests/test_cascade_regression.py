@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from bcdp.cascade import (
+from bcdp.errors import InputError
+from bcdp.mechanisms.cascade import (
     DuchiL2,
     OneBit,
     least_squares,
@@ -13,8 +14,7 @@ from bcdp.cascade import (
     ridge_loss,
     trust_region,
 )
-from bcdp.cascade.bits import keep_weight
-from bcdp.errors import InputError
+from bcdp.mechanisms.cascade.bits import keep_weight
 from test_cascade_channels import bernstein
 
 

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from bcdp.correlation import FinitePrior
+from bcdp.exact import TOTAL
+from bcdp.mechanisms.planning import make_plan
 from bcdp.notions import bcdp_from, dobrushin, levels
 from bcdp.plan import Certified, Plan, certify
-from bcdp.planning import make_plan
 from bcdp.policy import Policy
-from bcdp.tables import TOTAL, binary, joint
+from bcdp.tables import binary, joint
 from helpers import (
     ROUNDING,
     Array,

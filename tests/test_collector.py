@@ -6,19 +6,20 @@ import json
 import re
 import secrets
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from bcdp import Plan, Tally, estimate, privatize
 from bcdp.cli import main
 from bcdp.collector import make_tickets, open_store
-from collector_fixtures import TOKEN, Server, serving, stored, upload
+from bcdp.collector.marks import Marker
+from collector_fixtures import TOKEN, Server, run_sql, serving, stored, upload
 
 Collection = tuple[Plan, Path]
 OPERATOR = {"authorization": f"Bearer {TOKEN}"}
@@ -56,7 +57,7 @@ def people_reports(plan: Plan, people: int) -> list[tuple[str, int, int]]:
 
 
 def test_reports_are_stored_once_and_estimated(server: Server, collection: Collection, store_url: str) -> None:
-    """Sent in batches, singly, again and with another answer: the first answer of each id is stored and counted."""
+    """Sent in batches, singly, again and with another answer: the first answer of each id is counted, once."""
     plan = collection[0]
     reports = people_reports(plan, 1200)
     answers = [send(server, plan, reports[:1000]), *(send(server, plan, [report]) for report in reports[1000:1010])]
@@ -65,7 +66,9 @@ def test_reports_are_stored_once_and_estimated(server: Server, collection: Colle
     changed = [(identity, 0, 1 - answer if answer < 2 else 0) for identity, _, answer in reports[:50]]
     assert send(server, plan, [*changed, ("new", 0, 0), ("new", 0, 1)]).json() == {"accepted": 1, "duplicate": 51}
     expected = {identity: (menu, answer) for identity, menu, answer in [*reports, ("new", 0, 0)]}
-    assert stored(store_url) == expected
+    kept = stored(store_url)
+    assert kept.counts == Counter(expected.values())
+    assert kept.holds(plan, expected)
 
     document = httpx.get(f"{server.url}/v1/estimates", headers=OPERATOR).json()
     tally = Tally(plan).add({name: [row[n] for row in expected.values()] for n, name in enumerate(["menu", "answer"])})
@@ -108,7 +111,7 @@ def test_a_request_is_stored_whole_or_refused_whole(shared: Server, collection: 
         ],
     }
     for status, bodies in refused.items():
-        for body in bodies:
+        for body in bodies:  # type: ignore[attr-defined]
             answer = httpx.post(f"{shared.url}/v1/reports", json=body)
             assert answer.status_code == status, (body, answer.text)
             assert list(answer.json()) == ["detail"]
@@ -179,9 +182,9 @@ def test_only_the_operator_sees_estimates(shared: Server) -> None:
 def test_nothing_about_the_sender_is_kept(
     collection: Collection, store_url: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Neither the store's files nor the log hold the address or the headers of a sender, nor the log an answer's id.
+    """Neither the store's files nor the log hold the address, the headers or the id of a sender.
 
-    That the search can find what is there is shown with the report's own id.
+    That the search can find what is there is shown with the mark of the report's id.
     """
     plan, path = collection
     sender, agent, identity = "127.0.0.57", secrets.token_hex(12), secrets.token_hex(12)
@@ -201,9 +204,8 @@ def test_nothing_about_the_sender_is_kept(
         kept = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file() and "conf" not in file.name)
     else:
         kept = b"".join(file.read_bytes() for file in Path(store_url).parent.glob("reports.db*"))
-    assert identity.encode() in kept
-    assert sender.encode() not in kept
-    assert agent.encode() not in kept
+    assert Marker(plan.id, None)(identity) in kept
+    assert not [secret for secret in (sender, agent, identity) if secret.encode() in kept]
     assert b'"status": 409' in log
     for secret in (sender, agent, identity, TOKEN):
         assert secret.encode() not in log
@@ -248,7 +250,10 @@ def test_tickets_are_good_once(collection: Collection, tmp_path: Path) -> None:
             assert send(server, plan, [(identity, 0, 0)]).status_code == 422
         assert send(server, plan, [(ticket, 0, 1)]).json() == {"accepted": 1, "duplicate": 0}
         assert send(server, plan, [(ticket, 0, 0)]).json() == {"accepted": 0, "duplicate": 1}
-    assert stored(str(tmp_path / "reports.db")) == {ticket: (0, 1)}
+    kept = stored(str(tmp_path / "reports.db"))
+    assert kept.counts == {(0, 1): 1}
+    assert kept.marks == {Marker(plan.id, key.read_bytes())(ticket)}
+    assert not kept.holds(plan, [ticket])  # nobody without the key finds it
 
 
 def test_several_workers_and_their_end(collection: Collection, store_url: str, tmp_path: Path) -> None:
@@ -269,7 +274,7 @@ def test_several_workers_and_their_end(collection: Collection, store_url: str, t
 
         with ThreadPoolExecutor(6) as pool:
             assert sum(pool.map(work, range(6))) == 400
-        text = httpx.get(f"{server.url}/metrics").text
+        text = httpx.get(f"{server.url}/metrics", headers=OPERATOR).text
         counted = {name: int(n) for name, n in re.findall(r"^bcdp_reports_(\w+)_total (\d+)$", text, re.MULTILINE)}
         assert counted == {"accepted": 400, "duplicate": 2000}
 
@@ -293,27 +298,25 @@ def test_several_workers_and_their_end(collection: Collection, store_url: str, t
             list(pool.map(press, range(4)))
         server.process.wait(timeout=40)
     assert len(acknowledged) >= 100
-    assert set(acknowledged) <= stored(store_url).keys()
+    assert stored(store_url).holds(plan, acknowledged)
 
 
-def test_export_gives_the_same_counts(
+def test_export_is_a_tally_without_ids_or_order(
     collection: Collection, store_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """The same file whatever order the reports came in, and what their tally would be."""
     plan, path = collection
-    reports = people_reports(plan, 700)
-    store = open_store(store_url, plan.id)
-    assert store.add({identity: menu << 32 | answer for identity, menu, answer in reports}) == set()
-    output = tmp_path / "reports.parquet"
-    assert main(["export", str(path), "--store", store_url, "-o", str(output), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"plan": plan.id, "reports": str(output), "people": 700}
-    table = pq.read_table(output)
-    assert table.column_names == ["menu", "answer"]
-    assert table.schema.metadata[b"bcdp.plan"] == plan.id.encode()
-    direct = {"menu": [menu for _, menu, _ in reports], "answer": [answer for *_, answer in reports]}
-    assert Tally(plan).add(table).to_dict() == Tally(plan).add(direct).to_dict()
-    in_order = sorted((identity, menu, answer) for identity, menu, answer in reports)  # not as they came
-    assert table.column("answer").to_pylist() == [answer for *_, answer in in_order]
+    reports, mark = people_reports(plan, 700), Marker(plan.id, None)
+    store, output = open_store(store_url, plan.id), tmp_path / "tally.json"
+    for part in (reports[400:], reports[:400][::-1]):
+        assert store.add({mark(identity): (menu, answer) for identity, menu, answer in part}) == set()
     store.close()
+    assert main(["export", str(path), "--store", store_url, "-o", str(output), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"plan": plan.id, "tally": str(output), "people": 700}
+    direct = {"menu": [menu for _, menu, _ in reports], "answer": [answer for *_, answer in reports]}
+    assert output.read_text() == json.dumps(Tally(plan).add(direct).to_dict())
+    assert main(["export", str(path), "--store", store_url, "-o", str(tmp_path / "reports.parquet")]) == 2
+    assert "a name that ends in .json" in capsys.readouterr().err
 
 
 def test_a_store_belongs_to_one_plan(
@@ -324,8 +327,20 @@ def test_a_store_belongs_to_one_plan(
     store.close()
     assert main(["serve", str(collection[1]), "--store", store_url]) == 2
     assert "reports of another plan" in capsys.readouterr().err
-    assert main(["export", str(collection[1]), "--store", store_url, "-o", str(tmp_path / "no.parquet")]) == 2
-    assert not (tmp_path / "no.parquet").exists()
+    assert main(["export", str(collection[1]), "--store", store_url, "-o", str(tmp_path / "no.json")]) == 2
+    assert not (tmp_path / "no.json").exists()
+
+
+def test_a_store_of_an_earlier_version_is_refused(
+    collection: Collection, store_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It kept each report with its id; nothing is added to it, and what it holds stays as it is."""
+    run_sql(store_url, "CREATE TABLE reports (id TEXT PRIMARY KEY, menu INTEGER, answer INTEGER)")
+    assert main(["serve", str(collection[1]), "--store", store_url]) == 2
+    error = capsys.readouterr().err
+    assert "earlier version" in error
+    assert "accepted: a store of this plan, or an empty one" in error
+    run_sql(store_url, "CREATE TABLE collection (plan TEXT)")  # none was made
 
 
 @pytest.mark.parametrize(
@@ -352,7 +367,7 @@ def test_tickets_command(collection: Collection, tmp_path: Path, capsys: pytest.
     key = tmp_path / "key"
     key.write_bytes(bytes(31))
     assert main(["tickets", str(collection[1]), "3", "--key-file", str(key)]) == 2
-    key.write_bytes(bytes(32))
+    key.write_bytes(bytes(range(32)))
     capsys.readouterr()
     assert main(["tickets", str(collection[1]), "3", "--key-file", str(key)]) == 0
     assert len(set(capsys.readouterr().out.split())) == 3

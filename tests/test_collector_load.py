@@ -27,4 +27,4 @@ def test_load_without_errors(
         found = load(tmp_path, server.url, plan, reports, connections, seconds=1)
         assert found.errors == 0
         assert found.requests > 0
-    assert len(stored(store_url)) >= found.requests * reports
+    assert len(stored(store_url).marks) >= found.requests * reports

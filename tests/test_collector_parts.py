@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,12 @@ import pytest
 from bcdp import Plan, Policy, make_plan
 from bcdp.collector import Settings, Store, StoreError, make_tickets, open_store
 from bcdp.collector.counters import ACCEPTED, Counters
+from bcdp.collector.door import Door
 from bcdp.collector.limits import Rates, network_of
 from bcdp.collector.refusal import RefusalError
+from bcdp.collector.store import Answers
 from bcdp.collector.tickets import is_ticket
-from bcdp.collector.upload import Report, pack
+from bcdp.collector.upload import Marked
 from bcdp.collector.writer import Writer
 from bcdp.errors import InputError
 from collector_fixtures import TOKEN
@@ -30,23 +32,27 @@ class Slow(Store):
     def __init__(self) -> None:
         super().__init__("plan")
         self.may_commit, self.began = threading.Event(), threading.Event()
-        self.commits: list[dict[str, int]] = []
+        self.commits: list[Answers] = []
         self.fails = False
+        self.settled: list[int] = []  # after how many commits
 
-    def add(self, answers: Mapping[str, int]) -> Set[str]:
+    def add(self, answers: Answers) -> Set[bytes]:
         self.began.set()
         assert self.may_commit.wait(10)
         if self.fails:
             raise StoreError("the store is full")
-        known = {identity for commit in self.commits for identity in commit}
-        self.commits.append({identity: answers[identity] for identity in answers.keys() - known})
+        known = {mark for commit in self.commits for mark in commit}
+        self.commits.append({mark: answers[mark] for mark in answers.keys() - known})
         return known & answers.keys()
 
-    batches = _connect = _read_plan = _insert = _group = _reason = None  # type: ignore[assignment]
+    def settle(self) -> None:
+        self.settled.append(len(self.commits))
+
+    _connect = _prepare = _insert = _rewrite = _reason = None  # type: ignore[assignment]
 
 
-def one(identity: str, answer: int = 0) -> list[Report]:
-    return [Report(identity, 0, answer)]
+def one(name: str, answer: int = 0) -> Marked:
+    return [(name.encode(), (0, answer))]
 
 
 def with_writer(store: Slow, work: Any, most_waiting: int = 1000) -> None:
@@ -79,7 +85,7 @@ def test_requests_share_commits_and_are_answered_after_them() -> None:
         assert await asyncio.gather(*others) == [1] * 40 + [0] * 10
         assert await again == 1
         assert [len(commit) for commit in store.commits] == [1, 41]
-        assert all(store.commits[1][f"r{n}"] == pack(Report("", 0, n)) for n in range(40))  # the first answer stays
+        assert all(store.commits[1][f"r{n}".encode()] == (0, n) for n in range(40))  # the first answer stays
 
     with_writer(store, work)
 
@@ -104,7 +110,7 @@ def test_what_waits_is_bounded_and_a_caller_may_leave() -> None:
     async def work(writer: Writer) -> None:
         first = asyncio.create_task(writer.add(one("first")))
         await asyncio.to_thread(store.began.wait, 10)
-        second = asyncio.create_task(writer.add([Report(str(n), 0, 0) for n in range(10)]))
+        second = asyncio.create_task(writer.add([(str(n).encode(), (0, 0)) for n in range(10)]))
         await asyncio.sleep(0)
         with pytest.raises(RefusalError) as refused:
             await writer.add(one("more"))
@@ -115,6 +121,45 @@ def test_what_waits_is_bounded_and_a_caller_may_leave() -> None:
         assert await writer.add(one("more")) == 1
 
     with_writer(store, work, most_waiting=10)
+
+
+def test_a_store_is_settled_at_the_start_when_due_and_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a commit, not at once but when the time has come; not again while nothing is added."""
+    monkeypatch.setattr("bcdp.collector.writer._UNSETTLED_SECONDS", 0.5)
+    monkeypatch.setattr("bcdp.collector.writer._SHARE", 0)
+    store = Slow()
+    store.may_commit.set()
+
+    async def until(settled: list[int]) -> None:
+        for _ in range(1000):
+            if store.settled == settled:
+                return
+            await asyncio.sleep(0.01)
+        raise AssertionError(store.settled)
+
+    async def work(writer: Writer) -> None:
+        await until([0])
+        for name in "ab":
+            await writer.add(one(name))
+        assert store.settled == [0]
+        await until([0, 2])
+        await asyncio.sleep(1)  # nothing is added
+        assert store.settled == [0, 2]
+        await writer.add(one("c"))
+
+    with_writer(store, work)
+    assert store.settled == [0, 2, 3]
+
+
+def test_a_store_that_cannot_be_settled_still_takes_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Slow()
+    store.may_commit.set()
+    monkeypatch.setattr(store, "settle", lambda: store._check_plan("another"))  # which raises StoreError
+
+    async def work(writer: Writer) -> None:
+        assert await writer.add(one("a")) == 1
+
+    with_writer(store, work)
 
 
 def test_rates_refill_with_time() -> None:
@@ -136,6 +181,31 @@ def test_rates_refill_with_time() -> None:
         rates.admit("a", 1e6)
 
 
+def test_addresses_are_read_from_in_turns(collection: tuple[Plan, Path]) -> None:
+    """One that sends little waits for few of those that send much; nothing is lost, doubled or out of order."""
+
+    async def run() -> None:
+        door, read = Door(Settings(collection[0], "reports.db", TOKEN), False), list[tuple[str, int]]()
+
+        def send(address: str, number: int) -> None:
+            if door.may_read(address, lambda: read.append((address, number))):
+                read.append((address, number))
+
+        for repeat in range(2):  # and again, after a pause
+            for number in range(200):
+                send("one", number)
+                send("two", number)
+            send("honest", repeat)
+            while len(read) < 401 * (repeat + 1):
+                await asyncio.sleep(0)
+        assert len(read) == len(set(read)) + 400 == 802
+        for address in ("one", "two"):
+            assert [number for name, number in read if name == address] == [*range(200), *range(200)]
+        assert max(read.index(("honest", 0)), read.index(("honest", 1)) - 401) < 50
+
+    asyncio.run(run())
+
+
 def test_one_subscriber_is_one_network() -> None:
     assert network_of("2001:db8:1:2:3:4:5:6") == network_of("2001:db8:1:2::9") == "2001:db8:1:2::/64"
     assert network_of("192.0.2.1") == "192.0.2.1"
@@ -151,7 +221,7 @@ def test_rates_forget_the_oldest_address(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_tickets_are_bound_to_key_and_plan() -> None:
-    key, other = bytes(32), bytes([1] * 32)
+    key, other = bytes(range(32)), bytes(range(1, 33))
     tickets = make_tickets(key, "plan", 1000)
     assert len(set(tickets)) == 1000
     assert {len(ticket) for ticket in tickets} == {45}
@@ -195,21 +265,23 @@ def test_two_writers_of_one_store(store_url: str) -> None:
     """Two connections that add the same ids in opposite order at once: each id is new to exactly one of them."""
     stores = [open_store(store_url, "plan") for _ in range(2)]
     stores[0].check()  # as `bcdp serve` does before its workers start
-    names = [f"{n:04}" for n in range(500)]
+    names = [n.to_bytes(16) for n in range(500)]
     new: list[int] = [0, 0]
 
     def work(turn: int) -> None:
         for start in range(0, 500, 50):
             batch = (names if turn else names[::-1])[start : start + 50]
-            new[turn] += 50 - len(stores[turn].add(dict.fromkeys(batch, turn)))
+            new[turn] += 50 - len(stores[turn].add(dict.fromkeys(batch, (0, turn))))
 
     threads = [threading.Thread(target=work, args=(turn,)) for turn in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    counts = {answer: count for _, answer, count in stores[0].counts()}
+    counts = stores[0].counts()
     assert sum(new) == 500
-    assert counts == {turn: count for turn, count in enumerate(new) if count}
+    assert dict(zip(counts["answer"], counts["count"], strict=True)) == {
+        turn: count for turn, count in enumerate(new) if count
+    }
     for store in stores:
         store.close()

@@ -14,7 +14,7 @@ import yaml
 
 from bcdp.cli.app import main
 from bcdp.correlation import correlation_of
-from bcdp.planning import make_plan
+from bcdp.mechanisms.planning import make_plan
 from bcdp.policy import Policy
 from bcdp.tally import Tally
 
@@ -56,8 +56,16 @@ def test_a_sample_becomes_pairs_a_picture_and_sentences(folder: Path, capsys: py
     found = json.loads(run(capsys, "correlate", policy, sample, "--json"))
     cell = found["pairs"]["smoker"]["cough"]
     assert 0.45 < cell["observed"] < cell["limit"] < 0.6
-    # a demand of 0.2 binds every question about a feature whose q is above (e^0.2 - 1) / (e^2 - 1) = 0.035
-    assert set(found["limited_by"].values()) == {"smoker"}
+    # a demand of 0.2 binds questions about features whose q is above (e^0.2 - 1) / (e^2 - 1) = 0.035, if their odds
+    # are above e^0.2 = 1.22 too
+    assert found["limited_by"]["smoker"] == found["limited_by"]["cough"] == found["limited_by"]["age"] == "smoker"
+    assert cell["odds_limit"] > 3 > 2 > 1.22 > found["pairs"]["smoker"]["town"]["odds_limit"] > 1
+    assert found["limited_by"]["town"] == "epsilon"
+    assert found["odds_guide"]["smoker"] == pytest.approx(3.0, rel=0.2)  # 3/4 against 1/4, and a little by chance
+    lines = told.split("For the policy:")[1]
+    pasted = correlation_of(Policy(epsilon=2.0, features=FEATURES, **yaml.safe_load(lines)))
+    assert pasted.q("smoker", {"cough"}) == pytest.approx(found["q"]["smoker"], abs=0.011)
+    assert found["odds_guide"]["smoker"] <= pasted.odds("smoker", {"cough"}) <= found["odds_guide"]["smoker"] + 0.1
     stated = Policy.parse({"epsilon": 2.0, "features": FEATURES, "correlation": {"pairs": str(pairs)}})
     assert correlation_of(stated).q("smoker", {"cough"}) == cell["limit"]
 
@@ -82,6 +90,9 @@ def test_a_first_wave(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Tally(plan).save(folder / "tally.json")
     found = json.loads(run(capsys, "correlate", folder / "wave.json", folder / "tally.json", "--json"))
     assert found["pairs"]["a"]["b"]["limit"] == 1.0  # nobody has answered yet
+    assert any("makes two releases" in note for note in found["notes"])
+    told = run(capsys, "correlate", folder / "wave.json", folder / "tally.json")
+    assert "makes two releases" in " ".join(told.split())
     assert main(["correlate", str(folder / "wave.json"), str(folder / "tally.json"), "--model", "tree"]) == 2
 
 

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pytest
 
 from bcdp.correlation import FinitePrior, correlation_of, estimate_correlation
+from bcdp.correlation.private_sample import TWO_RELEASES, correlation_from_wave
 from bcdp.errors import InputError
+from bcdp.mechanisms.planning import make_plan
 from bcdp.notions import levels
 from bcdp.plan import Plan
-from bcdp.planning import make_plan
 from bcdp.policy import Policy
-from bcdp.wave import correlation_from_wave
 from helpers import Array, full_kernel, random_prior, tally_of
 
 # x is missing in 5% of the records, and y is 1 there. Coded as 0, missing values hide it: the law of y given the
@@ -61,8 +61,11 @@ def test_a_pilot_counts_missing_as_a_value() -> None:
     """The promise holds for it by enumeration; read as the value 0, missing values would break it."""
     plan = make_plan(policy(), estimate_correlation(policy(), sample()))
     assert true_level(plan) <= plan.certificate.features["x"].certified + 1e-12 <= 0.2 + 1e-12
-    careless = make_plan(policy(False), estimate_correlation(policy(False), sample()))
-    assert true_level(careless) > 1.0  # what is promised there is about the coded value only
+    filled = {"x": [x or 0 for x in sample()["x"]], "y": sample()["y"]}
+    careless = make_plan(policy(False), estimate_correlation(policy(False), filled))
+    assert true_level(careless) > 1.0  # what is promised there is about complete records only
+    with pytest.raises(InputError, match=r"column 'x': [\d,]+ of [\d,]+ records have no value; accepted: .*`missing: "):
+        estimate_correlation(policy(False), sample())
 
 
 def test_a_prior_names_missing_by_an_empty_cell(tmp_path: Path) -> None:
@@ -184,4 +187,4 @@ def test_a_wave_does_not_tell_what_was_missing() -> None:
     assert found.q("x", {"y"}) == 1.0
     assert found.laws("x", "y") is None
     assert found.q("y", {"x"}) < 0.01
-    assert found.notes == ("x: answers do not tell whether a value was missing, so the q is 1",)
+    assert found.notes == ("x: answers do not tell whether a value was missing, so the q is 1", TWO_RELEASES)

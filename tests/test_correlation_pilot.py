@@ -13,17 +13,18 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, multinomial
 
+from bcdp.compare.leak import paper_prior
 from bcdp.correlation import Estimated, FinitePrior, PerFeature, Tree, correlation_of, estimate_correlation
 from bcdp.correlation.limits import distance_limit, event_intervals, observed_distance
-from bcdp.correlation.pilot import BINS, STEPS
+from bcdp.correlation.pilot import STEPS
+from bcdp.correlation.private_sample import correlation_from_wave
 from bcdp.errors import InputError
-from bcdp.experiments.leak import paper_prior
+from bcdp.mechanisms.planning import make_plan
+from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.notions import total_variation
-from bcdp.planning import make_plan
 from bcdp.policy import Policy
 from bcdp.tables import numeric
-from bcdp.tally import SurveyTally, Tally
-from bcdp.wave import correlation_from_wave
+from bcdp.tally import Tally
 from helpers import Array, brute_distance, full_kernel, paper_policy, random_prior, tally_of
 
 FALSE_ALARM = 1e-9
@@ -203,7 +204,7 @@ def test_a_sample_is_worth_five_times_the_error() -> None:
 
 
 def test_numbers_are_told_at_the_levels_of_their_tables() -> None:
-    assert numeric(2.0).levels == BINS * STEPS + 1
+    assert numeric(2.0).levels == STEPS + 1
     assert numeric(0.1).levels == 2
 
 
@@ -388,12 +389,12 @@ def test_one_row_says_nothing() -> None:
     assert [note.partition(":")[0] for note in found.notes] == ["sick", "town", "age"]
 
 
-def test_missing_values_are_imputed_as_devices_do() -> None:
+def test_missing_values_without_a_rule_are_refused_as_devices_do() -> None:
     gaps = mixed(2000)
     holes = pd.array(gaps["sick"], dtype="Int64")
     holes[:1000] = None
-    filled = mixed(2000, sick=np.where(np.arange(2000) < 1000, 0, gaps["sick"]))
-    assert estimate_correlation(MIXED, {**gaps, "sick": holes}).limits == estimate_correlation(MIXED, filled).limits
+    with pytest.raises(InputError, match=r"column 'sick': 1,000 of 2,000 records have no value; .*`missing: VALUE`"):
+        estimate_correlation(MIXED, {**gaps, "sick": holes})
 
 
 def test_a_value_that_the_policy_does_not_know_is_refused() -> None:

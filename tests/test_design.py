@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from bcdp.correlation import FinitePrior, Listed
 from bcdp.errors import InputError
+from bcdp.mechanisms.planning import make_plan
+from bcdp.mechanisms.survey.design import design
+from bcdp.mechanisms.survey.kinds import Kind
+from bcdp.mechanisms.survey.pricing import Market
+from bcdp.mechanisms.survey.profiles import FeatureClass
 from bcdp.notions import dobrushin, ldp_limit
 from bcdp.plan import Plan
-from bcdp.planning import make_plan
 from bcdp.policy import Policy
-from bcdp.survey.design import design
-from bcdp.survey.kinds import Kind
-from bcdp.survey.pricing import Market
-from bcdp.survey.profiles import FeatureClass
 from bcdp.tables import binary_information, categorical_information, numeric_information
 from helpers import brute_ratios, log
 
@@ -101,7 +101,7 @@ def one_question_error(asked: Policy) -> float:
     """n times the error when each person answers one question: worked out here from the inequality (*) alone."""
     errors = []
     for task in asked.tasks:
-        name = task.features[0]
+        name = task.features[0]  # type: ignore[attr-defined]
         budget = min(asked.features[name].delta, asked.epsilon)
         for other, feature in asked.features.items():
             q = asked.correlation.of(other)  # type: ignore[union-attr]

@@ -24,16 +24,17 @@ import pytest
 from scipy.stats import chisquare
 
 from bcdp import Device, InputError, Plan, Policy, make_plan, privatize
-from bcdp.device import answers, round_at_random
-from bcdp.encoding import as_arrow, encode
+from bcdp.exact import TOTAL
+from bcdp.mechanisms.survey.answering import answers, round_at_random
 from bcdp.notions import levels
 from bcdp.plan import Menu
+from bcdp.policy.encoding import as_arrow, encode
 from bcdp.randomness import RecordWords
-from bcdp.tables import TOTAL, Response, binary, hadamard, joint, numeric, response, subset
+from bcdp.tables import Response, binary, hadamard, joint, numeric, response, subset
 from helpers import FEATURES, RECORDS, GivenWords, build, full_kernel, word_counts
 
 KEY = bytes(range(32))
-OTHER_KEY = bytes(range(50, 82))
+OTHER_KEY = bytes(range(150, 182))
 
 
 PLAN = build(
@@ -188,14 +189,16 @@ def test_the_ends_of_the_range_are_never_moved() -> None:
         assert round_at_random(np.full(4, 1.0), size, words).tolist() == [size - 1] * 4
 
 
-def test_nothing_in_a_record_stops_a_report() -> None:
+def test_with_rules_nothing_in_a_record_stops_a_report() -> None:
+    rules = {"bit": 0, "number": 3, "kind": "b", "place": 4}
+    plan = make_plan(Policy(epsilon=1, features={name: {**FEATURES[name], "missing": rules[name]} for name in rules}))
     strange = [math.nan, math.inf, -math.inf, 1e300, -5.0, None, 3.0]
     nothing = [None] * len(strange)
-    reports = privatize(PLAN, {"bit": nothing, "number": strange, "kind": nothing, "place": nothing})
+    reports = privatize(plan, {"bit": nothing, "number": strange, "kind": nothing, "place": nothing})
     assert len(reports) == len(strange)
     assert [field.type for field in reports.schema] == [pa.uint32(), pa.uint32()]
     for menu, answer in zip(reports["menu"].to_pylist(), reports["answer"].to_pylist(), strict=True):
-        assert 0 <= answer < math.prod(PLAN.symbols[menu])
+        assert 0 <= answer < math.prod(plan.symbols[menu])
 
 
 @pytest.mark.parametrize("mechanism", ["survey", "cascade"])
@@ -284,7 +287,7 @@ def test_two_plans_must_not_share_their_words() -> None:
         ("a text of thirty-two characters!", "id", "key: got 'str'; accepted: exactly 32 random bytes"),
         (b"password" * 4, "id", "key: .* not random"),
         (KEY, None, "ids: got None; accepted: a column's name or one id per record"),
-        (KEY, "name", "ids: got 'name'; accepted: one of the columns bit, number"),
+        (KEY, "name", "ids: got 'name, the name of no column'; accepted: a column's name"),
         (KEY, range(3), "ids: got '3 ids'; accepted: one for each of the 4 records"),
         (KEY, [1, 2, 3, 1], "ids: got '3 different ids for 4 records'; accepted: a different id for each record"),
         (KEY, ["a", "b", "a", "b"], "ids: got '2 different ids for 4 records'; accepted: a different id"),
@@ -303,39 +306,60 @@ RECORD = {name: values[2] for name, values in RECORDS.items()}
 
 
 def test_a_device_answers_each_plan_once() -> None:
-    device = Device({})
+    device = Device({}, max_epsilon=20)
     first = device.answer(PLAN, RECORD)
     assert set(first) == {"menu", "answer"}
     changed = {name: values[0] for name, values in RECORDS.items()}
     for _ in range(20):
         assert device.answer(PLAN, RECORD) == first
         assert device.answer(PLAN, changed) == first
-    fresh = [tuple(Device({}).answer(PLAN, RECORD).values()) for _ in range(60)]
+    fresh = [tuple(Device({}, max_epsilon=20).answer(PLAN, RECORD).values()) for _ in range(60)]
     assert len(set(fresh)) > 1  # no menu has more than 2/3: all sixty are alike with a chance below 1e-10
+
+
+def test_a_device_has_a_limit_unless_another_is_set() -> None:
+    memory: dict[str, dict[str, int]] = {}
+    assert 4 < PLAN.certificate.epsilon < 5
+    with pytest.raises(InputError, match=r"epsilon: got 4.6.*at most 4, this device's limit; Device\(.., max_epsilon="):
+        Device(memory).answer(PLAN, RECORD)
+    assert memory == {}
+    Device(memory, max_epsilon=PLAN.certificate.epsilon).answer(PLAN, RECORD)
+    with pytest.raises(InputError, match=r"at most 4\.5"):  # a kept answer is no way around it
+        Device(memory, max_epsilon=4.5).answer(PLAN, RECORD)
+    for wrong in (-1.0, math.nan):
+        with pytest.raises(InputError, match="max_epsilon"):
+            Device({}, max_epsilon=wrong)
 
 
 def test_answers_are_kept_by_plan() -> None:
     other = build(FEATURES, [(("number",), (17,), numeric(2.0))], [(TOTAL, [0])])
     memory: dict[str, dict[str, int]] = {}
-    device = Device(memory)
+    device = Device(memory, max_epsilon=20)
     kept = {plan.id: device.answer(plan, RECORD) for plan in (PLAN, other)}
     assert memory == kept
-    assert Device(memory).answer(other, {}) == kept[other.id]
+    assert Device(memory, max_epsilon=20).answer(other, {}) == kept[other.id]
     device.answer(PLAN, RECORD)["answer"] = -1
     assert memory == kept
 
 
-def test_a_record_may_leave_out_what_is_missing() -> None:
-    assert Device({}).answer(PLAN, {}).keys() == {"menu", "answer"}
-    with pytest.raises(InputError, match="column 'kind': "):
-        Device({}).answer(PLAN, {"kind": "z"})
+def test_a_record_may_leave_out_only_what_has_a_rule() -> None:
+    ruled = {name: {**feature, "missing": 1} if name == "bit" else feature for name, feature in FEATURES.items()}
+    plan, memory = make_plan(Policy(epsilon=1, features=ruled)), dict[str, dict[str, int]]()
+    present = {name: value for name, value in RECORD.items() if name != "bit"}
+    for name in present:
+        with pytest.raises(InputError, match=f"column '{name}': the record has no value; accepted: .*`missing: VALUE`"):
+            Device(memory).answer(plan, {key: value for key, value in present.items() if key != name})
+    with pytest.raises(InputError, match="column 'kind': got a value"):
+        Device(memory).answer(plan, {**present, "kind": "z"})
+    assert memory == {}
+    assert Device(memory).answer(plan, present).keys() == {"menu", "answer"}
 
 
 def test_a_file_remembers(tmp_path: Path) -> None:
     path = tmp_path / "memory.json"
-    first = Device(path).answer(PLAN, RECORD)
-    assert [Device(path).answer(PLAN, RECORD) for _ in range(20)] == [first] * 20
-    assert Device(str(path)).answer(PLAN, {}) == first
+    first = Device(path, max_epsilon=20).answer(PLAN, RECORD)
+    assert [Device(path, max_epsilon=20).answer(PLAN, RECORD) for _ in range(20)] == [first] * 20
+    assert Device(str(path), max_epsilon=20).answer(PLAN, {}) == first
     assert json.loads(path.read_text()) == {PLAN.id: first}
     assert sorted(tmp_path.iterdir()) == [tmp_path / ".memory.json.lock", path]
 
@@ -345,7 +369,7 @@ def test_devices_that_share_a_file_share_their_answers(tmp_path: Path) -> None:
     path, link = tmp_path / "memory.json", tmp_path / "link.json"
     link.symlink_to(path)
     other = build(FEATURES, [(("number",), (17,), numeric(2.0))], [(TOTAL, [0])])
-    one, two = Device(path), Device(link)
+    one, two = Device(path, max_epsilon=20), Device(link, max_epsilon=20)
     kept = {PLAN.id: one.answer(PLAN, RECORD), other.id: two.answer(other, RECORD)}
     assert json.loads(path.read_text()) == kept
     assert two.answer(PLAN, {}) == kept[PLAN.id]
@@ -357,7 +381,7 @@ def test_devices_that_share_a_file_share_their_answers(tmp_path: Path) -> None:
 def test_two_programs_at_once_draw_one_answer(lock: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever draws first waits for the other to draw too, in vain if there is a lock; without one both have drawn."""
     if lock is not None:
-        monkeypatch.setattr("bcdp.memory.locked", lock)
+        monkeypatch.setattr("bcdp.device.memory.locked", lock)
     both, drawn = threading.Barrier(2), []
 
     def slow(*given: Any) -> Any:
@@ -366,8 +390,8 @@ def test_two_programs_at_once_draw_one_answer(lock: Any, tmp_path: Path, monkeyp
             both.wait(0.3 if lock is None else 30)
         return answers(*given)
 
-    monkeypatch.setattr("bcdp.memory.answers", slow)
-    devices = [Device(tmp_path / "memory.json") for _ in range(2)]
+    monkeypatch.setattr("bcdp.device.memory.answers", slow)
+    devices = [Device(tmp_path / "memory.json", max_epsilon=20) for _ in range(2)]
     with ThreadPoolExecutor(2) as pool:
         reports = [pool.submit(device.answer, PLAN, RECORD) for device in devices]
     assert len(drawn) == (1 if lock is None else 2)
@@ -384,7 +408,7 @@ def test_an_answer_is_on_the_disk_before_it_can_be_sent(tmp_path: Path, monkeypa
         fsync(number)
 
     monkeypatch.setattr(os, "fsync", noted)
-    Device(tmp_path / "memory.json").answer(PLAN, RECORD)
+    Device(tmp_path / "memory.json", max_epsilon=20).answer(PLAN, RECORD)
     assert kept == [(False, False), (True, True)]
 
 
@@ -395,7 +419,11 @@ def test_a_changed_copy_of_a_plan_is_another_plan() -> None:
     assert (same.id, same) == (plan.id, plan)
     changed = plan.model_copy(update={"menus": (Menu(weight=TOTAL, questions=(0, 1)),)})
     assert changed.id != plan.id
-    for use in (changed.verify, lambda: privatize(changed, RECORDS), lambda: Device({}).answer(changed, RECORD)):
+    for use in (
+        changed.verify,
+        lambda: privatize(changed, RECORDS),
+        lambda: Device({}).answer(changed, RECORD),
+    ):
         with pytest.raises(InputError, match=r"certificate\.epsilon: claimed 0\.1\d*, but the tables give 0\.3"):
             use()
 

@@ -15,13 +15,16 @@ from pathlib import Path
 import pytest
 
 import bcdp
-from bcdp.experiments import means
+from bcdp.compare import means
 from documents import ROOT, Reader, is_shown, kitchen
 
 FROM_NOTHING = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "docs" / "tutorial.md"]
 HOW_TO = sorted(set((ROOT / "docs").glob("*.md")) - set(FROM_NOTHING))
 DOCUMENTS = [*FROM_NOTHING, *HOW_TO, ROOT / "vectors" / "README.md"]
-ROOMS = ("", ".audit", ".cascade", ".correlation", ".notions", ".pictures", ".report", ".survey", ".tables")
+ROOMS = (
+    *("", ".audit", ".correlation", ".mechanisms.cascade", ".mechanisms.survey", ".notions"),
+    *(".present.pictures", ".present.report", ".tables"),
+)
 
 
 @pytest.fixture(scope="module")

@@ -17,14 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bcdp import InputError, Policy
-from bcdp.encoding import as_arrow, encode, is_missing, unusual
+from bcdp.policy.encoding import as_arrow, encode, is_missing, unusual
 
 POLICY = Policy(
     epsilon=1,
     features={
-        "smoker": {"type": "binary"},
+        "smoker": {"type": "binary", "missing": 0},
         "answer": {"type": "binary", "values": ["no", "yes"], "missing": "yes"},
-        "income": {"type": "numeric", "bounds": [-50, 150]},
+        "income": {"type": "numeric", "bounds": [-50, 150], "missing": 50},
         "age": {"type": "numeric", "bounds": [0, 100], "missing": 25},
         "region": {"type": "categorical", "values": ["north", "south", 3], "missing": "south"},
     },
@@ -126,7 +126,7 @@ def test_a_category_may_be_a_number_or_its_text() -> None:
 def test_a_listed_word_means_itself_before_anything_else() -> None:
     """Also where it looks like nothing, or like another way to write its neighbour."""
     values = ["NA", "null", "nan", "n/a", 2, "2.0", True, "TRUE", "None"]
-    policy = Policy(epsilon=1, features={"a": {"type": "categorical", "values": values}})
+    policy = Policy(epsilon=1, features={"a": {"type": "categorical", "values": values, "missing": "NA"}})
     words = [str(value).lower() if value is True else str(value) for value in values]
     assert encode(policy, pa.table({"a": words}))["a"].tolist() == list(range(len(values)))
     assert encode(policy, pa.table({"a": ["True", "2", None, ""]}))["a"].tolist() == [6, 4, 0, 0]
@@ -178,11 +178,11 @@ def test_no_bounds_and_no_number_leave_the_unit_interval(first: float, second: f
     low, high = sorted((first, second))
     if not 0 < (high - low) / 2 < math.inf:
         return
-    policy = Policy(epsilon=1, features={"x": {"type": "numeric", "bounds": [low, high]}})
+    policy = Policy(epsilon=1, features={"x": {"type": "numeric", "bounds": [low, high], "missing": low}})
     found = encode(policy, pa.table({"x": pa.array(values, pa.float64())}))["x"]
     assert np.all(np.abs(found) <= 1)  # false for NaN
     for value, code in zip(values, found, strict=True):
-        if value >= high or value <= low:
+        if not low < value < high:  # NaN among them
             assert code == (1 if value >= high else -1)
 
 
@@ -211,8 +211,8 @@ def test_no_rows_have_no_codes() -> None:
         ("answer", ["no", "YES"], "column 'answer': got a value that is not listed; accepted: 'no', 'yes', or empty"),
         ("answer", [True], "column 'answer': got a value that is not listed; accepted: 'no', 'yes', or empty"),
         ("region", ["west"], "column 'region': got a value .*; accepted: 'north', 'south', 3, or empty"),
-        ("region", [["north"]], r"column 'region': got 'values of type list<.*>'; accepted: text"),
-        ("smoker", [{"a": 1}], r"column 'smoker': got 'values of type struct<.*>'; accepted: text"),
+        ("region", [["north"]], r"column 'region': got 'lists or records'; accepted: text"),
+        ("smoker", [{"a": 1}], r"column 'smoker': got 'lists or records'; accepted: text"),
         ("age", ["12"], "column 'age': got 'values of type string'; accepted: numbers"),
         ("age", [True], "column 'age': got 'values of type bool'; accepted: numbers"),
         ("age", np.array(["2020-01-01"], dtype="M8[D]"), r"column 'age': got 'values of type date32\[day\]'; accepted"),
@@ -269,7 +269,7 @@ def test_what_is_missing_or_outside_is_counted() -> None:
 
 def test_a_long_list_of_values_is_not_all_recited() -> None:
     policy = Policy(epsilon=1, features={"c": {"type": "categorical", "values": list(range(100))}})
-    with pytest.raises(InputError, match=r"column 'c': got a value .*; accepted: 0, 1, .*, 11, \.\.\., or empty$"):
+    with pytest.raises(InputError, match=r"column 'c': got a value .*; accepted: 0, 1, .*, 11, \.\.\.$"):
         encode(policy, pa.table({"c": [100]}))
 
 

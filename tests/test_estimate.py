@@ -22,8 +22,10 @@ from scipy.stats import chisquare
 
 from bcdp import Estimates, InputError, Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.estimates import Estimate, on_simplex
-from bcdp.survey.decoding import information, second_moment
-from bcdp.tables import TOTAL, binary, hadamard, joint, numeric, response
+from bcdp.exact import TOTAL
+from bcdp.mechanisms.survey.decoding import Ways, information
+from bcdp.statistics import Single
+from bcdp.tables import binary, hadamard, joint, numeric, response
 from helpers import build, paper_plan, tally_of
 
 KEY = bytes(range(32))
@@ -188,12 +190,12 @@ def test_many_categories_are_unbiased_too(values: int) -> None:
 
 def predicted_errors(plan: Plan, mean: float) -> dict[str, float]:
     """n times the squared error of each mean on the [-1, 1] scale: 1 / J less what the known mean saves."""
-    share = [sum(menu.weight for menu in plan.menus if n in menu.questions) / TOTAL for n in range(len(plan.questions))]
-    saved = dict.fromkeys(plan.policy.features, 0.0)
-    for number, question in enumerate(plan.questions):
-        for name in question.features:
-            saved[name] += share[number] / second_moment(plan, question, name) ** 2
-    return {name: 1 / told - mean**2 * saved[name] / told**2 for name, told in information(plan).items()}
+    errors, told = {}, information(plan)
+    for target in map(Single, plan.policy.features):
+        ways = [(way, sum(plan.menus[menu].weight for menu, _ in way.places) / TOTAL) for way in Ways(plan).of(target)]
+        saved = sum(share / way.reading.second_moment**2 for way, share in ways)
+        errors[target.feature] = 1 / told[target] - mean**2 * saved / told[target] ** 2
+    return errors
 
 
 @pytest.mark.parametrize(("q", "mean"), [(0.01, 0.0), (0.01, 0.8), (0.12, -0.8), (0.45, 0.0), (1.0, 0.8)])
@@ -346,7 +348,7 @@ def test_a_feature_that_may_not_be_asked_has_no_estimate(mechanism: str) -> None
 def test_a_feature_of_one_value_is_known_and_two_of_them_disturb_nobody() -> None:
     one = {"type": "categorical", "values": ["only"]}
     plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}, "a": one, "b": one}, correlation=0.1))
-    found = estimate(Tally(plan).add(privatize(plan, {"smoker": [1, 0, 1], "a": ["only"] * 3, "b": [None] * 3})))
+    found = estimate(Tally(plan).add(privatize(plan, {"smoker": [1, 0, 1], "a": ["only"] * 3, "b": ["only"] * 3})))
     for name in ("a", "b"):
         only = found.frequencies[name]["only"]
         assert (only.value, only.se, only.low, only.high, only.answers) == (1, 0, 1, 1, 3)

@@ -8,14 +8,15 @@ import sys
 import numpy as np
 import pytest
 
-from bcdp.cascade import certify, duchi_radius, least_squares, trust_region
+from bcdp.compare import EXPERIMENTS, Curve, Method, curves, find, means, regression, run, write_csv
+from bcdp.compare.means import Cascade, MeanSetting, SampleMean, expected_error
+from bcdp.compare.regression import TwoCopies, excess_risk, population
+from bcdp.compare.results import run_trials, summarise
 from bcdp.errors import InputError
-from bcdp.experiments import EXPERIMENTS, Curve, Method, curves, find, means, regression, run, write_csv
-from bcdp.experiments.means import Cascade, MeanSetting, SampleMean, expected_error
-from bcdp.experiments.regression import TwoCopies, excess_risk, population
-from bcdp.experiments.results import run_trials, summarise
-from bcdp.pictures import draw_experiment
-from bcdp.survey import information
+from bcdp.mechanisms.cascade import certify, duchi_radius, least_squares, trust_region
+from bcdp.mechanisms.survey import information
+from bcdp.present.pictures import draw_experiment
+from bcdp.statistics import Single
 
 FALSE_ALARM = 1e-9
 PAPER_CURVES = means.CURVES[:4]
@@ -118,7 +119,7 @@ def test_every_mechanism_keeps_every_demand(name):
         q = scenario.x if name == "mean" else means.CORRELATION
         sensitive = {"mean": 2, "dimension": scenario.features // 5, "fraction": round(10 * scenario.x)}[name]
         demands = np.array(means.demands(sensitive, scenario.features))
-        for method in scenario.methods:
+        for method in scenario.methods:  # type: ignore[attr-defined]
             kept = certify(method.mechanism.budgets, q)
             assert kept.epsilon <= means.EPSILON
             assert (kept.delta <= demands).all()
@@ -218,7 +219,7 @@ def test_the_survey_errs_as_predicted_and_keeps_every_demand():
     plan.verify()
     assert [plan.policy.features[f"x{i}"].delta for i in range(10)] == list(setting.delta)
     told = information(plan)
-    variances = np.array([1 / told[f"x{i}"] - 1 for i in range(10)]) / 10_000
+    variances = np.array([1 / told[Single(f"x{i}")] - 1 for i in range(10)]) / 10_000
     assert scenario.methods[0].predicted == pytest.approx(variances.sum(), rel=1e-9)
     errors = np.array([scenario.trial((9, trial))[1, 0] for trial in range(300)])
     assert consistent(errors, variances)
@@ -228,16 +229,16 @@ def test_the_survey_errs_as_predicted_and_keeps_every_demand():
 def test_the_lower_bound_is_drawn_without_a_simulation(tmp_path, monkeypatch):
     """It stands below the survey, has no row where nothing is known, and no median."""
     setting = paper_setting(0.12)
-    limits = (Curve("numerical lower bound", means.bound),)
+    limits = (Curve("proved lower bound", means.bound),)
     scenario = means.scenario(0.12, setting, limits)
     rows = summarise("mean", [scenario], [np.array([scenario.trial((1, trial)) for trial in range(3)])])
-    (row,) = [row for row in rows if row.curve == "numerical lower bound"]
+    (row,) = [row for row in rows if row.curve == "proved lower bound"]
     assert row.panel == means.UNPROJECTED
     assert math.isnan(row.median)
     assert 0.98 * means.survey(setting).predicted < row.predicted <= means.survey(setting).predicted * (1 + 1e-9)
     draw_experiment(find("mean"), rows, tmp_path / "picture.png")
     write_csv(rows, tmp_path / "table.csv")
-    assert "numerical lower bound,0.12,,,,,0." in (tmp_path / "table.csv").read_text()
+    assert "proved lower bound,0.12,,,,,0." in (tmp_path / "table.csv").read_text()
 
 
 def test_two_copies_pool_their_batches(monkeypatch):
@@ -331,7 +332,7 @@ def test_only_the_parent_is_interrupted():
     """In a fresh process, because starting the first pool is what could lose the mask."""
     code = (
         "import signal\n"
-        "from bcdp.experiments.results import _pool\n"
+        "from bcdp.compare.results import _pool\n"
         "with _pool(1) as pool:\n"
         "    blocked = [pool.apply(signal.pthread_sigmask, (signal.SIG_BLOCK, ())),"
         " signal.pthread_sigmask(signal.SIG_BLOCK, ())]\n"

@@ -15,12 +15,13 @@ import pytest
 from scipy.stats import binom, t
 
 from bcdp import Plan, Policy, Tally, estimate, make_plan, privatize
-from bcdp.cascade import predicted_error
-from bcdp.comparison import compare, paper_budgets, standard_error
+from bcdp.compare.baselines import compare, paper_budgets, standard_error
 from bcdp.correlation import correlation_of
 from bcdp.estimates import Estimate
-from bcdp.tables import TOTAL, Response, Table
-from bcdp.tally import SurveyTally
+from bcdp.exact import TOTAL
+from bcdp.mechanisms.cascade import predicted_error
+from bcdp.mechanisms.survey.tally import SurveyTally
+from bcdp.tables import Response, Table
 
 Z = 1.959964
 NORMAL_6 = 6.2  # standard errors that a normal number leaves with a chance of 6e-10

@@ -2,22 +2,23 @@
 
 import itertools
 import json
+import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 import pytest
 
-from bcdp import Device, Plan, Policy, make_plan
+from bcdp import Device, Policy, make_plan
 from bcdp.cli.app import main
 from bcdp.errors import InputError
-from bcdp.ledger import Ledger, Limits, Release, release_of
-from bcdp.notions import dobrushin, levels
-from bcdp.tables import TOTAL, Dense
-from helpers import full_kernel, listed, survey
+from bcdp.notions import bcdp_from, dobrushin, levels
+from bcdp.plan.ledger import Ledger, Limits, Release, release_of
+from helpers import full_kernel
 
 
 def product_answer(budgets):
@@ -101,76 +102,70 @@ def test_the_same_plan_again_adds_nothing_and_another_one_adds():
     assert once.add(release_of(first, "2030-02-02")) is once
     both = once.add(release_of(second))
     assert both.epsilon >= first.certificate.epsilon + second.certificate.epsilon
-    assert both.delta("smoker") == pytest.approx(
-        np.log(0.95 * np.exp(both.c("smoker")) + 0.05 * np.exp(both.epsilon)), rel=1e-11
-    )
-
-
-def test_releases_about_different_features_have_no_common_q():
-    """Each plan bounds how its own features depend on each other; nobody bounds both plans' features together."""
-    other = made(other="income")
-    alone = Ledger().add(release_of(made()))
-    assert alone.q("smoker") == 0.05
-    both = alone.add(release_of(other))
-    assert both.q("smoker") == 1.0
     assert both.delta("smoker") == both.epsilon
-    assert both.delta("smoker", q=0.05) < both.epsilon
-    # smoker = drinker xor income, all fair: independent in pairs, so each plan alone tells nothing of it by q = 0
-    xor = np.zeros((2, 2, 2))
-    for drinker, income in itertools.product(range(2), repeat=2):
-        xor[drinker ^ income, drinker, income] = 0.25
-    exact = levels(xor, product_answer([0.0, 2.0, 2.0]))
-    assert dobrushin(xor, 0, (1,)) == dobrushin(xor, 0, (2,)) == 0
-    assert exact.bcdp[0] > 0.7
 
 
-def both_plans(first, second):
-    return Ledger().add(release_of(first, name="first")).add(release_of(second, name="second"))
+@lru_cache
+def about(name, label=None):
+    """A plan about HIV, which it never asks, and one other thing, said to be independent of it."""
+    features = {"hiv": {"type": "binary", "delta": 0.0}, name: {"type": "binary", "label": label or name}}
+    return make_plan(Policy(epsilon=2, features=features, correlation=0.0))
 
 
-def test_one_name_for_two_things_has_no_common_q():
-    """North or south in one plan, east or west in the other: each is independent of smoking, both together are not."""
-
-    def about(**region):
-        features = {"smoker": {"type": "binary", "delta": 0.1}, "region": region}
-        return make_plan(Policy(epsilon=2, features=features, correlation=0.01))
-
-    first, second = about(type="binary", values=["n", "s"]), about(type="binary", values=["e", "w"])
-    spent = both_plans(first, second)
-    assert spent.q("smoker") == 1.0
-    # one answer about a fair bit a, one about b, smoking = a xor b: by enumeration
+def true_level(first, second):
+    """What both answers tell about hiv = doctor xor travel, all fair bits, by enumeration."""
     kernels = [full_kernel(plan) for plan in (first, second)]
-    laws = [sum(np.outer(kernels[0][v, a], kernels[1][v, a ^ v]) for a in (0, 1)) / 2 for v in (0, 1)]
-    assert 1.4 < np.abs(np.log(laws[0] / laws[1])).max() <= spent.delta("smoker")
-    assert spent.delta("smoker", q=0.01) < 0.6  # what the plans' own q would have said
-    number = {"type": "numeric", "bounds": [0, 10]}
-    for other in ({**number, "bounds": [0, 9]}, {**number, "missing": 0}, {"type": "categorical", "values": [1, 2]}):
-        assert both_plans(about(**number), about(**other)).q("smoker") == 1.0
-    assert both_plans(about(**number), about(**number, label="Income", delta=1.0)).q("smoker") == 0.01
+    laws = [
+        sum(np.outer(kernels[0][hiv, doctor], kernels[1][hiv, doctor ^ hiv]) for doctor in (0, 1)) / 2 for hiv in (0, 1)
+    ]
+    return np.abs(np.log(laws[0] / laws[1])).max()
+
+
+XOR = [("doctor", None), ("travel", None)], [("visit", "to a doctor"), ("visit", "to another country")]
+
+
+@pytest.mark.parametrize("plans", XOR, ids=["two names", "one name for two things"])
+def test_what_two_plans_tell_together_is_bounded_though_each_tells_nothing(plans, tmp_path):
+    """hiv = doctor xor travel: independent of either, so q = 0 is true in each plan, and of both together it is not."""
+    first, second = (about(*stated) for stated in plans)
+    assert first.id != second.id
+    once = Ledger().add(release_of(first))
+    assert once.q_of("hiv") == once.delta("hiv") == 0
+    both = once.add(release_of(second))
+    true = true_level(first, second)
+    assert true == pytest.approx(np.log((np.exp(4) + 1) / (2 * np.exp(2))), rel=1e-6)
+    assert round(true, 3) == 1.325
+    assert true <= both.delta("hiv") == both.epsilon
+    assert both.delta("hiv", q=0.0) == 0  # what the plans' own q would have said
+    file, memory = tmp_path / "me.json", {}
+    Ledger(limits=Limits(delta={"hiv": 0.05})).save(file)
+    device = Device(memory, ledger=file)
+    device.answer(first, {"hiv": 1, plans[0][0]: 0})
+    with pytest.raises(InputError, match=r"delta of hiv \(q = 1, because nobody .* above the limit 0.05"):
+        device.answer(second, {"hiv": 1, plans[1][0]: 1})
+    assert list(memory) == [first.id]
+    replace(Ledger.load(file), q={"hiv": 0.0}).save(file)  # the person may know better, and then it is their word
+    device.answer(second, {"hiv": 1, plans[1][0]: 1})
+    assert Ledger.load(file).delta("hiv") == 0
+
+
+def test_a_stated_q_is_about_everything_and_counts_before_the_plans():
+    first, second = release_of(made()), release_of(made(epsilon=1.5))
+    for stated in (0.1, {"smoker": 0.1}):
+        spent = Ledger(q=stated)
+        for release in (first, second):
+            spent = spent.add(release)
+            formula = np.log(0.9 * np.exp(spent.c("smoker")) + 0.1 * np.exp(spent.epsilon))
+            assert spent.q_of("smoker") == 0.1
+            assert spent.delta("smoker") == pytest.approx(formula, rel=1e-11)
+    assert spent.q_of("drinker") == 1.0  # not named
+    assert spent.delta("drinker") == spent.epsilon
     by_hand = Release("by hand", 1.0, {"smoker": 0.1}, q={"smoker": 0.01})
-    assert Ledger().add(by_hand).q("smoker") == 0.01
-    assert Ledger().add(by_hand).add(by_hand).q("smoker") == 1.0  # nobody says that they are about the same
-
-
-def test_a_q_about_one_rounding_is_not_about_two():
-    """Smokers hold 0 or 1/8, others 1/16: once rounded to a multiple of 1/8 all are alike, but not twice."""
-    features = {"smoker": {"type": "binary", "delta": 20.0}, "a": {"type": "numeric", "bounds": [0, 2], "delta": 20.0}}
-    question, menu = {"features": ["a"], "levels": [17], "table": 0}, {"weight": TOTAL, "questions": [0]}
-    table = Dense(np.array([[3, 1]] + [[1, 3]] * 16) * (TOTAL // 4))
-
-    def marked(rounded, epsilon):
-        document = survey(features, [table.to_dict()], [question], [menu], epsilon=epsilon)
-        document["correlation"] = listed({("smoker", ("a",)): 0.0, ("a", ("smoker",)): 0.0}) | rounded
-        return Plan.build(document)
-
-    assert both_plans(marked({}, 19.0), marked({}, 20.0)).q("smoker") == 0.0
-    spent = both_plans(marked({"rounded": ["a"]}, 19.0), marked({"rounded": ["a"]}, 20.0))
-    assert spent.q("smoker") == 1.0
-    one = {0: np.array([3, 1]) / 4, 1 / 16: np.array([2, 2]) / 4, 1 / 8: np.array([1, 3]) / 4}  # a, then the answer
-    smoker = (np.outer(one[0], one[0]) + np.outer(one[1 / 8], one[1 / 8])) / 2
-    np.testing.assert_array_equal(smoker.sum(axis=0), one[1 / 16])
-    true = np.abs(np.log(smoker / np.outer(one[1 / 16], one[1 / 16]))).max()
-    assert 0.2 < true <= spent.delta("smoker")
+    assert Ledger().add(by_hand).q_of("smoker") == 0.01
+    assert Ledger().add(by_hand).add(by_hand).q_of("smoker") == 1.0
+    for wrong in (-0.1, 1.1, float("nan"), True, "0.1", None, {"smoker": 2.0}):
+        with pytest.raises(InputError, match=r"q(\.smoker)?: got .*; accepted: a number from 0 to 1"):
+            Ledger(q=wrong)
 
 
 def test_sums_are_rounded_up():
@@ -179,6 +174,24 @@ def test_sums_are_rounded_up():
         spent = spent.add(Release(f"{number}", 0.1))
     assert sum([Fraction(0.1)] * 10) <= Fraction(spent.epsilon) < Fraction(1.0) + Fraction(1, 10**15)
     assert Fraction(spent.epsilon) > 1  # 0.1 is a little more than a tenth
+
+
+def test_stated_odds_are_about_everything_and_count_with_q(tmp_path):
+    """By the theorem at c = 0.2 and epsilon = 2 (two releases), and kept in the file; a plan's odds never count."""
+    spent = Ledger().add(Release("spring", 1.0, {"smoker": 0.1})).add(Release("autumn", 1.0, {"smoker": 0.1}))
+    assert spent.odds_of("smoker") == math.inf
+    assert spent.delta("smoker") == 2.0
+    for odds, q in ((1.5, 1.0), (2.0, 0.1), (1.0, 1.0)):
+        stated = replace(spent, odds=odds, q=q)
+        level = float(bcdp_from(0.2, 2.0, q, odds))
+        assert level <= stated.delta("smoker") <= level * (1 + 1e-11)
+        stated.save(tmp_path / "me.json")
+        assert Ledger.load(tmp_path / "me.json") == stated
+    named = replace(spent, odds={"smoker": 1.5})
+    assert (named.odds_of("smoker"), named.odds_of("other")) == (1.5, math.inf)
+    for wrong in (0.9, math.inf, math.nan, True, "2", {"smoker": 0}):
+        with pytest.raises(InputError, match="odds"):
+            replace(spent, odds=wrong)
 
 
 def test_limits_are_kept():
@@ -196,9 +209,10 @@ def test_limits_are_kept():
 def test_a_file_holds_all_of_a_ledger(tmp_path):
     file = tmp_path / "me.json"
     assert Ledger.load(file) == Ledger()
-    spent = Ledger(limits=Limits(5.0, {"smoker": 1.0})).add(release_of(made(), "2030-01-01", "spring"))
-    spent.save(file)
-    assert Ledger.load(file) == spent
+    for q in (0.25, {"smoker": 0.25}, {}):
+        spent = Ledger(limits=Limits(5.0, {"smoker": 1.0}), q=q).add(release_of(made(), "2030-01-01", "spring"))
+        spent.save(file)
+        assert Ledger.load(file) == spent
     Ledger().save(file)
     assert Ledger.load(file) == Ledger()
     with pytest.raises(InputError, match="infinite"):
@@ -212,13 +226,16 @@ def test_a_file_holds_all_of_a_ledger(tmp_path):
         "",
         "[]",
         "{}",
+        '{"bcdp_ledger": 3, "limits": {"epsilon": null, "delta": {}}, "q": {}, "releases": []}',
         '{"bcdp_ledger": 2, "limits": {"epsilon": null, "delta": {}}, "releases": []}',
+        '{"bcdp_ledger": 2, "limits": {"epsilon": null, "delta": {}}, "q": 2, "releases": []}',
+        '{"bcdp_ledger": 2, "limits": {"epsilon": null, "delta": {}}, "q": null, "releases": []}',
         '{"bcdp_ledger": 1, "limits": {"epsilon": "much", "delta": {}}, "releases": []}',
         '{"bcdp_ledger": 1, "limits": {"epsilon": null, "delta": {}}, "releases": [{"name": "a"}]}',
         '{"bcdp_ledger": 1, "limits": {"epsilon": null, "delta": {}}, "releases": [{"name": "a", "epsilon": -1}]}',
         '{"bcdp_ledger": 1, "limits": {"epsilon": null, "delta": {}}, "releases": [{"name": "a", "epsilon": "1"}]}',
-        '{"bcdp_ledger": 1, "limits": {"epsilon": null, "delta": {}},'
-        ' "releases": [{"name": "a", "epsilon": 1, "definitions": 7}]}',
+        '{"bcdp_ledger": 2, "limits": {"epsilon": null, "delta": {}}, "q": {},'
+        ' "releases": [{"name": "a", "epsilon": 1, "definitions": {}}]}',
     ],
 )
 def test_what_is_no_ledger_is_refused_and_left_as_it_is(text, tmp_path):
@@ -227,6 +244,21 @@ def test_what_is_no_ledger_is_refused_and_left_as_it_is(text, tmp_path):
     with pytest.raises(InputError, match=r"ledger: .* cannot be read"):
         Ledger.load(file)
     assert file.read_text() == text
+
+
+def test_a_ledger_of_format_1_still_opens_and_counts_by_the_rule_of_today(tmp_path):
+    file, plan = tmp_path / "me.json", made()
+    Ledger(limits=Limits(delta={"smoker": 0.9})).add(release_of(plan)).save(file)
+    document = json.loads(file.read_text())
+    assert document.pop("q") == {}
+    release = document["releases"][0] | {"definitions": {"smoker": "5f", "drinker": "5f"}}
+    another = release | {"plan": "another", "name": "another"}
+    file.write_text(json.dumps(document | {"bcdp_ledger": 1, "releases": [release, another]}))
+    spent = Ledger.load(file)
+    assert [r.plan for r in spent.releases] == [plan.id, "another"]
+    assert spent.delta("smoker") == spent.epsilon == 2 * plan.certificate.epsilon
+    spent.save(file)
+    assert Ledger.load(file) == spent
 
 
 def test_a_device_refuses_what_exceeds_its_owners_limits(tmp_path):
@@ -269,7 +301,7 @@ def test_a_memory_is_no_ledger(tmp_path):
 def test_programs_that_answer_at_once_are_all_entered(lock, tmp_path, monkeypatch):
     """Two devices and a command: whoever has read the ledger waits until the others have, in vain if it is locked."""
     if lock is not None:
-        monkeypatch.setattr("bcdp.memory.locked", lock)
+        monkeypatch.setattr("bcdp.device.memory.locked", lock)
         monkeypatch.setattr("bcdp.files.locked", lock)
     file, load, several = tmp_path / "me.json", Ledger.load, threading.Barrier(3)
 
@@ -285,7 +317,7 @@ def test_programs_that_answer_at_once_are_all_entered(lock, tmp_path, monkeypatc
     with ThreadPoolExecutor(3) as pool:
         pool.submit(main, ["ledger", "add", str(file), str(tmp_path / "plan.json")])
         for plan in plans[1:]:
-            pool.submit(Device({}, ledger=file).answer, plan, {"smoker": True})
+            pool.submit(Device({}, ledger=file).answer, plan, {"smoker": True, "drinker": False})
     entered = {release.plan for release in load(file).releases}
     assert (entered == {plan.id for plan in plans}) == (lock is None)
 
@@ -299,7 +331,8 @@ def test_the_command(tmp_path, capsys):
     assert main(["ledger", "add", file, plan, "--date", "2030-01-01", *limits]) == 0
     assert main(["ledger", "add", file, plan, "--date", "2030-01-02"]) == 0
     capsys.readouterr()
-    assert main(["ledger", "show", file, "--q", "0.1", "--json"]) == 0
+    assert main(["ledger", "show", file, "--q", "0.1", "--json"]) == 0  # only for this look at it
+    assert Ledger.load(file).q == {}
     document = json.loads(capsys.readouterr().out)
     assert document["releases"] == [{"plan": made().id, "date": "2030-01-01", "epsilon": made().certificate.epsilon}]
     assert document["features"]["smoker"]["limit"] == 0.9
@@ -308,5 +341,16 @@ def test_the_command(tmp_path, capsys):
     assert main(["ledger", "add", file, other]) == 1
     assert "REFUSED: epsilon would be" in capsys.readouterr().out
     assert len(Ledger.load(file).releases) == 1
+    more = ["--max-epsilon", "3"]
+    assert main(["ledger", "add", file, other, *more]) == 1
+    assert "REFUSED: delta of smoker (q = 1, because nobody" in capsys.readouterr().out
+    assert main(["ledger", "add", file, other, *more, "--q", "smoker=0.05", "--q", "drinker=1"]) == 0
+    assert "no plan's speak of several plans" in capsys.readouterr().out
+    assert Ledger.load(file).q == {"smoker": 0.05, "drinker": 1.0}
+    assert main(["ledger", "add", file, other, "--q", "0.2"]) == 0
+    assert Ledger.load(file).q == 0.2
+    for q in (["2"], ["x"], ["smoker=2"], ["smoker="], ["0.1", "smoker=0.1"], ["0.1", "0.2"], ["nan"]):
+        assert main(["ledger", "show", file, *(word for stated in q for word in ("--q", stated))]) == 2
+        assert "--q: got" in capsys.readouterr().err
     for wrong in (["add", file], ["show", file, plan], ["add", file, plan, "--date", "yesterday"], ["drop", file]):
         assert main(["ledger", *wrong]) == 2

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
+from bcdp.compare.leak import paper_prior
 from bcdp.errors import InputError
-from bcdp.experiments.leak import paper_prior
 from bcdp.notions import (
     bcdp_from,
     bcdp_from_cdp,
@@ -27,7 +27,7 @@ from bcdp.notions import (
     trade_off,
 )
 from bcdp.notions.tradeoff import allowed
-from bcdp.pictures import draw_trade_off
+from bcdp.present.pictures import draw_trade_off
 
 
 def random_pair(rng, max_features=4, max_values=3, max_outputs=4):

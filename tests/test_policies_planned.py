@@ -19,10 +19,12 @@ POLICIES = documents(most=3, files=False, heaviest=1e100)  # squares of heavier 
 
 
 def values(feature: Feature) -> st.SearchStrategy[Any]:
-    """What a person may answer: a value, nothing, or a number beyond the bounds."""
+    """What a person may answer: a value, a number beyond the bounds, nothing where a rule says what it counts as."""
     if feature.type == "numeric":
-        return st.none() | st.floats(allow_nan=True) | st.floats(*feature.bounds)
-    return st.none() | st.sampled_from(feature.values or (0, 1))
+        given = st.floats(allow_nan=feature.missing is not None) | st.floats(*feature.bounds)
+    else:
+        given = st.sampled_from(feature.values or (0, 1))
+    return given if feature.missing is None else st.none() | given
 
 
 def same(first: Mapping[str, float], second: Mapping[str, float]) -> bool:

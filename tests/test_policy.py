@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 import bcdp.policy.document
 from bcdp.errors import InputError
 from bcdp.policy import (
-    FrequencyTask,
-    MeanTask,
+    OneOfBoth,
     OneQ,
     Pairs,
     PairsFile,
@@ -27,8 +26,10 @@ from bcdp.policy import (
     Policy,
     Prior,
     QPerFeature,
-    RegressionTask,
 )
+from bcdp.statistics.frequency import Frequency
+from bcdp.statistics.mean import Mean
+from bcdp.statistics.regression import Regression
 
 EXAMPLE: dict[str, Any] = {
     "epsilon": 2.0,
@@ -97,18 +98,18 @@ def test_the_example_is_read() -> None:
     assert isinstance(policy.correlation, OneQ)
     assert policy.correlation.of("income") == 0.05
     mean, frequency, regression = policy.tasks
-    assert isinstance(mean, MeanTask)
+    assert isinstance(mean, Mean)
     assert mean.features == ("smoker", "income")
-    assert isinstance(frequency, FrequencyTask)
+    assert isinstance(frequency, Frequency)
     assert (frequency.features, frequency.weight) == (("region",), 2.0)
-    assert isinstance(regression, RegressionTask)
+    assert isinstance(regression, Regression)
     assert regression.regression.intercept is True
     assert regression.regression.ridge is None
 
 
 def test_a_regression_may_have_categorical_features_but_no_categorical_target() -> None:
     (*_, task) = Policy(**changed(((*REGRESSION, "features"), ["smoker", "region"]))).tasks
-    assert isinstance(task, RegressionTask)
+    assert isinstance(task, Regression)
     assert task.regression.features == ("smoker", "region")
     (line,) = mistakes_of(changed(((*REGRESSION, "target"), "region")))
     assert line.endswith("got 'region'; accepted: a numeric or binary feature, and this one is categorical")
@@ -141,7 +142,7 @@ def test_the_docstring_examples_run() -> None:
 
 def test_left_out_tasks_are_all_means_and_frequencies_and_left_out_correlation_assumes_nothing() -> None:
     policy = Policy(**changed((("tasks",), ABSENT), (("correlation",), ABSENT), (("mechanism",), ABSENT)))
-    assert [(task.kind, task.features) for task in policy.tasks if not isinstance(task, RegressionTask)] == [
+    assert [(task.kind, task.features) for task in policy.tasks if not isinstance(task, Regression)] == [  # type: ignore[attr-defined]
         ("mean", ("smoker", "income")),
         ("frequency", ("region",)),
     ]
@@ -165,6 +166,11 @@ def test_a_policy_is_frozen() -> None:
         ({"smoker": 0.1, "default": 0.05}, QPerFeature, {"smoker": 0.1, "income": 0.05}),
         ({"smoker": 0.1}, QPerFeature, {"smoker": 0.1, "income": 1.0}),
         ({}, QPerFeature, {"smoker": 1.0}),
+        ({"q": 0.2}, OneOfBoth, {"smoker": 0.2}),
+        ({"odds": 2}, OneOfBoth, {"smoker": 1.0}),
+        ({"q": 0.2, "odds": 1}, OneOfBoth, {"income": 0.2}),
+        ({"smoker": {"q": 0.2, "odds": 3}, "default": {"odds": 2}}, QPerFeature, {"smoker": 0.2, "income": 1.0}),
+        ({"smoker": 0.1, "default": {"q": 0.2, "odds": 2}}, QPerFeature, {"smoker": 0.1, "income": 0.2}),
         ({"pairs": {"smoker": {"income": 0.2}}}, Pairs, {}),
         ({"pairs": "matrix.csv"}, PairsFile, {}),
         ({"prior": "table.csv"}, Prior, {}),
@@ -179,6 +185,37 @@ def test_every_form_of_correlation(correlation: Any, kind: type, q: dict[str, fl
     assert Policy(**policy.to_dict()) == policy
 
 
+@pytest.mark.parametrize(
+    ("correlation", "odds"),
+    [
+        (0.3, {"smoker": math.inf}),
+        ({"odds": 2}, {"smoker": 2.0, "income": 2.0}),
+        ({"q": 0.2}, {"smoker": math.inf}),
+        ({"smoker": {"q": 0.2, "odds": 3}, "default": {"odds": 2}}, {"smoker": 3.0, "income": 2.0}),
+        ({"smoker": 0.1, "default": {"q": 0.2, "odds": 2}}, {"smoker": math.inf, "income": 2.0}),
+    ],
+)
+def test_odds_that_are_not_stated_have_no_limit(correlation: Any, odds: dict[str, float]) -> None:
+    stated = Policy(**changed((("correlation",), correlation))).correlation
+    assert {name: stated.odds_of(name) for name in odds} == odds
+
+
+def test_a_policy_without_odds_is_written_as_ever() -> None:
+    for correlation in (0.3, {"smoker": 0.1, "default": 0.05}):
+        assert Policy(**changed((("correlation",), correlation))).to_dict()["correlation"] == correlation
+
+
+def test_a_feature_may_be_called_like_the_words_for_an_assumption() -> None:
+    features = {name: {"type": "binary"} for name in ("q", "odds", "prior")}
+    for correlation in ({"odds": {"odds": 2}}, {"q": {"q": 0.2}}, {"q": 0.2, "prior": 0.1}, {"prior": {"odds": 3}}):
+        policy = Policy(epsilon=1, features=features, correlation=correlation)
+        assert policy == Policy(**policy.to_dict())
+        assert type(policy.correlation) is QPerFeature
+    for correlation in ({"odds": 2}, {"q": 0.2}):  # of the feature, or of all?
+        with pytest.raises(InputError, match=r"accepted: \{(q|odds): \{\1: ..\}\} for the feature '\1'"):
+            Policy(epsilon=1, features=features, correlation=correlation)
+
+
 def test_a_feature_may_be_called_like_a_source_of_correlation() -> None:
     features = {"pilot": {"type": "binary"}, "prior": {"type": "binary"}}
     policy = Policy(epsilon=1, features=features, correlation={"pilot": 0.1, "default": 0.2})
@@ -186,22 +223,22 @@ def test_a_feature_may_be_called_like_a_source_of_correlation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("feature", "imputed"),
+    ("feature", "rule"),
     [
-        ({"type": "numeric", "bounds": [-1, 4]}, 1.5),
-        ({"type": "numeric", "bounds": [-1, 4], "missing": 4}, 4.0),
-        ({"type": "binary"}, 0),
-        ({"type": "binary", "missing": 1}, 1),
-        ({"type": "binary", "missing": True}, True),
-        ({"type": "binary", "values": ["no", "yes"]}, "no"),
-        ({"type": "binary", "values": ["no", "yes"], "missing": "yes"}, "yes"),
-        ({"type": "categorical", "values": [3, 1, "x", False]}, 3),
-        ({"type": "categorical", "values": [3, 1, "x", False], "missing": False}, False),
+        ({"type": "numeric", "bounds": [-1, 4]}, None),
+        ({"type": "numeric", "bounds": [-1, 4], "missing": 4}, "missing counted as 4"),
+        ({"type": "numeric", "bounds": [-1, 1e6], "missing": 123456.75}, "missing counted as 123456.75"),
+        ({"type": "binary"}, None),
+        ({"type": "binary", "missing": 0}, "missing counted as 0"),
+        ({"type": "binary", "missing": True}, "missing counted as True"),
+        ({"type": "binary", "values": ["no", "yes"]}, None),
+        ({"type": "binary", "values": ["no", "yes"], "missing": "yes"}, "missing counted as 'yes'"),
+        ({"type": "categorical", "values": [3, 1, "x.0", False], "missing": "x.0"}, "missing counted as 'x.0'"),
+        ({"type": "categorical", "values": [3, 1, "x.0", False], "missing": False}, "missing counted as False"),
     ],
 )
-def test_the_value_that_stands_for_a_missing_one(feature: dict[str, Any], imputed: object) -> None:
-    found = Policy(epsilon=1, features={"a": feature}).features["a"].imputed
-    assert (type(found), found) == (type(imputed), imputed)
+def test_the_rule_for_missing_values_in_words(feature: dict[str, Any], rule: str | None) -> None:
+    assert Policy(epsilon=1, features={"a": feature}).features["a"].rule == rule
 
 
 # --- mistakes ---
@@ -262,6 +299,12 @@ ONE_MISTAKE = [
     (("correlation",), {"smokr": 0.1}, "correlation.smokr"),
     (("correlation",), {"smoker": "0.1"}, "correlation.smoker"),
     (("correlation",), {"default": 2}, "correlation.default"),
+    (("correlation",), {"default": {}}, "correlation.default"),
+    (("correlation",), {"smoker": {"odds": 0.9}}, "correlation.smoker.odds"),
+    (("correlation",), {"smoker": {"odds": 2, "q": 1.1}}, "correlation.smoker.q"),
+    (("correlation",), {"smoker": {"colour": 2, "odds": 2}}, "correlation.smoker.colour"),
+    *((("correlation",), {"odds": odds}, "correlation.odds") for odds in (0.99, 0, -2, math.inf, math.nan, True, "2")),
+    (("correlation",), {"odds": None}, "correlation"),
     (("correlation",), {"pairs": []}, "correlation.pairs"),
     (("correlation",), {"pairs": ""}, "correlation.pairs"),
     (("correlation",), {"pairs": {"nobody": {"smoker": 0.1}}}, "correlation.pairs.nobody"),
@@ -304,6 +347,7 @@ def test_the_sentence_names_the_value_and_what_is_accepted() -> None:
         (("tasks", 0, "mean", 1), "incme", "income"),
         ((*REGRESSION, "intersept"), True, "intercept"),
         (("correlation",), {"smokers": 0.1}, "smoker"),
+        (("correlation",), {"smoker": {"ods": 2}}, "odds"),
         (("correlation",), {"pilot": "s.csv", "confidense": 0.9}, "confidence"),
     ],
 )
@@ -443,6 +487,8 @@ ODD_WORDS = [
     "1e5",
     "null",
     "OneQ",
+    "odds",
+    "q",
     "~",
     "<<",
     "0",
@@ -488,15 +534,19 @@ def documents(draw: st.DrawFn, most: int = 5, files: bool = True, heaviest: floa
     epsilon = st.sampled_from([0.3, 1, 3.0, 20]) | st.floats(1e-300, 20)
     document: dict[str, Any] = {"epsilon": draw(epsilon), "features": named}
     distance = st.sampled_from([0, 0.01, 0.2, 1]) | st.floats(0, 1)
+    both = st.fixed_dictionaries({"odds": st.floats(1, 1e300)}, optional={"q": distance})
+    stated = both | distance.map(lambda q: {"q": q}) if named.keys() & {"q", "odds"} else both | distance
     anyone = st.sampled_from(sorted(named))
     path = st.from_regex(r"[a-z]{1,8}(/[a-z]{1,8})?\.csv", fullmatch=True)
     words = sorted(named.keys() ^ {"default"})  # a feature of that name cannot be meant by it
     pairs = st.dictionaries(anyone, st.dictionaries(anyone, distance))
     sources = [
         distance,
-        st.dictionaries(st.sampled_from(words), distance) if words else st.just({}),
+        st.dictionaries(st.sampled_from(words), stated) if words else st.just({}),
         st.fixed_dictionaries({"pairs": pairs | path if files else pairs}),
     ]
+    if not named.keys() & {"q", "odds"}:
+        sources.append(both)
     if files:
         extras = {"confidence": st.floats(0.01, 0.99), "model": st.sampled_from(["pairs", "tree"])}
         sources += [
@@ -554,17 +604,19 @@ def _paths(correlation: Any) -> list[tuple[str, str]]:
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(document=documents())
-def test_defaults_and_imputed_values_are_always_usable(document: dict[str, Any]) -> None:
+def test_defaults_and_missing_values_are_always_usable(document: dict[str, Any]) -> None:
     policy = Policy(**document)
     assert policy.tasks
     for name, feature in policy.features.items():
         given_feature = document["features"][name]
         assert feature.delta == given_feature.get("delta", document["epsilon"])
         assert feature.label == given_feature.get("label", name)
-        if feature.type == "numeric":
-            assert feature.bounds[0] <= feature.imputed <= feature.bounds[1]
+        if feature.missing is None:
+            assert "missing" not in given_feature
+        elif feature.type == "numeric":
+            assert feature.bounds[0] <= feature.missing <= feature.bounds[1]
         else:
-            assert feature.imputed in (feature.values or (0, 1))
+            assert feature.missing in (feature.values or (0, 1))
 
 
 JUNK = st.recursive(

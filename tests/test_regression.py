@@ -14,14 +14,14 @@ import pytest
 from scipy.stats import binom, norm
 
 from bcdp import InputError, Plan, Policy, SurveyRegressor, Tally, estimate, make_plan, privatize
-from bcdp.cascade import trust_region
-from bcdp.experiments.regression import DELTA, EPSILON, RADIUS, THETA, excess_risk, population
-from bcdp.experiments.survey import survey_of
-from bcdp.regression import RegressionEstimate, fit
-from bcdp.regression.fit import Noise, centred
-from bcdp.regression.moments import drawn_again, moments
-from bcdp.survey.moments import Column, Product, columns, moment_weights
-from bcdp.tally import SurveyTally
+from bcdp.compare.regression import DELTA, EPSILON, RADIUS, THETA, excess_risk, population
+from bcdp.compare.survey import survey_of
+from bcdp.mechanisms.cascade import trust_region
+from bcdp.mechanisms.survey.tally import SurveyTally
+from bcdp.statistics import Product, Single
+from bcdp.statistics.columns import Column, Moments, moment_targets, moment_weights, moments
+from bcdp.statistics.least_squares import Noise, centred
+from bcdp.statistics.regression import RegressionEstimate, fit
 from helpers import full_kernel, sizes_of, tally_of
 
 FEATURES: dict[str, Any] = {
@@ -40,6 +40,14 @@ def mixed_policy(**changes: Any) -> Policy:
 def with_counts(plan: Plan, law: np.ndarray, people: int) -> SurveyTally:
     """A tally with the counts that are expected of so many people."""
     return tally_of(plan, np.rint(law * people).astype(int))
+
+
+def moments_of(tally: SurveyTally, found: RegressionEstimate, draws: int = 0) -> Moments:
+    """The moments of a regression with an intercept, as they are or drawn again."""
+    policy, decoder = tally.plan.policy, tally.decoder()
+    targets = moment_targets(policy, found.design, intercept=True)
+    means = decoder.bootstrap(targets, draws) if draws else decoder.means(targets)
+    return moments(policy, found.design, means)
 
 
 def law_of(plan: Plan, prior: np.ndarray) -> np.ndarray:
@@ -113,19 +121,19 @@ def test_without_an_intercept_the_line_passes_through_the_middle_of_every_range(
 def test_what_is_asked_for_a_regression() -> None:
     """Squares of numbers and all pairs of different features; nothing that is known or follows."""
     policy = mixed_policy()
-    regression = policy.tasks[0].regression  # type: ignore[union-attr]
-    design = columns(policy, regression)
+    regression = policy.tasks[0].regression  # type: ignore[attr-defined]
+    design = regression.design(policy)
     assert design == (Column("ill"), Column("age"), Column("region", 1), Column("region", 2), Column("hours"))
     asked: dict[Any, float] = {}
-    for target, weight in moment_weights(policy, regression):
+    for target, weight in moment_weights(policy, design, intercept=True):
         asked[target] = asked.get(target, 0.0) + weight
     products = {target for target in asked if isinstance(target, Product)}
     assert len(products) == 2 + 9  # two squares, and ten pairs of columns without that of two regions
     assert asked[Product(("age",), (None,))] == 0.25
     assert asked[Product(("age", "region"), (None, 2))] == 2.0
-    assert {target for target in asked if isinstance(target, str)} == set(FEATURES)
+    assert {target for target in asked if isinstance(target, Single)} == set(map(Single, FEATURES))
     known = mixed_policy(intercept=False, features=["ill", "age"])
-    means = [t for t, _ in moment_weights(known, known.tasks[0].regression) if isinstance(t, str)]  # type: ignore[union-attr]
+    means = [target for target, _ in known.tasks[0].targets(known) if isinstance(target, Single)]
     assert means == []
 
 
@@ -145,7 +153,7 @@ def draw(scenario: tuple[Plan, np.ndarray], people: int, rng: np.random.Generato
 
 
 def fitted(scenario: tuple[Plan, np.ndarray], tally: SurveyTally) -> RegressionEstimate:
-    return fit(tally, scenario[0].policy.tasks[0].regression, 0.95)  # type: ignore[union-attr]
+    return fit(tally.decoder(), scenario[0].policy.tasks[0].regression, 0.95)  # type: ignore[attr-defined]
 
 
 def theta_of(found: RegressionEstimate) -> np.ndarray:
@@ -161,7 +169,7 @@ def test_a_million_people_are_enough(scenario: tuple[Plan, np.ndarray]) -> None:
     for _ in range(100):
         tally = draw(scenario, 1_000_000, rng)
         found = fitted(scenario, tally)
-        errors.append(np.linalg.norm(moments(tally, found.design, means=False).second - population().second_moments))
+        errors.append(np.linalg.norm(moments_of(tally, found).second - population().second_moments))
         risks.append(excess_risk(theta_of(found)))
         assert found.remark == "The answers show that the features help to predict the target."
     assert np.mean(errors) <= 0.40
@@ -177,8 +185,7 @@ def test_never_worse_than_predicting_the_mean(scenario: tuple[Plan, np.ndarray],
     for _ in range(100):
         tally = draw(scenario, people, rng)
         risks.append(excess_risk(theta_of(fitted(scenario, tally))))
-        second = moments(tally, columns(scenario[0].policy, scenario[0].policy.tasks[0].regression), False)  # type: ignore[union-attr]
-        middle = centred(second, False)
+        middle = centred(moments_of(tally, fitted(scenario, tally)), False)
         if middle.known:
             plain.append(excess_risk(trust_region(middle.matrix, middle.slope, RADIUS)))
     nothing = excess_risk(np.zeros(9))
@@ -238,13 +245,13 @@ def test_a_constant_feature_does_not_hide_what_the_others_explain(mixed: tuple[P
     prior = np.zeros(mixed[1].shape)
     prior[0, 4, :, 12], prior[1, 4, :, 9] = 1 / 6, 1 / 6
     tally = with_counts(plan, law_of(plan, prior), 20_000)
-    regression = plan.policy.tasks[0].regression  # type: ignore[union-attr]
-    found = fit(tally, regression, 0.95)
+    regression = plan.policy.tasks[0].regression  # type: ignore[attr-defined]
+    found = fit(tally.decoder(), regression, 0.95)
     assert found.remark.startswith("The answers show that the features help to predict the target. Not counted")
     assert found.remark.endswith("vary: age.")
     assert -7.5 <= found.coefficients["ill"].value < -7.5 / 2
-    middle = centred(moments(tally, found.design, means=True), intercept=True)
-    noise = Noise.of(middle, centred(drawn_again(tally, found.design, True, 500), intercept=True))
+    middle = centred(moments_of(tally, found), intercept=True)
+    noise = Noise.of(middle, centred(moments_of(tally, found, draws=500), intercept=True))
     assert noise.varies.tolist() == [True, False, True, True]
     each = noise.slope / noise.scale
     drowned = 3 * math.sqrt(2 * float((each**2).sum()))
@@ -261,9 +268,9 @@ def test_ridge_and_radius_are_kept(mixed: tuple[Plan, np.ndarray], changes: dict
     """A stated ridge is the only shrinkage; coefficients stay within the ball, on the [-1, 1] scale."""
     plan, prior = make_plan(mixed_policy(**changes)), mixed[1]
     tally = with_counts(plan, law_of(plan, prior), 10**12)
-    regression = plan.policy.tasks[0].regression  # type: ignore[union-attr]
-    found = fit(tally, regression, 0.95)
-    middle = centred(moments(tally, found.design, means=True), intercept=True)
+    regression = plan.policy.tasks[0].regression  # type: ignore[attr-defined]
+    found = fit(tally.decoder(), regression, 0.95)
+    middle = centred(moments_of(tally, found), intercept=True)
     scale = np.array([2, 2 / 60, 2, 2]) * 20
     theta = theta_of(found) / scale
     matrix = middle.matrix + changes.get("ridge", 0.0) * np.eye(4)

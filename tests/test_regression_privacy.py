@@ -13,9 +13,10 @@ from scipy.stats import chisquare
 
 from bcdp import InputError, Plan, Policy, Tally, make_plan, privatize
 from bcdp.correlation import FinitePrior
+from bcdp.exact import TOTAL
 from bcdp.notions import levels
 from bcdp.plan import Certified, certify
-from bcdp.tables import TOTAL, binary, numeric
+from bcdp.tables import binary, numeric
 from helpers import (
     ROUNDING,
     exact_q,

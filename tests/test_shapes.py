@@ -10,14 +10,14 @@ import pytest
 from bcdp import Policy, make_plan
 from bcdp.correlation import correlation_of
 from bcdp.errors import InputError
+from bcdp.mechanisms.survey import information, lower_bound
+from bcdp.mechanisms.survey.design import design
+from bcdp.mechanisms.survey.kinds import Kind
+from bcdp.mechanisms.survey.limit import closed_form
+from bcdp.mechanisms.survey.planner import Setting
+from bcdp.mechanisms.survey.shapes import Demand, Place, best_shape, shaped_table
 from bcdp.notions import bcdp_from, levels
 from bcdp.plan import certify, joint_delta
-from bcdp.survey import information, lower_bound
-from bcdp.survey.design import design
-from bcdp.survey.kinds import Kind
-from bcdp.survey.limit import closed_form
-from bcdp.survey.planner import Setting
-from bcdp.survey.shapes import Demand, Place, best_shape, shaped_table
 from bcdp.tables import categorical_information
 from helpers import full_kernel, paper_plan, paper_policy
 

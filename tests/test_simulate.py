@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bcdp import InputError, Policy, make_plan
+from bcdp import InputError, Plan, Policy, make_plan
 from bcdp.cli.app import main
-from bcdp.comparison import compare, standard_error
+from bcdp.compare.baselines import compare, standard_error, uniform_plans
+from bcdp.compare.results import Row
+from bcdp.compare.simulation import NOTHING, PAPER, SURVEY, UNIFORM, simulate
 from bcdp.correlation import correlation_of
-from bcdp.experiments.results import Row
-from bcdp.experiments.simulation import NOTHING, PAPER, SURVEY, UNIFORM, simulate
-from bcdp.pictures import draw_simulation
+from bcdp.present.pictures import draw_simulation
 
 FEATURES: dict[str, Any] = {
     "ill": {"type": "binary", "delta": 0.3},
@@ -83,6 +83,21 @@ def test_errors_are_what_the_plan_foretells() -> None:
         assert row.mean == pytest.approx(expected, rel=0.25)
         assert 2 * row.mean != pytest.approx(expected, rel=0.25)
     assert of(found, "mean of age", SURVEY, 4_000).mean < of(found, "mean of age", UNIFORM, 4_000).mean
+
+
+def test_uniform_ldp_is_the_better_of_two_surveys(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = policy(tasks=[{"mean": ["ill", "age"]}, {"frequency": ["region"]}])
+    designed, even = uniform_plans(wanted)
+
+    def errors(*pair: Plan) -> dict[str, float]:
+        monkeypatch.setattr("bcdp.compare.simulation.uniform_plans", lambda policy: pair)
+        found = simulate(wanted, DATA, users=1_000, trials=20)
+        assert {row.curve for row in found} == {SURVEY, PAPER, UNIFORM, NOTHING}
+        return {row.panel: row.mean for row in found if row.curve == UNIFORM and row.n == 1_000}
+
+    one, other, both = errors(designed, designed), errors(even, even), errors(designed, even)
+    assert both == {panel: min(one[panel], other[panel]) for panel in one}
+    assert both not in (one, other)
 
 
 def test_results_do_not_depend_on_the_number_of_workers(rows: list[Row]) -> None:

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully suppo
 
 KEY = bytes(range(32))
 FEATURES: dict[str, Any] = {
-    "bit": {"type": "binary"},
+    "bit": {"type": "binary", "missing": 0},
     "number": {"type": "numeric", "bounds": [0, 10]},
     "kind": {"type": "categorical", "values": ["a", "b", "c"]},
 }
@@ -248,8 +248,11 @@ def test_mistakes_are_told_in_one_line(
     (tmp_path / "key").write_bytes(KEY)
     strange = PEOPLE.set_column(3, "kind", pa.array(["z"] * SIZE))
     pq.write_table(strange, tmp_path / "strange.parquet")
+    lacking = pa.array(np.where(np.arange(SIZE) % 40 == 0, np.nan, 5.0))
+    pq.write_table(PEOPLE.set_column(2, "number", lacking), tmp_path / "lacking.parquet", row_group_size=1000)
     keyed = ["--key-file", str(tmp_path / "key"), "--id-column", "id"]
     for source, options, message in (
+        ("lacking.parquet", keyed, "column 'number': 100 of 4,000 records have no value; accepted: complete records"),
         ("strange.parquet", keyed, "column 'kind': got a value that is not listed; accepted: 'a', 'b', 'c'"),
         ("people.parquet", [], "--engine spark: got no key and no id column; accepted: a key file and an id column"),
         ("nowhere", keyed, "there is no such file or table"),
@@ -268,6 +271,9 @@ def test_mistakes_are_told_in_one_line(
             engine.privatize(PLAN, people, KEY, ids)
     with pytest.raises(InputError, match="reports: got 'no column answer, menu'"):
         engine.tally(PLAN, people)
+    some = spark.createDataFrame(PEOPLE.set_column(2, "number", lacking))
+    with pytest.raises(Exception, match=r"in one of Spark's batches, column 'number': \d+ of [\d,]+ records have no"):
+        engine.privatize(PLAN, some, KEY, "id").toArrow()
 
 
 def test_a_missing_java_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -24,16 +25,17 @@ import pytest
 from bcdp import InputError, Plan, Policy, Tally, make_plan, privatize
 from bcdp.cli import main
 from bcdp.engines.local import in_order, privatize_file, tally_files
+from bcdp.exact import TOTAL
 from bcdp.files import BATCH_ROWS, read_batches, row_count, written_whole
 from bcdp.randomness import RecordWords
-from bcdp.tables import TOTAL, Dense
+from bcdp.tables import Dense
 from bcdp.tables.intervals import Intervals
 from helpers import small_disk
 
 KEY = bytes(range(32))
 FEATURES: dict[str, Any] = {
-    "bit": {"type": "binary"},
-    "number": {"type": "numeric", "bounds": [0, 10]},
+    "bit": {"type": "binary", "missing": 0},
+    "number": {"type": "numeric", "bounds": [0, 10], "missing": 5},
     "kind": {"type": "categorical", "values": ["a", "b", "c"], "missing": "b"},
 }
 PLAN = make_plan(Policy(epsilon=3, features=FEATURES, correlation=0.02))
@@ -97,6 +99,26 @@ def test_the_bytes_do_not_depend_on_workers_or_batches(tmp_path: Path, monkeypat
     assert len({output.read_bytes() for output in outputs}) == 1
     privatize_file(PLAN, data, tmp_path / "fresh.parquet")
     assert (tmp_path / "fresh.parquet").read_bytes() != outputs[0].read_bytes()
+
+
+@pytest.mark.parametrize("plan", ["survey", "cascade"])
+def test_a_file_with_missing_values_and_no_rule_is_refused_with_their_number(
+    plan: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the whole file, not of the batch that showed it first; nothing is written."""
+    ruleless = {name: {**feature, "missing": None} for name, feature in FEATURES.items() if name != "kind"}
+    made = make_plan(Policy(epsilon=3, features=ruleless | {"kind": FEATURES["kind"]}, mechanism=plan))
+    table = people(20_000)
+    data = write(table, tmp_path / "people.parquet")
+    monkeypatch.setattr("bcdp.files.BATCH_ROWS", 1024)
+    with pytest.raises(InputError) as caught:
+        privatize_file(made, data, tmp_path / "reports.parquet")
+    bits, numbers = (table.column(name).null_count for name in ("bit", "number"))
+    assert str(caught.value).startswith(
+        f"{data}: column 'bit': {bits:,} of 20,000 records have no value; "
+        f"column 'number': {numbers:,} of 20,000 records have no value; accepted: complete records, or `missing: VALUE`"
+    )
+    assert list(tmp_path.iterdir()) == [data]
 
 
 def test_work_is_done_ahead_in_order_and_stops_at_the_first_mistake() -> None:
@@ -382,7 +404,7 @@ def test_counts_that_are_none_are_refused(count: Any, message: str) -> None:
 def test_a_plan_with_very_many_answers_is_counted_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = privatize(PLAN, people(3000), KEY, "id")
     expected = Tally(PLAN).add(reports).to_dict()
-    monkeypatch.setattr("bcdp.tally._LARGEST_RECTANGLE", 0)
+    monkeypatch.setattr("bcdp.mechanisms.survey.tally._LARGEST_RECTANGLE", 0)
     assert Tally(PLAN).add(reports).to_dict() == expected
     with pytest.raises(InputError, match=r"reports\.answer: got 99999"):
         Tally(PLAN).add({"menu": [0], "answer": [99999]})
@@ -461,3 +483,20 @@ def test_texts_have_the_same_words_wherever_they_stand() -> None:
 def test_a_plan_read_from_its_text_gives_the_same_reports(plan: Plan) -> None:
     table = people(200)
     assert privatize(Plan.parse(plan.text), table, KEY, "id").equals(privatize(plan, table, KEY, "id"))
+
+
+def test_a_single_changed_bit_in_reports_is_noticed(tmp_path: Path) -> None:
+    """Another answer in the place of one is still a number; only the checksums that reports are written with tell."""
+    ours, bare = tmp_path / "ours.parquet", tmp_path / "bare.parquet"
+    privatize_file(PLAN, write(people(5000), tmp_path / "people.parquet"), ours)
+    pq.write_table(pq.read_table(ours), bare, compression="none")
+    counts = tally_files(PLAN, [ours]).to_dict()
+    unnoticed = dict.fromkeys((ours, bare), 0)
+    for path in unnoticed:
+        content = path.read_bytes()
+        for place in range(0, len(content), len(content) // 50):
+            path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+            with contextlib.suppress(InputError):
+                unnoticed[path] += tally_files(PLAN, [path]).to_dict() != counts
+    assert unnoticed[ours] == 0
+    assert unnoticed[bare] > 5

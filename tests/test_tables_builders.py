@@ -10,8 +10,8 @@ import pytest
 from scipy.optimize import linprog
 
 from bcdp.errors import InputError
+from bcdp.exact import TOTAL
 from bcdp.tables import (
-    TOTAL,
     Response,
     Table,
     binary,

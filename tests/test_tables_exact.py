@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bcdp.errors import InputError
-from bcdp.tables import TOTAL, Dense, binary, categorical, exp_down, hadamard, log_up, numeric, response, subset
+from bcdp.exact import TOTAL, exp_down, log_up
+from bcdp.tables import Dense, binary, categorical, hadamard, numeric, response, subset
 
 repeatable = settings(derandomize=True, deadline=None, max_examples=100)
 budgets = st.one_of(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bcdp.errors import InputError
+from bcdp.exact import TOTAL
 from bcdp.tables import (
-    TOTAL,
     Dense,
     Hadamard,
     Response,

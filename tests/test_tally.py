@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bcdp import InputError, Plan, Policy, Tally, make_plan, privatize
-from bcdp.cascade.device import coordinates, largest_estimates
-from bcdp.tally import CascadeTally, SurveyTally
+from bcdp.mechanisms.cascade.plans import coordinates, largest_estimates
+from bcdp.mechanisms.cascade.tally import CascadeTally
+from bcdp.mechanisms.survey.tally import SurveyTally
 
 KEY = bytes(range(32))
 repeatable = settings(derandomize=True, deadline=None, max_examples=60)
@@ -175,8 +176,8 @@ GOOD = {"menu": [0, 0], "answer": [0, 1]}
         ({"menu": [0.0, 0.0], "answer": [0, 0]}, "reports.menu: got 'type double with 0 missing'; accepted: whole"),
         ({"menu": ["0", "0"], "answer": [0, 0]}, "reports.menu: got 'type string"),
         ({"menu": [True, False], "answer": [0, 0]}, "reports.menu: got 'type bool"),
-        ({"menu": [0, 0]}, "reports: got 'columns menu'; accepted: columns menu and answer"),
-        ({"estimate": [0, 0]}, "reports: got 'columns estimate'; accepted: columns menu and answer"),
+        ({"menu": [0, 0]}, "reports: got 'no column answer'; accepted: columns menu and answer"),
+        ({"estimate": [0, 0]}, "reports: got 'no column menu and no column answer'; accepted: columns menu and answer"),
         (7, "table: int cannot be read"),
     ],
 )  # fmt: skip

@@ -20,7 +20,9 @@ from playwright.sync_api import Browser, Page, Request, expect
 from scipy.stats import chisquare
 
 from bcdp import Plan, Policy, Tally, estimate, make_plan
-from bcdp.tables import TOTAL, binary, response
+from bcdp.exact import TOTAL
+from bcdp.present.promise import operator_says, promises
+from bcdp.tables import binary, response
 
 TOKEN = "a-token-of-the-operator"
 POLICY: dict[str, Any] = {
@@ -212,7 +214,7 @@ def test_a_persons_own_limit_stops_the_device(visit: Visit) -> None:
     page = visit.open()
     fill(page)
     page.get_by_text("My own limits").click()
-    limit = page.get_by_label("any one of these questions")
+    limit = page.get_by_label("any one answer")
     limit.fill("1.22")
     ask(page)
     expect(page.get_by_role("alert")).to_have_text("This survey tells more than your limits allow.")
@@ -222,12 +224,116 @@ def test_a_persons_own_limit_stops_the_device(visit: Visit) -> None:
     ask(page)
     expect(page.get_by_role("alert")).to_contain_text("is not a factor")
     page.reload()
-    page.get_by_text("My own limits").click()
-    expect(limit).to_have_value("0.5")  # remembered
+    expect(limit).to_have_value("0.5")  # remembered, and still no limit, so it is shown
     limit.fill("20")
     fill(page)
     ask(page)
     expect(page.locator("#preview")).to_be_visible()
+
+
+LIE = "nothing assumed: q = 1”, checked by your device"
+
+
+def lying(plan: Plan) -> Plan:
+    """A plan that rests on q = 0, whatever its words say."""
+    document = {key: part for key, part in json.loads(plan.text).items() if key != "certificate"}
+    document["correlation"] |= {"default": 0.0, "source": LIE}
+    return Plan.certified(document)
+
+
+def shown_plan(visit: Visit, plan: Plan) -> Page:
+    visit.page.route("**/v1/plan", lambda route: route.fulfill(status=200, body=plan.text))
+    return visit.open()
+
+
+def test_the_condition_beside_send_it_comes_from_numbers(visit: Visit, plan: Plan) -> None:
+    page = shown_plan(visit, lying(plan))
+    fill(page)
+    ask(page)
+    rows = page.locator("#guarantees tbody tr")
+    expect(rows).to_have_count(len(plan.policy.features) + 1)
+    smoker = page.locator("#guarantees").get_by_role("row", name="Do you smoke?")
+    expect(smoker).to_contain_text("a guess at 50% becomes at most")
+    expect(smoker).to_contain_text("if the other answers do not move with it at all (q = 0)")
+    expect(smoker).to_contain_text("times with nothing assumed")
+    for row in rows.all():
+        assert "if the other answers" in row.inner_text() or "with nothing assumed" in row.inner_text()
+    assert page.locator("body").inner_text().count("q = 1") == 1
+    said = LIE.replace("”", '"')  # it cannot leave its quotation marks
+    expect(
+        page.locator("#guarantees").get_by_text(f"the operator says and nobody has checked: “{said}”.")
+    ).to_be_visible()
+    expect(page.locator(".good")).to_have_count(0)
+
+
+def high(epsilon: float) -> Plan:
+    """One answer of which the truth is told with odds of almost e^epsilon."""
+    return make_plan(Policy(epsilon=epsilon, features={"smoker": {"type": "binary"}}))
+
+
+def test_at_epsilon_20_nothing_is_green_and_nothing_is_answered(visit: Visit) -> None:
+    page = shown_plan(visit, high(20))
+    expect(page.get_by_role("status")).to_contain_text("does not answer this survey")
+    expect(page.get_by_role("status")).to_contain_text("at most 100.0%")
+    page.get_by_label("yes").check()
+    ask(page)
+    expect(page.locator("#preview")).to_be_hidden()
+    expect(page.locator(".note.good")).to_have_count(0)
+    assert visit.kept() == {}
+    limit = page.get_by_label("all answers together")
+    expect(limit).to_be_visible()
+    expect(limit).to_have_accessible_description("If left empty: 54.60 times, an epsilon of 4. This survey tells more "
+                                                 "than your limits allow.")  # fmt: skip
+    limit.fill("500000000")  # a person may decide otherwise, and the page is still not reassuring
+    limit.blur()
+    expect(page.get_by_role("status")).to_contain_text("computed this survey's promises again")
+    expect(page.locator(".note.good")).to_have_count(0)
+    ask(page)
+    page.route("**/v1/reports", lambda route: route.fulfill(status=200, json={"accepted": 1, "duplicate": 0}))
+    page.get_by_role("button", name="Send it").click()
+    expect(page.get_by_role("status")).to_contain_text("was received")
+    expect(page.locator(".note.good")).to_have_count(0)
+    assert visit.kept()["bcdp.limit-epsilon"] == "500000000"
+    assert "500000000" not in "".join(visit.sent())
+
+
+def test_a_limit_holds_for_an_answer_that_was_kept(visit: Visit) -> None:
+    page = shown_plan(visit, high(3))
+    page.get_by_label("yes").check()
+    ask(page)
+    page.get_by_text("My own limits").click()
+    page.get_by_label("all answers together").fill("2")
+    page.get_by_role("button", name="Send it").click()
+    expect(page.get_by_role("alert")).to_have_text("This survey tells more than your limits allow.")
+    expect(page.get_by_role("status")).to_contain_text("does not answer this survey")
+    assert visit.sent() == []
+
+
+@pytest.mark.parametrize(("epsilon", "calm", "green"), [
+    (2.19, "", True), (2.21, "", False), (2.21, "95", True), (1.0, "60", False), (1.0, "none", False),
+])  # fmt: skip
+def test_green_depends_on_what_a_guess_can_become(visit: Visit, epsilon: float, calm: str, green: bool) -> None:
+    """Odds of 9, that is 90%, are 2.197 nats."""
+    page = shown_plan(visit, high(epsilon))
+    page.get_by_text("My own limits").click()
+    limit = page.get_by_label("Green only if")
+    limit.fill(calm)
+    limit.blur()
+    expect(page.get_by_role("status")).to_contain_text("promises again")
+    expect(page.locator(".note.good")).to_have_count(int(green))
+
+
+def test_a_limit_of_the_factor_that_is_shown_is_kept(visit: Visit, plan: Plan) -> None:
+    """The same rule rounds what is shown and what is entered; a hundredth less is refused."""
+    page = visit.open()
+    told = page.locator("#promise tbody tr").last.locator("td").first.text_content() or ""
+    factor = float(told.removeprefix("at most ").partition(" ")[0])
+    page.get_by_text("My own limits").click()
+    limit = page.get_by_label("all answers together")
+    for entered, kept in ((f"{factor:.2f}", True), (f"{factor - 0.01:.2f}", False)):
+        limit.fill(entered)
+        limit.blur()
+        expect(page.get_by_role("alert")).to_have_count(0 if kept else 1)
 
 
 def test_mistakes_are_tied_to_their_fields(visit: Visit) -> None:
@@ -240,6 +346,9 @@ def test_mistakes_are_tied_to_their_fields(visit: Visit) -> None:
     expect(age).to_have_accessible_description("From 18 to 100. “17” is not a number from 18 to 100.")
     group = page.get_by_role("group", name="region")
     expect(group).to_have_accessible_description("Please choose one.")
+    for control in (age, group.get_by_label("east"), page.get_by_label("Your town")):
+        expect(control).to_have_attribute("required", "")  # no rule for whoever leaves it out
+    assert page.get_by_label("Yearly income").get_attribute("required") is None
     expect(page.get_by_label("Yearly income")).to_have_attribute("aria-invalid", "false")  # may be left out
     expect(page.get_by_label("Yearly income")).to_have_accessible_description(
         "Before tax. From 0 to 200,000. May be left empty: counts as 0."
@@ -248,7 +357,7 @@ def test_mistakes_are_tied_to_their_fields(visit: Visit) -> None:
     age.fill("18")
     fill(page)
     expect(page.locator(".error:visible")).to_have_count(0)
-    expect(page.get_by_role("status")).to_contain_text("they hold")
+    expect(page.get_by_role("status")).to_contain_text("with nothing assumed, a guess at 50%")
     assert visit.kept() == {}
 
 
@@ -284,7 +393,7 @@ def assert_readable(page: Page) -> None:
         assert box >= 44
 
 
-@pytest.mark.parametrize("width", [1100, 390])
+@pytest.mark.parametrize("width", [1280, 390, 320])
 def test_every_state_of_the_survey_is_readable(browser: Browser, server: str, width: int) -> None:
     visit = Visit(browser, server, width)
     page = visit.open()
@@ -308,6 +417,19 @@ def test_questions_come_in_the_policy_s_order(visit: Visit) -> None:
     text = page.locator("form").inner_text()
     places = [text.index(feature.get("label", name)) for name, feature in POLICY["features"].items()]
     assert places == sorted(places)
+
+
+def test_the_device_behind_the_form_refuses_what_the_form_must_ask_for(visit: Visit, plan: Plan) -> None:
+    script = """async ([text, record]) => {
+      const { answer, parsePlan } = await import("/bcdp.js");
+      const plan = await parsePlan(text);
+      try { return Object.keys(answer(plan, record)); } catch (error) { return error.message; }
+    }"""
+    record = {"age": 44, "income": 41000, "smoker": "yes", "region": "east", "town": "town 3"}
+    page = visit.open()
+    for name in record:
+        found = page.evaluate(script, [plan.text, {**record, name: None}])
+        assert found == ["menu", "answer"] if name == "income" else found.startswith(f"{name}: got no value; accepted:")
 
 
 def test_a_keyboard_is_enough(visit: Visit) -> None:
@@ -362,7 +484,9 @@ def small_plan(budget: float) -> Plan:
             "optimality_gap": None,
         },
     }
-    return Plan.parse(json.dumps(document))
+    plan = Plan.build(document)
+    plan.verify()
+    return plan
 
 
 def misfit(plan: Plan, levels: list[int], reports: np.ndarray) -> float:
@@ -445,7 +569,15 @@ def test_the_dashboard_shows_estimates_live_and_forgets_the_token(visit: Visit, 
         page.clock.run_for(5_000)
     assert int(page.locator("#people").inner_text()) >= before + 3
     expect(page.get_by_role("row", name="Yearly income").first).to_be_visible()
+    certificate = page.get_by_role("table", name="By how much whoever sees a report can raise the odds")
+    expect(certificate.get_by_role("row", name="Do you smoke?")).to_contain_text(
+        "if the other answers move by at most q"
+    )
     expect(page.get_by_role("row", name="town 11")).to_be_visible()
+    note = (
+        "Yearly income: missing counted as 0. Devices apply this before they answer: answers do not tell how many were"
+    )
+    expect(page.locator("#estimates > p")).to_have_text(f"{note} missing.")
     assert visit.kept() == {}
     assert TOKEN not in page.content()
     assert TOKEN not in page.url
@@ -467,26 +599,30 @@ def test_the_dashboard_tells_when_menus_are_not_drawn_as_planned(
 ) -> None:
     document: dict[str, Any] = {
         "people": sum(counts),
-        "estimates": estimate(Tally(plan)).to_dict(),  # nobody yet: all values are null
+        "estimates": {"level": 0.95},
+        "sections": [section.to_dict() for section in estimate(Tally(plan)).sections(plan.policy)],  # all are null
+        "note": None,
         "menus": [{"expected": 0.5, "count": count, "asks": ["smoker", "age"]} for count in counts],
         "epsilon": 2.0,
         "certificate": plan.certificate.model_dump(mode="json"),
+        "promises": [{"name": name, **promise.to_dict()} for name, promise in promises(plan).items()],
+        "operator_says": operator_says(plan),
         "features": {name: {"label": name, "type": "binary"} for name in POLICY["features"]},
     }
-    coefficient = {"value": 1.5, "se": 0.25, "low": 1.0, "high": 2.0}
-    document["estimates"]["regression"] = {
-        "target": "income",
-        "intercept": coefficient,
-        "coefficients": {"smoker": coefficient},
-        "explained": coefficient | {"value": None},
-        "remark": "A remark.",
-    }
+    number = {"value": 1.5, "se": 0.25, "low": 1.0, "high": 2.0, "answers": None, "possible": [None, None]}
+    document["sections"].append(
+        {
+            **{"subject": "income by least squares", "heads": ["", "coefficient"], "drawn": "points", "title": ""},
+            **{"interval": ", unshrunk", "remarks": ["A remark."], "note": ""},
+            "rows": [{"name": "smoker", "label": "income: smoker", **number}],
+        }
+    )
     visit.page.route("**/v1/estimates", lambda route: route.fulfill(status=200, json=document))
     page = visit.open("/dashboard")
     enter(page, TOKEN)
     expect(page.get_by_role("status")).to_contain_text(words)
-    regression = page.get_by_role("table", name="Regression of income. A remark.")
-    expect(regression.get_by_role("row", name="smoker")).to_have_text("smoker1.51 to 2")
+    regression = page.get_by_role("table", name="income by least squares. A remark.")
+    expect(regression.get_by_role("row", name="income: smoker")).to_have_text("income: smoker1.51 to 2")
     assert_readable(page)
     page.set_viewport_size({"width": 390, "height": 844})
     assert_readable(page)

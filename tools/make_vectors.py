@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.device import answers
-from bcdp.encoding import as_arrow, encode
+from bcdp.exact import TOTAL, chance_up, log_up, odds_up
+from bcdp.mechanisms.planning import make_plan
 from bcdp.plan import Plan, certify
-from bcdp.planning import make_plan
 from bcdp.policy import NumericFeature, Policy
-from bcdp.tables import TOTAL, Dense, Table, binary, hadamard, joint, numeric, response, subset
+from bcdp.policy.encoding import as_arrow, encode
+from bcdp.tables import Dense, Table, binary, hadamard, joint, numeric, response, subset
 
 FOLDER = Path(__file__).resolve().parent.parent / "vectors"
 MANY = 1000
@@ -77,8 +80,17 @@ def records_of(plan: Plan, seed: int, people: int) -> dict[str, list[Any]]:
         else:
             known = feature.values or (0, 1)
             values = [known[int(w) // 16 % len(known)] for w in words]
-        columns[name] = [None if w % 16 == 0 else value for w, value in zip(words, values, strict=True)]
+        seldom = _usual(feature) if feature.missing is None else None
+        columns[name] = [seldom if w % 16 == 0 else value for w, value in zip(words, values, strict=True)]
     return columns
+
+
+def _usual(feature: Any) -> Any:
+    """The middle of the bounds, or the first value."""
+    if isinstance(feature, NumericFeature):
+        low, high = feature.bounds
+        return low + (high - low) / 2
+    return (feature.values or (0, 1))[0]
 
 
 def reports_of(plan: Plan, seed: int, people: int) -> tuple[list[int], list[int]]:
@@ -181,6 +193,12 @@ def categories(size: int) -> dict[str, Any]:
     return {"type": "categorical", "values": [f"v{i}" for i in range(size)]}
 
 
+def hinting(*shares: int) -> Dense:
+    """Two answers, the first of these chances in percent, level by level, none of them in order."""
+    first = np.array(shares) * (TOTAL // 100)
+    return Dense(np.stack([first, TOTAL - first], axis=1))
+
+
 def numbers(menus: list[list[int]], correlation: Any) -> Plan:
     """Questions about numbers: rounded to some of 17 levels, multiplied, squared, or rounded otherwise."""
     asked: Asked = [
@@ -238,6 +256,33 @@ ROUNDED = {
     "rounded": ["x", "y"],
     "products": [["bit", ["x", "y"], 0.25], ["secret", ["x"], 0.125], ["secret", ["x", "y"], 0.1875]],
 }
+RANGED: dict[str, Any] = {
+    "wage": {**NUMBER, "ranges": [-2.0, 0.125, 9.5]},
+    "age": {"type": "numeric", "bounds": [0, 100], "missing": 30},
+    "part": BIT,
+}
+RANGES = {
+    "kind": "listed",
+    "source": "a sample",
+    "bounds": [
+        *[["wage", others, 0.0625] for others in (["age"], ["age", "part"], ["part"])],
+        *[["age", others, 0.25] for others in (["part"], ["part", "wage"], ["wage"])],
+        ["part", ["age", "wage"], 0.125],
+    ],
+    "rounded": ["age", "wage"],
+    "ranges": {"wage": [-2.0, 0.125, 9.5], "age": [25.0, 50.0, 75.0]},
+}
+ODDS = {
+    **RANGES,
+    "odds": [["age", ["part", "wage"], 1.0], ["part", ["age", "wage"], 3.0], ["wage", ["age", "part"], 1.5]],
+}
+ODDS_OF_EACH = {
+    "kind": "per feature",
+    "source": "a guess",
+    "default": 1.0,
+    "named": {"bit": 0.125, "kind": 0.0625},
+    "odds": {"default": 2.0, "named": {"kind": 1.5, "number": 1.25}},
+}
 MIXED: dict[str, Any] = {"bit": {**BIT, "missing": True}, "number": NUMBER, "kind": categories(3), "never": BIT}
 
 PLANS: dict[str, Callable[[], Plan]] = {
@@ -289,83 +334,54 @@ PLANS: dict[str, Callable[[], Plan]] = {
     "rounded": lambda: numbers([[0], [1, 2], [3], [4], [5, 6]], ROUNDED),
     "rounded-beside": lambda: numbers([[4, 6], [0]], ROUNDED),
     "rounded-otherwise": lambda: numbers([[7], [0]], ROUNDED),
+    "ranges": lambda: built(
+        RANGED,
+        [
+            (("wage", "part"), (5, 2), hinting(2, 9, 5, 3, 3, 9, 3, 9, 1, 9)),
+            (("age",), (2,), binary(0.5)),
+            (("part", "age", "wage"), (2, 3, 2), hinting(5, 4, 3, 3, 1, 2, 3, 5, 9, 9, 9, 8)),
+            (("age", "wage"), (2, 5), joint((2, 5), 0.7)),
+        ],
+        [[0, 1], [2], [3]],
+        RANGES,
+    ),
+    "odds": lambda: built(
+        RANGED,
+        [
+            (("wage", "part"), (5, 2), hinting(2, 9, 5, 3, 3, 9, 3, 9, 1, 9)),
+            (("age",), (2,), binary(0.5)),
+            (("part", "age", "wage"), (2, 3, 2), hinting(5, 4, 3, 3, 1, 2, 3, 5, 9, 9, 9, 8)),
+            (("part",), (2,), binary(1.25)),
+        ],
+        [[0, 1], [2], [1, 3]],
+        ODDS,
+    ),
+    "odds-of-each": lambda: built(
+        MIXED,
+        [
+            (("bit", "number"), (2, 2), joint((2, 2), 0.9)),
+            (("kind",), (3,), response(3, 0.4)),
+            (("kind", "bit"), (3, 2), subset(6, 2, 0.7)),
+            (("number",), (2,), binary(1.5)),
+            (("kind", "number"), (5,), response(5, 0.9), [2, None]),
+        ],
+        [[0, 1], [2, 3], [4], [1, 3]],
+        ODDS_OF_EACH,
+    ),
 }
 
 
-def refused() -> list[dict[str, str]]:
-    """Plans with one mistake each: a promise that is not kept, or a form that no planner writes."""
-    text = PLANS["menus"]().text
-    cases: list[dict[str, str]] = []
-
-    def case(why: str, change: Callable[[Any], object]) -> None:
-        document = json.loads(text)
-        change(document)
-        changed = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        assert changed != text, why
-        cases.append({"why": why, "plan": changed})
-
-    def lowered(holder: dict[str, float], key: str) -> None:
-        holder[key] = float(np.nextafter(holder[key], 0))
-
-    case("epsilon is claimed one double too low", lambda d: lowered(d["certificate"], "epsilon"))
-    for name in MIXED:
-        for key in ("certified", "c"):
-            if name != "never" or key == "certified":
-                case(f"{key} of {name} is claimed one double too low",
-                     lambda d, n=name, k=key: lowered(d["certificate"]["features"][n], k))  # fmt: skip
-    case("asked is not the delta", lambda d: d["certificate"]["features"]["bit"].update(asked=19.0))
-    case("less was asked", lambda d: (d["collection"]["features"]["kind"].update(delta=0.01),
-                                      d["certificate"]["features"]["kind"].update(asked=0.01)))  # fmt: skip
-    case("a claim is missing", lambda d: d["certificate"]["features"].pop("bit"))
-    case("more correlation than was counted on", lambda d: d["correlation"]["bounds"].pop(1))
-    case("a probability above 1", lambda d: d["correlation"]["bounds"][0].__setitem__(2, 1.5))
-    case("weights do not sum to 2^32", lambda d: d["menus"][1].update(weight=d["menus"][1]["weight"] + 1))
-    case("a menu of weight 0", lambda d: d["menus"].append({"weight": 0, "questions": [0]}))
-    case("a feature twice in a menu", lambda d: d["menus"][0].update(questions=[0, 2]))
-    case("no such question", lambda d: d["menus"][0].update(questions=[0, 9]))
-    case("no such table", lambda d: d["questions"][0].update(table=9))
-    case("a table of other levels", lambda d: d["questions"][0].update(table=1))
-    case("levels that a feature does not have", lambda d: d["questions"][1].update(levels=[4]))
-    case("an unknown kind of question", lambda d: d["questions"][0].update(kind="riddle"))
-    case("an unknown family", lambda d: d["tables"][0].update(family="other"))
-    case("a response that does not sum up", lambda d: d["tables"][0].update(keep=d["tables"][0]["keep"] - 1))
-    case("a response that lies more than it tells the truth", lambda d: d["tables"][0].update(keep=1, other=TOTAL // 3))
-    case("a row that does not sum up", lambda d: d["tables"][2]["weights"][0].__setitem__(0, 7))
-    case("a negative weight", lambda d: d["tables"][2]["weights"][0].__setitem__(0, -1))
-    case("a fraction as a weight", lambda d: d["tables"][2]["weights"][0].__setitem__(0, 0.5))
-    case("rows of different lengths", lambda d: d["tables"][2]["weights"][0].append(0))
-    case("an unknown key", lambda d: d.update(note="trust me"))
-    case("channels in a survey", lambda d: d["channels"].append({"features": ["bit"], "keep": TOTAL // 2}))
-    case("bounds in the wrong order", lambda d: d["collection"]["features"]["number"].update(bounds=[5, 1]))
-    case("an order that leaves a feature out", lambda d: d["collection"].update(order=["bit", "kind", "number"]))
-    case("an order with a feature twice", lambda d: d["collection"].update(order=[*MIXED, "bit"]))
-    case("an order of something else", lambda d: d["collection"].update(order=["bit", "kind", "never", 7]))
-    case("a value twice", lambda d: d["collection"]["features"]["kind"].update(values=["a", "b", "a"]))
-    case("a type that is not known", lambda d: d["collection"]["features"]["kind"].update(type="text"))
-    case("an epsilon that protects nobody", lambda d: d["collection"].update(epsilon=21.0))
-    text = PLANS["known-laws"]().text
-    case("a law that was counted on is missing", lambda d: d["correlation"]["laws"].pop(0))
-    case("laws that are further apart", lambda d: d["correlation"]["laws"][0].__setitem__(2, [[0.3, 0.7], [0.6, 0.4]]))
-    case("a law that is none", lambda d: d["correlation"]["laws"][0].__setitem__(2, [[0.4, 0.5], [0.55, 0.45]]))
-    case("a law of too many values", lambda d: d["correlation"]["laws"][0][2].__setitem__(0, [0.4, 0.5, 0.1]))
-    case("laws stated twice", lambda d: d["correlation"]["laws"].append(d["correlation"]["laws"][0]))
-    text = PLANS["never-given"]().text
-    case("a symbol that is never given hides the others", lambda d: d["certificate"]["features"]["secret"].update(
-        certified=0.0))  # fmt: skip
-    unmarked = {key: value for key, value in ROUNDED.items() if key not in ("rounded", "products")}
-    for what, menu in (("product", [3]), ("square", [4]), ("square beside it", [4, 6]), ("number of 4 levels", [7])):
-        text = numbers([menu], unmarked).text
-        case(f"a {what} that counts as if it were rounded once", lambda d: d["correlation"].update(rounded=["x", "y"]))
-    text = PLANS["rounded"]().text
-    case("a product that is known less well", lambda d: d["correlation"]["products"][2].__setitem__(2, 0.5))
-    case("a product stated twice", lambda d: d["correlation"]["products"].append(["bit", ["y", "x"], 0.25]))
-    case("only some of the numbers are rounded", lambda d: d["correlation"].update(rounded=["x"]))
-    case("rounded numbers named twice", lambda d: d["correlation"]["rounded"].append("x"))
-    case("rounded numbers without a name", lambda d: d["correlation"].update(rounded=[]))
-    text = PLANS["menus"]().text
-    cases.append({"why": "half a text", "plan": text[: len(text) // 2]})
-    cases.append({"why": "a key twice", "plan": text.replace('{"bcdp":1,', '{"bcdp":1,"bcdp":1,', 1)})
-    return cases
+def odds() -> list[dict[str, float | None]]:
+    """Levels on and beside the edges of the rule by which odds and chances are told; beyond 30 nats any odds."""
+    factors = [Fraction(n, 100) for n in (101, 110, 123, 200, 739, 900, 5460, 123_456, 48_516_519_541)]
+    chances = [Fraction(n, 1000 - n) for n in (501, 550, 900, 982, 998, 999)]
+    edges = [log_up(ratio) for ratio in factors + chances]
+    beside = [math.nextafter(level, side) for level in edges for side in (0.0, math.inf)]
+    plain = [0.0, 5e-324, 0.1, 0.2, 1.0, 2.0, 4.0, 20.0, math.log(1.23 + 5e-10), 30.0, math.nextafter(30.0, 31.0), 99.0]
+    return [
+        {"level": level, "odds": factor if (factor := odds_up(level)) < math.inf else None, "becomes": chance_up(level)}
+        for level in sorted([*edges, *beside, *plain])
+    ]
 
 
 def written(document: object) -> str:
@@ -375,7 +391,7 @@ def written(document: object) -> str:
 def main(folder: Path = FOLDER) -> None:
     documents: Mapping[str, object] = {
         **{name: vector(plan(), seed) for seed, (name, plan) in enumerate(PLANS.items(), start=1)},
-        "refused": refused(),
+        "words/odds": odds(),
     }
     for name, document in documents.items():
         (folder / f"{name}.json").write_text(written(document), encoding="utf-8")

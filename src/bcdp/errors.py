@@ -38,12 +38,28 @@ class InputError(ValueError):
     row: int | None = None
 
 
+class IncompleteError(InputError):
+    """Records without a value of a feature whose policy has no `missing` rule."""
+
+
 def refuse(name: str, value: object, accepted: str) -> InputError:
     """An `InputError` in the house's form, to be raised: `delta: got -1; accepted: a number of at least 0`."""
     shown = repr(value)
     if len(shown) > 200:
         shown = shown[:197] + "..."
     return InputError(f"{name}: got {shown}; accepted: {accepted}")
+
+
+def expect(name: str, value: object, kind: type, accepted: str) -> None:
+    """Refuses an argument of another kind by the name of its type: what it holds, perhaps people's data, is not told.
+
+    >>> expect("policy", {"epsilon": 1}, str, "text")
+    Traceback (most recent call last):
+    ...
+    bcdp.errors.InputError: policy: got an object of type dict; accepted: text
+    """
+    if not isinstance(value, kind):
+        raise InputError(f"{name}: got an object of type {type(value).__name__}; accepted: {accepted}")
 
 
 def accepted(mistake: Mapping[str, Any]) -> str:

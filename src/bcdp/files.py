@@ -79,7 +79,7 @@ def told_of(path: Path, rows: int = 0) -> Iterator[None]:
         yield
     except InputError as error:
         row = "" if error.row is None else f", row {rows + error.row:,}"
-        raise InputError(f"{path}{row}: {error}") from None
+        raise type(error)(f"{path}{row}: {error}") from None
 
 
 def ending(path: Path) -> str:
@@ -164,11 +164,14 @@ def _told_of_csv(path: Path, names: Sequence[str] = ()) -> Iterator[None]:
     except (pa.ArrowInvalid, csv.Error) as error:
         if "UTF8" in str(error):
             raise _not_utf8(path) from None
-        if found := re.match(r"In CSV column #(\d+): CSV conversion error", str(error)):
+        if found := re.match(
+            r"In CSV column #(\d+): (Row #\d+: )?CSV conversion error", str(error)
+        ):  # a row: one thread
             place = int(found[1])
             line = _line(path, lambda row: not _is_number(row[place]))
             raise InputError(
-                f"{path}: column '{names[place]}'{line}: got what is no number; accepted: a number, or nothing"
+                f"{path}: column '{names[place]}'{line}: got what is no number; accepted: a number, "
+                "or nothing where the policy states `missing`"
             ) from None
         line = _line(path, lambda row: len(row) != len(names))
         raise InputError(f"{path}{line}: cannot be read; accepted: {len(names)} columns in every line") from None

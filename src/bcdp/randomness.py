@@ -9,6 +9,7 @@ operating system and forgotten. Nothing here takes a seed.
 from __future__ import annotations
 
 import os
+import string
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -24,9 +25,9 @@ from scipy.special import ndtri
 from bcdp.errors import InputError, refuse
 
 KEY_BYTES = 32
-_DISTINCT_BYTES = (
-    16  # 32 random bytes show fewer distinct values with probability below 1e-15; typed passwords often do
-)
+# 32 random bytes show fewer different values with probability 1.5e-10, and are all text with probability 9e-14
+_DISTINCT_BYTES = 20
+_TEXT = frozenset(string.printable.encode())
 _LANES = 4  # an AES block holds four 32-bit words
 _NUMBER_END = 10**18  # ids from here on, and from its negative down, count as texts: 64 bits hold all numbers between
 _NUMBER_TEXT = r"\A(0|-?[1-9][0-9]{0,17})\z"
@@ -46,9 +47,18 @@ def check_key(key: bytes) -> bytes:
     if not isinstance(key, bytes) or len(key) != KEY_BYTES:
         size = f"{len(key)} bytes" if isinstance(key, bytes) else type(key).__name__
         raise refuse("key", size, f"exactly {KEY_BYTES} random bytes, for example from `head -c 32 /dev/urandom`")
-    if len(set(key)) < _DISTINCT_BYTES:
+    return check_random("key", key)
+
+
+def check_random(name: str, key: bytes) -> bytes:
+    """The key itself, if its 32 or more bytes do not look typed, counted or repeated."""
+    if len(key) < KEY_BYTES:
+        raise refuse(name, f"{len(key)} bytes", f"at least {KEY_BYTES} random bytes, from `head -c 32 /dev/urandom`")
+    typed = _TEXT.issuperset(key)
+    if typed or len(set(key)) < _DISTINCT_BYTES:
+        found = "are all text" if typed else f"hold only {len(set(key))} different values"
         raise InputError(
-            f"key: its {KEY_BYTES} bytes hold only {len(set(key))} different values, so it is not random; "
+            f"{name}: its {len(key)} bytes {found}, so it is not random; "
             "accepted: bytes from a random generator, for example `head -c 32 /dev/urandom`"
         )
     return key
@@ -92,7 +102,8 @@ def _arrow_ids(ids: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any] | pa.Array:
     if pa.types.is_integer(whole.type):
         return np.asarray(whole)
     if whole.type not in _TEXT_TYPES:
-        raise refuse("ids", str(whole.type), _ACCEPTED_IDS)
+        # the type of a record would name its keys
+        raise refuse("ids", "lists or records" if pa.types.is_nested(whole.type) else str(whole.type), _ACCEPTED_IDS)
     return whole.cast(pa.large_binary())
 
 

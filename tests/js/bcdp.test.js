@@ -28,6 +28,28 @@ test("a person's own limits are kept to the last digit", async () => {
   assert.throws(() => verifyPlan(plan, { maxEpsilon: NaN }), InputError);
 });
 
+test("a device has a limit unless another is set", async () => {
+  const plan = await planOf("menus"); // an epsilon of 20 was allowed, and is claimed
+  const claimed = { ...plan, certificate: { ...plan.certificate, epsilon: 4.5 } };
+  assert.throws(() => verifyPlan(claimed), /certificate.epsilon: got 4.5; accepted: at most 4, your own limit \(maxEps/);
+  verifyPlan(claimed, { maxEpsilon: 4.5 });
+  verifyPlan({ ...plan, certificate: { ...plan.certificate, epsilon: 4 } });
+});
+
+test("what the operator writes about q decides nothing", async () => {
+  const text = textOf("designed").replace(/"default":[0-9.]+/, '"default":0.0');
+  const words = 'nothing assumed: q = 1” checked';
+  const plan = await parsePlan(text.replace(/"source":"[^"]*"/, `"source":${JSON.stringify(words)}`));
+  const { guarantees, sentences } = explain(plan, { menu: 0, answer: 0 });
+  const smoking = guarantees.find(({ label }) => label === "Smoking");
+  assert.equal(smoking.condition, "if the other answers do not move with it at all (q = 0)");
+  assert.match(smoking.left, /^at most [0-9.]+ times with nothing assumed$/);
+  assert.ok(Number(/[0-9.]+/.exec(smoking.left)[0]) > smoking.odds);
+  const quoting = sentences.filter((sentence) => sentence.includes("q = 1"));
+  const said = 'Where q comes from, the operator says and nobody has checked: “nothing assumed: q = 1" checked”.';
+  assert.deepEqual(quoting, [said]);
+});
+
 test("logarithms round up, by at most one unit in the last place", () => {
   for (const [top, bottom, digits] of [
     [3n, 1n, "1.0986122886681098"],
@@ -64,7 +86,7 @@ test("names and labels may be any text, in any order", async () => {
   const plan = await parsePlan(text);
   assert.deepEqual([...plan.features.keys()], strange);
   verifyPlan(plan);
-  const record = JSON.parse('{"__proto__": 1}');
+  const record = JSON.parse(entries("1"));
   assert.deepEqual(answer(plan, record, Uint32Array.of(0, 0, 7)), { menu: 0, answer: 1 });
   assert.match(explain(plan, { menu: 0, answer: 1 }).sentences[1], /hints at nothing/);
 });
@@ -78,9 +100,11 @@ test("a feature is asked at most once in a menu, and no menu has weights left ov
 test("values are clipped, imputed or looked up, and anything else is refused", async () => {
   const plan = await planOf("joint"); // bit imputed as true, number in [-3.5, 12.25], kind v0 to v2
   const words = Uint32Array.of(0, 0, 2 ** 31, 0, 0); // the first menu, numbers rounded to the nearest level, the truth
-  const level = (record) => answer(plan, record, words).answer;
-  assert.equal(level({}), level({ bit: true, number: 4.375, kind: "v0" }));
-  assert.equal(level({ bit: null, number: NaN, kind: undefined }), level({}));
+  const rest = { number: 4.375, kind: "v0", never: 0 };
+  const level = (record) => answer(plan, { ...rest, ...record }, words).answer;
+  for (const nothing of [{}, { bit: null }, { bit: undefined }, { bit: NaN }]) {
+    assert.equal(level(nothing), level({ bit: true }));
+  }
   assert.equal(level({ bit: "1", number: Infinity }), level({ bit: 1, number: 12.25 }));
   assert.equal(level({ bit: "False", number: -1e308 }), level({ bit: 0, number: -3.5 }));
   assert.notEqual(level({ bit: 0 }), level({ bit: 1 }));
@@ -88,6 +112,21 @@ test("values are clipped, imputed or looked up, and anything else is refused", a
   for (const record of unknown) {
     assert.throws(() => level(record), InputError);
   }
+});
+
+test("a record without a value is refused, unless the feature has a rule", async () => {
+  const plan = await planOf("joint"); // bit has one; a number, three values and two values have none
+  const record = { bit: 0, number: 1, kind: "v1", never: 0 };
+  const store = new Store();
+  for (const name of ["number", "kind", "never"]) {
+    const { [name]: _, ...without } = record;
+    for (const lacking of [without, { ...record, [name]: null }, { ...record, [name]: NaN }]) {
+      assert.throws(() => answerOnce(plan, lacking, store), new RegExp(`^InputError: ${name}: got no value; accepted: `));
+    }
+  }
+  assert.equal(store.kept.size, 0);
+  const { bit: _, ...ruled } = record;
+  assert.ok(answerOnce(plan, ruled, store).id);
 });
 
 test("the answer is given once, whatever is entered later", async () => {
@@ -122,7 +161,8 @@ test("fresh words are as many as the longest menu reads, and differ", async () =
 test("plain words: what is hinted, with what chance, and the odds rounded up", async () => {
   const plan = await planOf("designed");
   const { sentences, hints, guarantees } = explain(plan, { menu: 0, answer: 0 });
-  assert.equal(sentences.length, 1 + hints.length + plan.features.size);
+  assert.equal(guarantees.length, plan.features.size + 1); // and all answers together
+  for (const { sentence, condition } of guarantees) assert.ok(sentences.includes(sentence) && sentence.includes(condition));
   for (const { least, most } of hints) assert.ok(0 < least && least < most && most < 1);
   const odds = Object.fromEntries(guarantees.map((guarantee) => [guarantee.label, guarantee.odds]));
   assert.equal(odds.Smoking, 1.23); // exp(0.2) = 1.2214

@@ -2,9 +2,10 @@
 
 from bcdp.audit.blackbox import Limit, MeanAudit, Measured, audit_mean, audit_mechanism
 from bcdp.audit.device import device_mechanism
-from bcdp.audit.exact import Evidence, Level, PlanAudit, audit_plan
+from bcdp.audit.exact import Evidence, Level, PlanAudit, audit_plan, finer_levels
 from bcdp.audit.population import (
     Population,
+    in_ranges,
     population_from_file,
     population_from_prior,
     population_from_records,
@@ -25,6 +26,8 @@ __all__ = [
     "audit_mechanism",
     "audit_plan",
     "device_mechanism",
+    "finer_levels",
+    "in_ranges",
     "population_from_file",
     "population_from_prior",
     "population_from_records",

@@ -11,7 +11,7 @@ from bcdp.audit.blackbox import Mechanism
 from bcdp.audit.population import Codes, Population, distinct_rows
 from bcdp.device import answers
 from bcdp.errors import refuse
-from bcdp.plan import Plan
+from bcdp.plan import Plan, check_menus
 from bcdp.randomness import RecordWords
 
 
@@ -29,8 +29,7 @@ def device_mechanism(plan: Plan, population: Population) -> Mechanism:
     >>> found.alarms(epsilon=plan.certificate.epsilon)
     ()
     """
-    if plan.mechanism != "survey":
-        raise refuse("plan.mechanism", plan.mechanism, "survey")
+    check_menus(plan)
     starts = np.cumsum([0, *(math.prod(symbols) for symbols in plan.symbols)])
     held = {name: population.held(plan.policy, name) for name in population.names}
 

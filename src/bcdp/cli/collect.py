@@ -12,11 +12,13 @@ from bcdp.cli.options import AsJson, PlanFile
 from bcdp.cli.output import check_output, progress, remark, same_file, show, show_json, table, working
 from bcdp.cli.records import told_unusual
 from bcdp.errors import InputError, refuse
-from bcdp.wording import interval, measured
+from bcdp.present.words import interval, measured, missing_note
 
 if TYPE_CHECKING:
     from bcdp.estimates import Estimates
     from bcdp.plan import Plan
+    from bcdp.policy import Policy
+    from bcdp.statistics import Section
     from bcdp.tally import Tally
 
 Engine = Annotated[
@@ -166,34 +168,36 @@ def estimate(
     made = Plan.load(plan)
     found = from_tally(count(made, tally), level)
     if plot is not None:
-        from bcdp.pictures import estimate_figure, save
+        from bcdp.present.pictures import estimate_figure, save
 
         save(estimate_figure(made, found), plot)
     if as_json:
         show_json(found.to_dict())
     else:
-        show(*_estimate_tables(found), *([f"{plot} drawn"] if plot else []))
+        note = missing_note({name: feature.rule for name, feature in made.policy.features.items()})
+        show(*_estimate_tables(made.policy, found), *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
 
 
-def _estimate_tables(found: Estimates) -> list[Any]:
-    share = f"{100 * found.level:g}% interval"
+def _estimate_tables(policy: Policy, found: Estimates) -> list[Any]:
     parts: list[Any] = [f"{found.people:,} reports"]
-    if found.means:
-        rows = [[name, measured(m.value, m.se), m.se, interval(m), m.answers] for name, m in found.means.items()]
-        parts += ["", table(["feature", "mean", "std. error", share, "answers"], rows)]
-    for name, categories in found.frequencies.items():
-        rows = [
-            [str(v), measured(e.value, e.se), measured(e.raw, e.se), e.se, interval(e)] for v, e in categories.items()
+    for section in found.sections(policy):
+        parts += [
+            "",
+            *([section.title] if section.title else []),
+            _section_table(section, found.level),
+            *section.remarks,
         ]
-        answers = next(iter(categories.values())).answers
-        parts += ["", f"{name}, from {answers:,} answers"]
-        parts += [table(["value", "frequency", "unprojected", "std. error", share], rows)]
-    for fitted in found.regressions:
-        numbers = {"intercept": fitted.intercept, **fitted.coefficients}
-        rows = [[name, c.value, c.se, f"{c.low:.5g} to {c.high:.5g}"] for name, c in numbers.items()]
-        explained = fitted.explained
-        parts += ["", f"{fitted.target} by least squares: coefficients in own units, shrunk as the noise asks"]
-        parts += [table(["", "coefficient", "std. error", f"{share}, unshrunk"], rows)]
-        parts += [f"share of variance explained: {explained.value:.3f} ({explained.low:.3f} to {explained.high:.3f})"]
-        parts += [fitted.remark]
     return parts
+
+
+def _section_table(section: Section, level: float) -> Any:
+    projected = any(row.raw is not None for row in section.rows)
+    counted = not section.title and any(row.answers is not None for row in section.rows)
+    share = f"{100 * level:g}% interval{section.interval}"
+    head = [*section.heads, *["unprojected"] * projected, "std. error", share, *["answers"] * counted]
+    rows = []
+    for row in section.rows:
+        value, se = measured(row.number.value, row.number.se), row.number.se
+        raw = [measured(row.raw, se)] if projected and row.raw is not None else []
+        rows.append([row.name, value, *raw, se, interval(row.number), *([row.answers] if counted else [])])
+    return table(head, rows)

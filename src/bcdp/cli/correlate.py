@@ -1,7 +1,8 @@
-"""`bcdp correlate`: from a sample, or a first private wave, to q, and to what an answer tells about other features."""
+"""`bcdp correlate`: from a sample, or a first private wave, to q and odds, and to what an answer tells about others."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _WIDEST = 18  # features whose matrix fits on a line
 _STRONGEST = 12
+_UP_TO = 0.99  # a q that is more says nothing
+_WORTH_STATING = 100.0  # odds that are more say next to nothing
 
 
 def correlate(
@@ -38,7 +41,8 @@ def correlate(
     """Estimate how much the features say of each other, with limits that hold together.
 
     The sample is treated as public: take volunteers, older public data, or a first wave collected with q = 1. Shows q
-    of each feature, of each pair, and how many nats a question about one feature tells about every other.
+    and odds of each feature, of each pair, and how many nats a question about one feature tells about every other; and
+    ends with lines for the policy. The odds against all others together are a guide from a model, and no limit.
 
     Example:
 
@@ -46,16 +50,16 @@ def correlate(
     """
     import numpy as np
 
+    from bcdp.correlation.leakage import leakage
     from bcdp.correlation.sources import write_pairs
     from bcdp.files import written_whole
-    from bcdp.leakage import leakage
-    from bcdp.pictures import draw_pairs
-    from bcdp.survey.planner import binding
+    from bcdp.mechanisms.survey.planner import binding
+    from bcdp.present.pictures import draw_pairs
 
     check_output("--output", output, policy, data, ending=".csv")
     check_output("--plot", plot, policy, data, ending=".png")
     with working("estimating"):
-        stated, found = _estimated(policy, data, confidence, model)
+        stated, found, guide = _estimated(policy, data, confidence, model)
         names = list(stated.features)
         bindings = {name: binding(stated, found, name) for name in names}
         budgets = {name: bindings[name].budget if budget is None else budget for name in names}
@@ -71,14 +75,24 @@ def correlate(
         "source": found.source,
         "confidence": confidence,
         "q": {name: found.q(name, set(names) - {name}) for name in names},
+        "odds_guide": guide,
         "pairs": {
-            i: {j: {"observed": found.observed.get((i, j)), "limit": found.q(i, {j})} for j in names if j != i}
+            i: {
+                j: {
+                    "observed": found.observed.get((i, j)),
+                    "limit": found.q(i, {j}),
+                    "odds_limit": _finite(found.odds(i, {j})),
+                }
+                for j in names
+                if j != i
+            }
             for i in names
         },
         "budgets": budgets,
         "leakage": {i: dict(zip(names, row, strict=True)) for i, row in zip(names, leaks.tolist(), strict=True)},
         "largest_budgets": {name: bound.budget for name, bound in bindings.items()},
         "limited_by": {name: bound.by or "epsilon" for name, bound in bindings.items()},
+        "ranges": dict(found.ranges),
         "notes": list(found.notes),
     }
     if as_json:
@@ -87,15 +101,23 @@ def correlate(
         _show(document, [f"{path} written" for path in (output, plot) if path is not None])
 
 
-def _estimated(policy: Path, data: Path, confidence: float, model: Any) -> tuple[Policy, Estimated | Tree]:
+def _finite(odds: float) -> float | None:
+    return odds if odds < math.inf else None
+
+
+def _estimated(
+    policy: Path, data: Path, confidence: float, model: Any
+) -> tuple[Policy, Estimated | Tree, dict[str, float]]:
+    """The policy, the limits, and the odds that a model fits against all others together."""
     from bcdp.correlation import estimate_correlation, read_pilot
-    from bcdp.encoding import unusual
+    from bcdp.correlation.pilot import odds_guide
+    from bcdp.correlation.private_sample import correlation_from_wave
     from bcdp.errors import refuse
     from bcdp.files import told_of
     from bcdp.plan import Plan
     from bcdp.policy import Policy
+    from bcdp.policy.encoding import unusual
     from bcdp.tally import Tally
-    from bcdp.wave import correlation_from_wave
 
     if policy.suffix != ".json":
         stated = Policy.load(policy)
@@ -103,17 +125,21 @@ def _estimated(policy: Path, data: Path, confidence: float, model: Any) -> tuple
         with told_of(data):
             found = estimate_correlation(stated, sample, confidence, model, data.name)
         remark(*told_unusual(stated, unusual(stated, sample), len(sample)))
-        return stated, found
+        return stated, found, odds_guide(stated, sample)
     if model != "pairs":
         raise refuse("--model", model, "pairs, for a wave")
     plan = Plan.load(policy)
-    return plan.policy, correlation_from_wave(Tally.load(data, plan), confidence)
+    return plan.policy, correlation_from_wave(Tally.load(data, plan), confidence), {}
 
 
 def _show(document: dict[str, Any], written: list[str]) -> None:
     names = list(document["q"])
-    pairs = [(cell["limit"], i, j, cell["observed"]) for i, row in document["pairs"].items() for j, cell in row.items()]
-    strongest = [[f"{i} -> {j}", seen, limit] for limit, i, j, seen in sorted(pairs, reverse=True)[:_STRONGEST]]
+    guide = document["odds_guide"]
+    pairs = [(cell["limit"], i, j, cell) for i, row in document["pairs"].items() for j, cell in row.items()]
+    strongest = [
+        [f"{i} -> {j}", cell["observed"], limit, cell["odds_limit"]]
+        for limit, i, j, cell in sorted(pairs, key=lambda pair: pair[:3], reverse=True)[:_STRONGEST]
+    ]
     limited = [
         f"{name} is limited to {document['largest_budgets'][name]:.3g} by {by}"
         for name, by in document["limited_by"].items()
@@ -122,15 +148,19 @@ def _show(document: dict[str, Any], written: list[str]) -> None:
     parts: list[Any] = [
         f"Correlation {document['source']}",
         "",
-        "q of each feature: a limit on how far the law of all others together moves with it",
+        "All others together. q: a limit on how far their law moves with the feature. odds: by how much they move the",
+        "odds of a guess about it, as a logistic model fits them; a guide, no proof",
         table(
-            ["feature", "q", "budget alone"], [[name, document["q"][name], document["budgets"][name]] for name in names]
+            ["feature", "q, limit", "odds, guide", "budget alone"],
+            [[name, document["q"][name], guide.get(name, "-"), document["budgets"][name]] for name in names],
         ),
         *document["notes"],
         "",
-        "The strongest pairs: how far the law of the second moves with the first",
+        "The strongest pairs. q: how far the law of the second moves with the first. odds: by how much the second",
+        "moves the odds of a guess about the first",
         table(
-            ["pair", "observed", "limit"], [[pair, *("-" if x is None else x for x in row)] for pair, *row in strongest]
+            ["pair", "q, observed", "q, limit", "odds, limit"],
+            [[pair, *("-" if x is None else x for x in row)] for pair, *row in strongest],
         ),
     ]
     if len(names) <= _WIDEST:
@@ -138,7 +168,30 @@ def _show(document: dict[str, Any], written: list[str]) -> None:
         leaks = [[document["leakage"][i][j] for j in names] for i in names]
         parts += ["", "q of pairs, limits: how far the column's law moves with the row", _matrix(names, limits)]
         parts += ["", "Leakage in nats: what a question about the column tells about the row", _matrix(names, leaks)]
-    show(*parts, "", *limited, *written)
+    show(*parts, "", *limited, *written, "", *_lines(document["q"], guide))
+
+
+def _lines(q: dict[str, float], guide: dict[str, float]) -> list[str]:
+    """What may be written into a policy: the limits on q, and the odds of the guide as a person would state them."""
+    from yaml import dump
+
+    from bcdp.policy import Dumper
+
+    stated = {name: {"q": _up(q[name], 100)} if q[name] <= _UP_TO else {} for name in q}
+    for name, odds in guide.items():
+        stated[name] |= {"odds": _up(odds, 10)} if odds < _WORTH_STATING else {}
+    stated = {name: numbers for name, numbers in stated.items() if numbers}
+    if not stated:
+        return []
+    guided = ["# odds are a guide from these records: state what you believe of everybody, or leave them out"] * bool(
+        guide
+    )
+    lines = dump({"correlation": stated}, Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None)
+    return ["For the policy:", "", *guided, *lines.splitlines()]
+
+
+def _up(number: float, parts: int) -> float:
+    return math.ceil(number * parts) / parts
 
 
 def _matrix(names: list[str], rows: list[list[float | None]]) -> Any:

@@ -6,21 +6,31 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
 from bcdp.cli.options import AsJson
-from bcdp.cli.output import make_folder, progress, show, show_json, table, working
+from bcdp.cli.output import (
+    PROMISE_COLUMNS,
+    PROMISE_WORDS,
+    make_folder,
+    progress,
+    promise_cells,
+    show,
+    show_json,
+    table,
+    working,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from bcdp.audit import PlanAudit
-    from bcdp.demo import Truth
+    from bcdp.compare import Row
+    from bcdp.compare.fertility import Truth
     from bcdp.estimates import Estimates
-    from bcdp.experiments import Row
     from bcdp.plan import Plan
 
 _PEOPLE, _TRIALS = 100_000, 100  # of the simulated collections
@@ -54,10 +64,10 @@ def demo(
 
         bcdp demo
     """
-    from bcdp.comparison import compare
-    from bcdp.demo import fertility, truth
-    from bcdp.pictures import gain_figure, save
-    from bcdp.report import write_report
+    from bcdp.compare.baselines import compare
+    from bcdp.compare.fertility import fertility, truth
+    from bcdp.present.pictures import gain_figure, save
+    from bcdp.present.report import write_report
 
     started, step = time.monotonic(), _Step(output, as_json)
     make_folder("--output", output)
@@ -80,27 +90,25 @@ def demo(
 def _planned(step: _Step, women: pa.Table) -> Plan:
     from pyarrow import parquet
 
-    from bcdp.demo import POLICY
-    from bcdp.planning import make_plan
+    from bcdp.compare.fertility import POLICY
+    from bcdp.mechanisms.planning import make_plan
     from bcdp.policy import Policy
-    from bcdp.wording import odds, sure
+    from bcdp.present.promise import conditions, promises
 
     (step.folder / "policy.yaml").write_text(POLICY, encoding="utf-8")
     parquet.write_table(women, step.folder / "women.parquet")
     step.starts(
         "1. A policy says what is asked and how sensitive each answer is; a plan decides what each device is asked.",
         f"plan @policy.yaml -o @plan.json --users {len(women)}",
-        "The plan proves how far a report can move the odds of a guess about each feature, whatever correlation",
-        "within the policy's assumption gives away:",
+        "The plan proves how far a report can move the odds of a guess about each feature, on the condition below:",
     )
     with working("planning") as tell:
         plan = make_plan(Policy.load(step.folder / "policy.yaml"), progress=tell)
     plan.save(step.folder / "plan.json")
-    rows = []
-    for name, feature in plan.policy.features.items():
-        certified = plan.certificate.features[name].certified
-        rows.append([feature.label, feature.delta, odds(certified), sure(certified)])
-    step.say(table(["feature", "delta asked", "odds times, at most", "50% becomes at most"], rows))
+    promised = promises(plan)
+    rows = [[p.label, plan.policy.features[name].delta, *promise_cells(p)] for name, p in promised.items()]
+    step.say(table(["feature", "delta asked", *PROMISE_COLUMNS], rows))
+    step.say(*(f"   {line}" for line in (*conditions({p.label: p for p in promised.values()}), *PROMISE_WORDS)))
     return plan
 
 
@@ -109,8 +117,8 @@ def _collected(step: _Step, plan: Plan, women: pa.Table, known: Truth) -> Estima
 
     from bcdp.device import privatize
     from bcdp.estimates import estimate
+    from bcdp.present.words import interval, measured
     from bcdp.tally import Tally
-    from bcdp.wording import interval, measured, share_of
 
     step.starts(
         f"2. {len(women):,} devices answer. Two small numbers leave each: which menu chance drew, and the answer.",
@@ -128,13 +136,11 @@ def _collected(step: _Step, plan: Plan, women: pa.Table, known: Truth) -> Estima
     tally = Tally(plan).add(reports)
     tally.save(step.folder / "tally.json")
     found = estimate(tally)
-    numbers: list[tuple[str, Any, Any]] = [
-        (share_of(plan.policy.features[name]), mean, known[name]) for name, mean in found.means.items()
-    ]
-    for name, shares in found.frequencies.items():
-        true: Any = known[name]
-        numbers += [(f"{plan.policy.features[name].label} = {value}", e, true[value]) for value, e in shares.items()]
-    rows = [[label, measured(e.value, e.se), interval(e), measured(true, e.se)] for label, e, true in numbers]
+    rows = []
+    for row in (row for section in found.sections(plan.policy) for row in section.rows):
+        true, error = row.truth(known), row.number.se
+        rows.append([row.label, measured(row.number.value, error), interval(row.number)])
+        rows[-1].append("" if true is None else measured(true, error))
     step.say(table(["", "estimate", "95% interval", "truth"], rows))
     return found
 
@@ -160,10 +166,10 @@ def _both(audited: PlanAudit) -> tuple[float, float]:
 
 
 def _simulated(step: _Step, plan: Plan, women: pa.Table) -> list[Row]:
-    from bcdp.experiments import write_csv
-    from bcdp.experiments.simulation import PAPER, SURVEY, UNIFORM, simulate
-    from bcdp.pictures import draw_simulation
+    from bcdp.compare import write_csv
+    from bcdp.compare.simulation import PAPER, SURVEY, UNIFORM, simulate
     from bcdp.policy import Policy
+    from bcdp.present.pictures import draw_simulation
 
     step.starts(
         f"5. Is it worth it? {_TRIALS} collections of {_PEOPLE:,} women, simulated in three ways, same guarantee.",

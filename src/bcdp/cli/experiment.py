@@ -16,7 +16,7 @@ from bcdp.cli.options import AsJson
 from bcdp.cli.output import make_folder, progress, show, show_json, table
 
 if TYPE_CHECKING:
-    from bcdp.experiments import Experiment, Row
+    from bcdp.compare import Experiment, Row
 
 
 def experiment(
@@ -44,8 +44,8 @@ def experiment(
         bcdp experiment mean -o figures
         bcdp experiment regression -o figures --trials 10 --n 100000
     """
-    from bcdp.experiments import SEED, find, run, write_csv
-    from bcdp.pictures import draw_experiment
+    from bcdp.compare import SEED, find, run, write_csv
+    from bcdp.present.pictures import draw_experiment
 
     found = find(name)
     make_folder("--output", output)

@@ -1,4 +1,4 @@
-"""`bcdp export`: the reports in a collector's store, as a file for tally and Spark."""
+"""`bcdp export`: the counts in a collector's store, as a tally."""
 
 from __future__ import annotations
 
@@ -8,41 +8,42 @@ from typing import Annotated
 import typer
 
 from bcdp.cli.options import AsJson, PlanFile, StoreUrl
-from bcdp.cli.output import check_output, progress, show, show_json
+from bcdp.cli.output import check_output, show, show_json
 from bcdp.errors import InputError
 
 
 def export(
     plan: PlanFile,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The reports to write, as Parquet.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The tally to write, as JSON.")],
     store: StoreUrl = "reports.db",
     as_json: AsJson = False,
 ) -> None:
-    """Write the reports in a store to a Parquet file, ids left out; the collector may run meanwhile.
+    """Write the counts in a store to a tally, which holds no ids and no order; the collector may run meanwhile.
 
     Example:
 
-        bcdp export plan.json --store reports.db -o reports.parquet
-        bcdp estimate plan.json reports.parquet
+        bcdp export plan.json --store reports.db -o tally.json
+        bcdp estimate plan.json tally.json
     """
-    from bcdp.collector.export import export_reports
     from bcdp.collector.store import StoreError, open_store
     from bcdp.files import written_whole
     from bcdp.plan import Plan
+    from bcdp.tally import Tally
 
-    check_output("--output", output, plan, Path(store), ending=".parquet")
+    check_output("--output", output, plan, Path(store), ending=".json")
     made = Plan.load(plan)
     if "://" not in store and not Path(store).exists():
         raise InputError(f"--store: there is no file {store}; accepted: a store of this plan")
     opened = open_store(store, made.id)
     try:
-        with written_whole(output) as draft, progress("export", total=None) as advance:
-            people = export_reports(made, opened, draft, advance)
+        tally = Tally(made).add(opened.counts())
     except StoreError as error:
         raise InputError(f"--store: {error}; accepted: a store of this plan") from None
     finally:
         opened.close()
+    with written_whole(output) as draft:
+        tally.save(draft)
     if as_json:
-        show_json({"plan": made.id, "reports": str(output), "people": people})
+        show_json({"plan": made.id, "tally": str(output), "people": tally.people})
     else:
-        show(f"{output} written: {people:,} reports for plan {made.id[:12]}..")
+        show(f"{output} written: {tally.people:,} reports counted for plan {made.id[:12]}..")

@@ -13,12 +13,12 @@ import typer
 
 from bcdp.cli.options import AsJson, MaxDelta, MaxEpsilon
 from bcdp.cli.output import show, show_json, table
-from bcdp.cli.verify import read_limits
+from bcdp.cli.verify import read_limits, read_named
 from bcdp.errors import refuse
 
 if TYPE_CHECKING:
-    from bcdp.ledger import Ledger
     from bcdp.plan import Plan
+    from bcdp.plan.ledger import Ledger
 
 REFUSED = 1
 
@@ -36,8 +36,17 @@ def ledger(
     plan: Annotated[Path | None, typer.Argument(metavar="[PLAN]", help="The plan to add.")] = None,
     date: Annotated[str | None, typer.Option(metavar="D", help="When it was answered; today if left out.")] = None,
     q: Annotated[
-        float | None,
-        typer.Option(metavar="Q", min=0.0, max=1.0, help="Bounds how everything asked depends on a feature."),
+        list[str] | None,
+        typer.Option(
+            metavar="Q", help="Yours, for all plans together: one number, or NAME=Q for each feature; kept by add."
+        ),
+    ] = None,
+    odds: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ODDS",
+            help="Likewise: by how much all else asked could move the odds of a guess; inf for no limit.",
+        ),
     ] = None,
     max_epsilon: MaxEpsilon = None,
     max_delta: MaxDelta = None,
@@ -46,16 +55,17 @@ def ledger(
     """Keep account of what one person has told: epsilon and c add up over plans, delta follows from the sums.
 
     The person's limits are kept in the ledger; adding a plan that would exceed them is refused, with exit code 1.
-    Answering the same plan again adds nothing, because a device repeats its answer.
+    Answering the same plan again adds nothing, because a device repeats its answer. Over several plans q counts as 1
+    and odds have no limit, unless you state how far everything asked in any of them, together, goes with a feature.
 
     Examples:
 
         bcdp ledger add me.json plan.json --max-epsilon 4 --max-delta smoker=0.5
-        bcdp ledger show me.json --q 0.1
+        bcdp ledger show me.json --odds 2 --q 0.1
     """
     from bcdp.files import locked
-    from bcdp.ledger import Ledger
     from bcdp.plan import Plan
+    from bcdp.plan.ledger import Ledger
 
     if (action is Action.add) != (plan is not None):
         raise refuse("PLAN", None if plan is None else str(plan), "a plan to add, and none to show")
@@ -63,31 +73,62 @@ def ledger(
         raise refuse("LEDGER", str(file), "an existing ledger, made by bcdp ledger add")
     objections: tuple[str, ...] = ()
     if plan is None:
-        spent = _limited(Ledger.load(file), max_epsilon, max_delta)
+        spent = _stated(Ledger.load(file), max_epsilon, max_delta, q, odds)
     else:
         answered, day, place = Plan.load(plan), _day(date), file.resolve()
         with locked(place):
-            spent, objections = _added(_limited(Ledger.load(place), max_epsilon, max_delta), answered, day)
+            spent, objections = _added(_stated(Ledger.load(place), max_epsilon, max_delta, q, odds), answered, day)
             spent.save(place)
     if as_json:
-        show_json(_document(spent, q, objections))
+        show_json(_document(spent, objections))
     else:
-        _show(spent, q, objections)
+        _show(spent, objections)
     if objections:
         raise typer.Exit(REFUSED)
 
 
-def _limited(spent: Ledger, max_epsilon: float | None, max_delta: list[str] | None) -> Ledger:
-    """The ledger with the limits stated now in place of those it had."""
-    from bcdp.ledger import Limits
+def _stated(
+    spent: Ledger,
+    max_epsilon: float | None,
+    max_delta: list[str] | None,
+    q: list[str] | None,
+    odds: list[str] | None,
+) -> Ledger:
+    """The ledger with the limits, the q and the odds stated now in place of those it had."""
+    from bcdp.plan.ledger import Limits
 
     epsilon = spent.limits.epsilon if max_epsilon is None else max_epsilon
-    return replace(spent, limits=Limits(epsilon, {**spent.limits.delta, **read_limits(max_delta)}))
+    limits = Limits(epsilon, {**spent.limits.delta, **read_limits(max_delta)})
+    return replace(
+        spent,
+        limits=limits,
+        q=spent.q if q is None else _read("--q", q, 0, 1, "a number from 0 to 1"),
+        odds=spent.odds if odds is None else _limited(_read("--odds", odds, 1, math.inf, "a number of at least 1")),
+    )
+
+
+def _limited(stated: float | dict[str, float]) -> float | dict[str, float]:
+    """Without what is infinite: that states no limit, and takes an earlier one back."""
+    if isinstance(stated, dict):
+        return {name: odds for name, odds in stated.items() if odds < math.inf}
+    return stated if stated < math.inf else {}
+
+
+def _read(option: str, stated: list[str], low: float, high: float, accepted: str) -> float | dict[str, float]:
+    """One number, or a number for each feature."""
+    found = {}
+    for item in stated:
+        name, found[name] = read_named(item)
+        if not low <= found[name] <= high:
+            raise refuse(option, item, f"{accepted}, or one for a feature, for example smoker={max(low, 0.1):g}")
+    if "" in found and len(stated) > 1:
+        raise refuse(option, stated, "one number, or a feature and a number each time")
+    return found.get("", found)
 
 
 def _added(spent: Ledger, plan: Plan, day: str) -> tuple[Ledger, tuple[str, ...]]:
     """The ledger with the plan, or as it was and what speaks against the plan."""
-    from bcdp.ledger import release_of
+    from bcdp.plan.ledger import release_of
 
     if spent.holds(plan.id):
         return spent, ()
@@ -103,15 +144,16 @@ def _day(stated: str | None) -> str:
         raise refuse("--date", stated, "a date such as 2030-12-31") from None
 
 
-def _document(spent: Ledger, q: float | None, objections: tuple[str, ...]) -> dict[str, Any]:
+def _document(spent: Ledger, objections: tuple[str, ...]) -> dict[str, Any]:
     limits = spent.limits
     return {
         "epsilon": {"spent": spent.epsilon, "limit": limits.epsilon if limits.epsilon < math.inf else None},
         "features": {
             name: {
                 "c": spent.c(name),
-                "q": spent.q(name) if q is None else q,
-                "delta": spent.delta(name, q),
+                "q": spent.q_of(name),
+                "odds": spent.odds_of(name) if spent.odds_of(name) < math.inf else None,
+                "delta": spent.delta(name),
                 "limit": limits.delta.get(name),
             }
             for name in spent.features
@@ -121,15 +163,17 @@ def _document(spent: Ledger, q: float | None, objections: tuple[str, ...]) -> di
     }
 
 
-def _show(spent: Ledger, q: float | None, objections: tuple[str, ...]) -> None:
-    document = _document(spent, q, objections)
-    rows = [["epsilon", "", "", spent.epsilon, spent.limits.epsilon]]
-    rows += [[f"delta {n}", f["c"], f["q"], f["delta"], spent.limits.delta.get(n, math.inf)]
+def _show(spent: Ledger, objections: tuple[str, ...]) -> None:
+    document = _document(spent, objections)
+    rows = [["epsilon", "", "", "", spent.epsilon, spent.limits.epsilon]]
+    rows += [[f"delta {n}", f["c"], f["q"], spent.odds_of(n), f["delta"], spent.limits.delta.get(n, math.inf)]
              for n, f in document["features"].items()]  # fmt: skip
     answered = [[release.date or "-", release.name, release.epsilon] for release in spent.releases]
     show(
         table(["date", "plan", "epsilon"], answered),
         "",
-        table(["level", "c", "q", "spent", "limit"], rows),
+        table(["level", "c", "q", "odds", "spent", "limit"], rows),
+        *["q and odds: yours where you state them (--q, --odds), else 1 and no limit: no plan's speak of several plans"]
+        * (len(answered) > 1),
         *(f"REFUSED: {objection}" for objection in objections),
     )

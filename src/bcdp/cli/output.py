@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -16,9 +16,19 @@ from rich.table import Table
 from rich.text import Text
 
 from bcdp.errors import refuse
-from bcdp.wording import number
+from bcdp.present.words import finer_guesses, number, odds, sure
+
+if TYPE_CHECKING:
+    from bcdp.plan import Plan
+    from bcdp.present.promise import Promise
 
 PIPED_WIDTH = 100
+PROMISE_COLUMNS = ["odds", "50% becomes", "at 2q", "at q = 1"]
+PROMISE_WORDS = [
+    "odds, 50% becomes: on its condition, one report multiplies the odds of a guess about the feature by at most",
+    "this (rounded up), and a guess that was right with probability 50% becomes right with at most that.",
+    "at 2q, at q = 1: by at most this if the correlation is twice what was assumed, and with nothing assumed.",
+]
 
 
 def _console(*, stderr: bool = False) -> Console:
@@ -67,7 +77,13 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     return drawn
 
 
-def check_output(option: str, path: Path | None, *inputs: Path | None, ending: str = "") -> None:
+def promise_cells(promise: Promise) -> list[str]:
+    """The cells of `PROMISE_COLUMNS`."""
+    twice = "-" if promise.twice is None else f"x{odds(promise.twice)}"
+    return [f"x{odds(promise.level)}", sure(promise.level), twice, f"x{odds(promise.nothing)}"]
+
+
+def check_output(option: str, path: Path | None, *inputs: Path | None, ending: str | tuple[str, ...] = "") -> None:
     """Refuses, before any work, to write over an input, into no folder, or under a name that says something else."""
     if path is None:
         return
@@ -76,7 +92,8 @@ def check_output(option: str, path: Path | None, *inputs: Path | None, ending: s
     if path.exists() and not path.is_file() and not path.is_dir():
         return  # a device or a pipe, which has no ending
     if not path.name.lower().endswith(ending):
-        raise refuse(option, str(path), f"a name that ends in {ending}")
+        named = ending if isinstance(ending, str) else " or ".join(ending)
+        raise refuse(option, str(path), f"a name that ends in {named}")
     if path.is_dir() or not os.access(path.parent, os.W_OK):
         raise refuse(option, str(path), "a file in an existing folder that you may write to")
 
@@ -104,6 +121,16 @@ class _Rate(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         return Text(f"{task.speed:,.0f}/s" if task.speed else "")
+
+
+def finer_lines(plan: Plan, finer: Mapping[str, Mapping[int, float]], where: str) -> list[str]:
+    """What finer guesses about numbers were found to tell than those that their promises cover."""
+    lines = []
+    for name, levels in finer.items():
+        loud = max(levels.values()) > plan.certificate.features[name].certified
+        told = "WARNING: finer guesses, which its promise does not cover, tell more" if loud else "finer guesses"
+        lines.append(f"{name}: {told}; {where} {finer_guesses(levels)} (some of it by chance)")
+    return lines
 
 
 @contextmanager

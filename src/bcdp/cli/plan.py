@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bcdp.cli.bound import read_bound
 from bcdp.cli.options import AsJson, Users
-from bcdp.cli.output import check_output, remark, show, show_json, table, working
+from bcdp.cli.output import (
+    PROMISE_COLUMNS,
+    PROMISE_WORDS,
+    check_output,
+    finer_lines,
+    promise_cells,
+    remark,
+    show,
+    show_json,
+    table,
+    working,
+)
+from bcdp.cli.records import told_lacking
 from bcdp.errors import refuse
-from bcdp.wording import number, odds, unit_range
+from bcdp.present.words import number, odds, some, sure, together
 
 if TYPE_CHECKING:
-    from bcdp.comparison import Errors
+    from bcdp.audit.exact import Finer
+    from bcdp.compare.baselines import Errors
     from bcdp.correlation import Correlation
-    from bcdp.plan import Certified, Plan
+    from bcdp.plan import Plan
     from bcdp.policy import Policy
+    from bcdp.present.promise import Promise
 
 _MANY = 8  # features, beyond which equal rows are shown as one
-_NAMED = 4  # features that a row for many names
+_MOST_RECORDS = 50_000  # of a sample, on which finer guesses are tried
+_MOST_PRODUCTS = 2**33  # for that: some seconds
 _USELESS, _USEFUL = 0.1, 0.05  # half widths of 95% intervals, as shares of the range
 
 
@@ -32,22 +47,25 @@ def policy(
 ) -> None:
     """Write a policy to fill in, from the columns of a data file.
 
-    Only names and types are taken from the file. Bounds and values are left for you to state from public knowledge:
-    taken from people's data they would give some of it away. An existing policy is never replaced.
+    Only names and types are taken from the file, and whether any value is missing. Bounds and values are left for you
+    to state from public knowledge: taken from people's data they would give some of it away. How many values are
+    missing is told on stderr. An existing policy is never replaced.
 
     Example:
 
         bcdp policy people.csv -o policy.yaml
     """
     from bcdp.files import written_whole
-    from bcdp.skeleton import policy_skeleton
+    from bcdp.policy.skeleton import policy_skeleton
 
     check_output("--output", output, data)
     if output.is_file():
         raise refuse("--output", str(output), "a new file, because a policy that was filled in would be lost")
-    text = policy_skeleton(data)
+    lacking = list[str]()
+    text = policy_skeleton(data, lambda found, people: lacking.extend(told_lacking(found, people)))
     with written_whole(output) as draft:
         draft.write_text(text, encoding="utf-8")
+    remark(*lacking)
     if as_json:
         show_json({"policy": str(output)})
     else:
@@ -60,6 +78,9 @@ def plan(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="The plan to write, as JSON; else only shown.")
     ] = None,
     users: Users = 10_000,
+    bound: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A bound on any mechanism, by bcdp bound, to compare with.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Design the collection: what each device will be asked, and the proof of what that protects.
@@ -71,62 +92,70 @@ def plan(
 
         bcdp plan policy.yaml --users 50000
         bcdp plan policy.yaml -o plan.json
+        bcdp plan policy.yaml --bound bound.json
     """
-    from bcdp.comparison import compare
-    from bcdp.correlation import Stronger, correlation_of
+    from bcdp.compare.baselines import compare
+    from bcdp.correlation import correlation_of
     from bcdp.files import written_whole
-    from bcdp.plan import certify
-    from bcdp.planning import make_plan
+    from bcdp.mechanisms.planning import make_plan
     from bcdp.policy import Policy
+    from bcdp.present.promise import promises
 
-    check_output("--output", output, policy, ending=".json")
+    check_output("--output", output, policy, bound, ending=".json")
     stated = Policy.load(policy)
+    proved = None if bound is None else read_bound(bound, stated).least
     correlation = correlation_of(stated)
     remark(*_needless(stated))
     with working("planning") as tell:
         made = make_plan(stated, correlation, tell)
         compared = compare(made, correlation)
         errors = {name: compared[name] for name in stated.features}  # in the order of the policy
-        doubled, certain = (certify(made, Stronger(made.correlation_model, factor)) for factor in (2.0, math.inf))
-        limit = _limit(made, correlation)
+        promised = promises(made)
+        limit = _limit(made, correlation) if proved is None else None
+        finer = _finer(made, stated)
     if output is not None:
         with written_whole(output) as draft:
             made.save(draft)
-    document = _document(made, errors, doubled, certain, limit, users)
+    document = _document(made, errors, promised, users) | {"proved_limit": proved, "numerical_limit": limit}
     for name, limited in _bindings(made, correlation).items():
         document["features"][name] |= limited
+    for name, cuts in made.correlation_model.ranges.items():
+        document["features"][name] |= {"ranges": cuts, "finer": finer.get(name)}
     if as_json:
         show_json(document)
     else:
-        _show(made, document, output)
+        _show(made, document, promised, output)
+
+
+def _finer(made: Plan, stated: Policy) -> Finer:
+    """What finer guesses than those that the plan covers gain on the pilot sample, by the number of equal parts."""
+    from bcdp.audit import finer_levels, population_from_records
+    from bcdp.correlation import read_pilot
+    from bcdp.policy import Pilot
+
+    if not isinstance(stated.correlation, Pilot) or not made.menus or not made.correlation_model.ranges:
+        return {}
+    sample = read_pilot(stated.correlation.pilot, stated)
+    products = 2 * len(made.correlation_model.ranges) * sum(math.prod(symbols) for symbols in made.symbols)
+    most = min(_MOST_RECORDS, max(1, _MOST_PRODUCTS // products))
+    some = sample.take(list(range(0, len(sample), -(-len(sample) // most))))
+    return finer_levels(made, population_from_records(made, [some]))
 
 
 def _needless(policy: Policy) -> list[str]:
     """A sentence about the demands that ask for less than epsilon already promises."""
-    return _together(
+    return together(
         (name, f"delta {feature.delta:g} is above epsilon {policy.epsilon:g}, which already promises more")
         for name, feature in policy.features.items()
         if feature.delta > policy.epsilon
     )
 
 
-def _together(sentences: Iterable[tuple[str, str]]) -> list[str]:
-    """What is said of each feature, once for all of which the same is said."""
-    groups: dict[str, list[str]] = {}
-    for name, sentence in sentences:
-        groups.setdefault(sentence, []).append(name)
-    return [f"{_names(names)}: {sentence}" for sentence, names in groups.items()]
-
-
-def _names(names: list[str]) -> str:
-    return ", ".join(names[:_NAMED]) + f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
-
-
 def _bindings(made: Plan, correlation: Correlation) -> dict[str, dict[str, Any]]:
     """For each feature of a survey, how much could be asked of it alone, and whose demand forbids more."""
-    from bcdp.survey.planner import binding
+    from bcdp.mechanisms.survey.planner import binding
 
-    if made.mechanism != "survey":
+    if not made.menus:
         return {}
     found = {name: binding(made.policy, correlation, name) for name in made.policy.features}
     return {name: {"budget_alone": b.budget, "limited_by": b.by or "epsilon"} for name, b in found.items()}
@@ -139,25 +168,23 @@ def _limited(document: dict[str, Any]) -> list[str]:
         return by if by == "epsilon" else "its own delta" if by == name else f"the delta of {by}"
 
     features = document["features"].items()
-    return _together((name, f"limited by {reason(name, f['limited_by'])}") for name, f in features if "limited_by" in f)
+    return together((name, f"limited by {reason(name, f['limited_by'])}") for name, f in features if "limited_by" in f)
 
 
 def _limit(made: Plan, correlation: Correlation) -> float | None:
     """What no mechanism is known to beat, where that can be computed: surveys of the means of binary features."""
-    from bcdp.survey import lower_bound
+    from bcdp.mechanisms.survey import lower_bound
 
     binary = all(feature.type == "binary" for feature in made.policy.features.values())
     regression = any(task.kind == "regression" for task in made.policy.tasks)
     known = "laws" in made.correlation  # the bound is over all priors within q, and a known one may allow more
-    if made.mechanism != "survey" or not binary or regression or known:
+    if not made.menus or not binary or regression or known:
         return None
     return lower_bound(made.policy, correlation, made).numerical
 
 
-def _document(
-    made: Plan, errors: dict[str, Errors], doubled: Certified, certain: Certified, limit: float | None, users: int
-) -> dict[str, Any]:
-    from bcdp.comparison import standard_error
+def _document(made: Plan, errors: dict[str, Errors], promised: dict[str, Promise], users: int) -> dict[str, Any]:
+    from bcdp.compare.baselines import standard_error
 
     features = {}
     for name, expected in errors.items():
@@ -169,52 +196,61 @@ def _document(
             "standard_error": standard_error(made.policy, name, expected.plan, users),
             "standard_error_paper": standard_error(made.policy, name, expected.paper, users),
             "standard_error_uniform_ldp": standard_error(made.policy, name, expected.uniform, users),
-            "certified_at_twice_q": doubled.delta[name],
-            "certified_at_q_1": certain.delta[name],
+            "condition": promised[name].condition,
+            "certified_at_twice_q": claim.certified if promised[name].twice is None else promised[name].twice,
+            "certified_at_q_1": promised[name].nothing,
         }
     return {
         "id": made.id,
         "epsilon": made.certificate.epsilon,
         "objective": made.certificate.objective,
         "optimality_gap": made.certificate.optimality_gap,
-        "numerical_limit": limit,
         "users": users,
         "menus": len(made.menus),
         "features": features,
     }
 
 
-def _show(made: Plan, document: dict[str, Any], output: Path | None) -> None:
+def _show(made: Plan, document: dict[str, Any], promised: dict[str, Promise], output: Path | None) -> None:
+    from bcdp.compare.baselines import NO_REGRESSION
+    from bcdp.present.promise import conditions, operator_says
+
     features, allowed, used = document["features"], made.policy.epsilon, document["epsilon"]
+    unable = any(math.isnan(f["standard_error_paper"]) for f in features.values())
     guarantees = {
-        name: [f["asked"], f["certified"], *(f"x{odds(f[key])}" for key in _WRONG_Q), f["budget"]]
-        for name, f in features.items()
+        name: [f["asked"], f["certified"], *promise_cells(promised[name]), f["budget"]] for name, f in features.items()
     }
     errors = {
         name: [f["standard_error"], f["standard_error_paper"], f["standard_error_uniform_ldp"]]
         for name, f in features.items()
     }
     show(
-        f"What a report tells; correlation {made.correlation['source']}",
-        table(["feature", "delta asked", "certified", "odds", "at 2q", "at q = 1", "c"], _rows(guarantees)),
-        f"the whole record: epsilon {used:.4g}{f' of the {allowed:g} allowed' * (used < 0.999 * allowed)}",
+        "What a report tells",
+        table(["feature", "delta asked", "certified", *PROMISE_COLUMNS, "c"], _rows(guarantees)),
+        f"the whole record: epsilon {used:.4g}{f' of the {allowed:g} allowed' * (used < 0.999 * allowed)}, "
+        f"odds x{odds(used)}, 50% becomes at most {sure(used)}, nothing assumed",
+        "",
+        "The condition of odds",
+        *conditions(promised),
+        operator_says(made),
+        "",
         *_limited(document),
+        *finer_lines(made, {name: f["finer"] for name, f in features.items() if f.get("finer")}, "on the sample"),
         "",
         f"Standard errors for {document['users']:,} people, in own units",
         table(["feature", "this plan", "the paper", "uniform LDP"], _rows(errors)),
-        *_accuracy(made, document["numerical_limit"]),
+        *_accuracy(made, document["proved_limit"], document["numerical_limit"]),
         *_useless(made, document),
         "",
-        "odds: a report multiplies the odds of any guess about the feature by at most this (rounded up).",
-        "at 2q, at q = 1: by at most this if the correlation is twice what was assumed, and with nothing assumed.",
+        *PROMISE_WORDS,
         "c: the level (odds e^c) against somebody who knows all other features already, whatever the correlation.",
         "standard errors: for shares of 1/2 and numbers half at each bound, the largest; of categories, a typical one.",
+        "uniform LDP: all features as strict as the strictest, the better of two surveys for each feature:",
+        "the one of least total error, and the one that asks every feature equally often.",
+        *([f"the paper: {NO_REGRESSION}."] if unable else []),
         "",
         "nothing written; -o plan.json keeps the plan" if output is None else f"{output} written, id {made.id[:12]}..",
     )
-
-
-_WRONG_Q = ("certified", "certified_at_twice_q", "certified_at_q_1")
 
 
 def _rows(cells: dict[str, list[Any]]) -> list[list[Any]]:
@@ -224,29 +260,40 @@ def _rows(cells: dict[str, list[Any]]) -> list[list[Any]]:
     groups: dict[tuple[str, ...], list[str]] = {}
     for name, row in cells.items():
         groups.setdefault(tuple(cell if isinstance(cell, str) else number(cell) for cell in row), []).append(name)
-    return [[_names(names), *row] for row, names in groups.items()]
+    return [[some(names), *row] for row, names in groups.items()]
 
 
-def _accuracy(made: Plan, limit: float | None) -> list[str]:
-    """How far the plan is from the best that is known."""
-    lines = []
+def _accuracy(made: Plan, proved: float | None, limit: float | None) -> list[str]:
+    """How far the plan is from the best that is possible, or from the best that is known."""
+    lines, objective = [], made.certificate.objective
     if made.certificate.optimality_gap is not None:
         menus = f"{len(made.menus)} menu{'s' * (len(made.menus) > 1)}"
-        gap = made.certificate.optimality_gap
-        lines.append(f"{menus}; the error is at most {gap:.4f} times the least possible without jointly shaped tables")
-    if limit is not None and made.certificate.objective is not None:
-        less = max(0.0, 100 * (1 - limit / made.certificate.objective))
+        lines.append(f"{menus}; {_gap(made.certificate.optimality_gap)}")
+    if proved is not None and objective is not None:
+        times = math.ceil(1e5 * objective / proved) / 1e5
+        lines.append(f"proved: the error is at most {times:.5f} times the least possible with any unbiased decoding")
+    if limit is not None and objective is not None:
+        less = max(0.0, 100 * (1 - limit / objective))
         lines.append(
             f"a numerical search over groups of up to six features found no way to more than {less:.2f}% less error"
         )
     return lines
 
 
+def _gap(gap: float) -> str:
+    """The plan beside the best one of a class, in people for the same total error; shaped tables may beat the class."""
+    if gap > 1 - 1e-4:
+        most = math.ceil(gap * 1e4 - 1e-7) / 1e4  # rounded up, as every bound is
+        return f"it needs at most {most:.4f} times the people of the best plan without jointly shaped tables"
+    least = math.floor(1e4 / gap) / 1e4
+    return f"no plan without jointly shaped tables is as good: the best needs {least:.4f} times the people"
+
+
 def _useless(made: Plan, document: dict[str, Any]) -> list[str]:
     """A sentence about features whose intervals would be wider than they are worth, and how many people they take."""
     found, users = [], document["users"]
     for name, feature in made.policy.features.items():
-        low, high = unit_range(feature)
+        low, high = feature.span
         half, useful = 2 * document["features"][name]["standard_error"], _USEFUL * (high - low)
         if math.isinf(half):
             found.append((name, "not asked, so the interval is the whole range"))
@@ -254,4 +301,4 @@ def _useless(made: Plan, document: dict[str, Any]) -> list[str]:
             people = float(f"{users * (half / useful) ** 2:.2g}")
             enough = f"about {people:,.0f} people for +-{number(useful)}"
             found.append((name, f"of little use, the 95% interval is +-{number(half)} with {users:,} people; {enough}"))
-    return _together(found)
+    return together(found)

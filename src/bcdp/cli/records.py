@@ -10,13 +10,17 @@ if TYPE_CHECKING:
     from bcdp.policy import Policy
 
 
+def told_lacking(found: Counter[str], people: int) -> Iterator[str]:
+    """A sentence for each column of a draft's file with missing values."""
+    for name, missing in found.items():
+        yield f"{name}: {missing:,} of {people:,} have no value; fill in `missing`, or leave these records out"
+
+
 def told_unusual(policy: Policy, found: Counter[tuple[str, str]], people: int) -> Iterator[str]:
     """A sentence for each feature with values that were missing, or outside its bounds."""
     for name, feature in policy.features.items():
         if missing := found[name, "missing"]:
-            value = f"{feature.imputed:g}" if feature.type == "numeric" else repr(feature.imputed)
-            stated = "as the policy says" if feature.missing is not None else "state `missing` in the policy"
-            yield f"{name}: {missing:,} of {people:,} missing, counted as {value} ({stated})"
-        if (outside := found[name, "outside"]) and feature.type == "numeric":
-            low, high = feature.bounds
+            yield f"{name}: {missing:,} of {people:,} {feature.rule}, as the policy says"
+        if outside := found[name, "outside"]:
+            low, high = feature.span
             yield f"{name}: {outside:,} of {people:,} outside [{low:g}, {high:g}], moved to the bound"

@@ -45,9 +45,9 @@ def report(
     from bcdp.estimates import estimate
     from bcdp.files import written_whole
     from bcdp.plan import Plan
-    from bcdp.report import write_report
+    from bcdp.present.report import write_report
 
-    check_output("--output", output, plan, *(tally or []), audit)
+    check_output("--output", output, plan, *(tally or []), audit, ending=(".html", ".htm"))
     made = Plan.load(plan)
     counted = count(made, tally) if tally else None
     if counted is not None and counted.people == 0:

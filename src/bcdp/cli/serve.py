@@ -52,7 +52,7 @@ def serve(
     made = Plan.load(plan)
     token = _read(token_file, "--token-file").decode("ascii", "replace").strip() if token_file else None
     key = _read(tickets_key, "--tickets-key") if tickets_key else None
-    settings = Settings(made, store, token or secrets.token_urlsafe(24), key, Limits(rate=rate))
+    settings = Settings(made, store, secrets.token_urlsafe(24) if token is None else token, key, Limits(rate=rate))
     opened = open_store(store, made.id)
     try:
         opened.check()

@@ -27,10 +27,11 @@ def simulate(
     """Simulate a collection on data that you have: the error of every task, in own units.
 
     In each trial people are drawn from the data with replacement and answer by the survey, by the paper's mechanism and
-    by uniform LDP at the smallest delta, all under the same guarantee. Shown are medians over the trials; DIR gets
-    simulation.csv with quartiles and simulation.png. Estimates are moved into the possible range, so compare their
-    errors with the last column: answering without data, with the best of 0, the middle and the bounds. Nothing here
-    protects the data: keep the results as you keep them.
+    by uniform LDP at the smallest delta (asked for the least total error, or everything equally often: the better is
+    told for each task), all under the same guarantee. Shown are medians over the trials; DIR gets simulation.csv
+    with quartiles and simulation.png. Estimates are moved into the possible range, so compare their errors with the
+    last column: answering without data, with the best of 0, the middle and the bounds. Nothing here protects the data:
+    keep the results as you keep them.
 
     Example:
 
@@ -38,13 +39,13 @@ def simulate(
     """
     import pyarrow as pa
 
-    from bcdp.encoding import arrow_types, unusual
-    from bcdp.experiments import write_csv
-    from bcdp.experiments.simulation import CURVES
-    from bcdp.experiments.simulation import simulate as run
+    from bcdp.compare import write_csv
+    from bcdp.compare.simulation import CURVES
+    from bcdp.compare.simulation import simulate as run
     from bcdp.files import read_batches, told_of
-    from bcdp.pictures import draw_simulation
     from bcdp.policy import Policy
+    from bcdp.policy.encoding import arrow_types, unusual
+    from bcdp.present.pictures import draw_simulation
 
     stated = Policy.load(policy)
     batches = list(read_batches(data, arrow_types(stated)))

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import math
+from typing import TYPE_CHECKING
 
 import typer
 
 from bcdp.cli.options import AsJson, MaxDelta, MaxEpsilon, PlanFile
-from bcdp.cli.output import show, show_json, table
+from bcdp.cli.output import PROMISE_COLUMNS, PROMISE_WORDS, promise_cells, show, show_json, table
 from bcdp.errors import refuse
+
+if TYPE_CHECKING:
+    from bcdp.present.promise import Promise
 
 UNACCEPTABLE = 1
 
 
 def verify(plan: PlanFile, max_epsilon: MaxEpsilon = None, max_delta: MaxDelta = None, as_json: AsJson = False) -> None:
-    """Check a plan against your own limits, without believing anything it says about itself.
+    """Check a plan against its claims and your own limits, without believing anything it says about itself.
 
     The levels are recomputed from the plan's integers by code that shares nothing with the planner. Only the stated
-    correlation is taken as an assumption. The exit code is 1 if a limit is exceeded. Without
-    limits nothing is compared.
+    correlation is taken as an assumption. The exit code is 1 if a claim is not true or a limit is exceeded, and 2 if no
+    device could execute the plan.
 
     Example:
 
@@ -26,44 +31,78 @@ def verify(plan: PlanFile, max_epsilon: MaxEpsilon = None, max_delta: MaxDelta =
     """
     from bcdp.audit import verify_limits
     from bcdp.files import read_text
+    from bcdp.plan import Plan
+    from bcdp.present.promise import conditions, operator_says, promise_of_all, promises
 
     limits = read_limits(max_delta)
     compared = max_epsilon is not None or bool(limits)
-    found = verify_limits(
-        read_text(plan, "a file written by `bcdp plan`"), math.inf if max_epsilon is None else max_epsilon, limits
-    )
+    text = read_text(plan, "a file written by `bcdp plan`")
+    found = verify_limits(text, math.inf if max_epsilon is None else max_epsilon, limits)
+    made = Plan.build(json.loads(text))  # for its words: what it claims is not believed here either
+    promised = promises(made)
     if as_json:
         features = {
-            name: {"delta": delta, "c": found.c[name], "limit": limits.get(name)} for name, delta in found.delta.items()
+            name: {
+                "delta": delta,
+                "c": found.c[name],
+                "limit": limits.get(name),
+                "ranges": found.ranges.get(name),
+                "condition": promised[name].condition,
+            }
+            for name, delta in found.delta.items()
         }
         epsilon = {"level": found.epsilon, "limit": max_epsilon}
         objections = list(found.objections)
-        acceptable = found.acceptable if compared else None
+        acceptable = found.acceptable if compared or objections else None
         show_json({"acceptable": acceptable, "epsilon": epsilon, "features": features, "objections": objections})
     else:
-        rows = [["epsilon", found.epsilon, "-" if max_epsilon is None else max_epsilon]]
-        rows += [[f"delta {name}", delta, limits.get(name, "-")] for name, delta in found.delta.items()]
-        show(table(["level", "of this plan", "your limit"], rows), "", *found.objections)
+        rows: list[tuple[str, float, float | None, Promise]] = [
+            ("epsilon", found.epsilon, max_epsilon, promise_of_all(made))
+        ]
+        rows += [(f"delta {name}", delta, limits.get(name), promised[name]) for name, delta in found.delta.items()]
+        show(
+            table(["level", "of this plan", "your limit", *PROMISE_COLUMNS], [_cells(*row) for row in rows]),
+            "",
+            "The condition of delta; epsilon has none",
+            *conditions(promised),
+            operator_says(made),
+            *PROMISE_WORDS,
+            "",
+            *found.objections,
+        )
         show(_verdict(found.acceptable, compared))
     if not found.acceptable:
         raise typer.Exit(UNACCEPTABLE)
 
 
+def _cells(name: str, level: float, limit: float | None, promise: Promise) -> list[object]:
+    return [name, level, "-" if limit is None else limit, *promise_cells(promise)]
+
+
 def _verdict(acceptable: bool, compared: bool) -> str:
     if not acceptable:
         return "NOT acceptable: do not answer"
-    return "acceptable" if compared else "recomputed, compared with nothing: state --max-epsilon or --max-delta"
+    return (
+        "acceptable"
+        if compared
+        else "its claims are true, compared with nothing else: state --max-epsilon or --max-delta"
+    )
 
 
 def read_limits(stated: list[str] | None) -> dict[str, float]:
     """Limits written as `name=number`."""
     limits = {}
     for item in stated or []:
-        name, _, number = item.rpartition("=")
-        try:
-            limits[name] = float(number)
-        except ValueError:
-            limits[name] = math.nan
+        name, limits[name] = read_named(item)
         if not name or not limits[name] >= 0:
             raise refuse("--max-delta", item, "a feature and a number of at least 0, for example smoker=0.2")
     return limits
+
+
+def read_named(item: str) -> tuple[str, float]:
+    """A name, empty if there is none, and the number after it, NaN if that is none."""
+    name, _, number = item.rpartition("=")
+    try:
+        return name, float(number)
+    except ValueError:
+        return name, math.nan

@@ -1,7 +1,7 @@
 """The collector: an HTTP service that hands out a plan, stores reports durably and shows the operator its estimates.
 
 What arrives is already private: the service adds durability, counts every report once and keeps hostile requests out.
-It stores an id, a menu and an answer for each report; no address, no time, no cookie.
+It stores which ids have answered and, apart from them, how often each answer was given; no address, no time, no cookie.
 """
 
 from bcdp.collector.settings import Settings

@@ -1,4 +1,4 @@
-"""The HTTP service: a FastAPI application around a writer, a store and one plan."""
+"""The HTTP service around a writer, a store and one plan."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import hmac
 import multiprocessing
 import signal
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from typing import Annotated
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 
-from fastapi import FastAPI, Request, Security
-from fastapi.responses import Response
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bcdp.collector import openapi
 from bcdp.collector.guard import Guard
-from bcdp.collector.limits import Rates, read_body
+from bcdp.collector.limits import Bodies, Rates, Turns
+from bcdp.collector.openapi import description
 from bcdp.collector.pages import Page, load_pages
 from bcdp.collector.refusal import RefusalError, answer_refusal
 from bcdp.collector.results import Results
@@ -28,9 +28,9 @@ from bcdp.collector.upload import Reader
 from bcdp.collector.writer import Writer
 
 REPORTS = "/v1/reports"
+Handler = Callable[[Request], Awaitable[Response]]
 _HEALTH_SECONDS = 5.0
-_bearer = HTTPBearer(auto_error=False, description="The operator's token.")
-Credentials = Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
+_NO_WAIT = nullcontext()
 
 
 class Collector:
@@ -38,18 +38,19 @@ class Collector:
 
     def __init__(self, settings: Settings) -> None:
         plan, limits = settings.plan, settings.limits
-        self._limits, self._counters = limits, settings.counters
+        self._counters, self._limited = settings.counters, limits.rate > 0
         self._token = settings.token.encode()
         self._plan_page = Page(plan.text.encode(), "application/json", f'"{plan.id}"')
         self._reader = Reader(settings)
-        self._rates = Rates(limits.rate)
+        self._reports, self._requests = Rates(limits.rate), Rates(limits.rate * limits.requests_per_report)
+        self._bodies, self._turns = Bodies(limits), Turns()
         self._writer = Writer(open_store(settings.store, plan.id), settings.counters, limits.waiting)
         self._results = Results(plan, open_store(settings.store, plan.id), limits.results_seconds)
         self._health = open_store(settings.store, plan.id)
         self._checking: asyncio.Future[None] | None = None
 
     @asynccontextmanager
-    async def running(self, app: FastAPI) -> AsyncIterator[None]:
+    async def running(self, app: Router) -> AsyncIterator[None]:
         """While the worker runs, its writer does; at the end every request has been answered."""
         parent = multiprocessing.parent_process()
         if parent is not None:  # a worker must not outlive the process that supervises it
@@ -66,33 +67,45 @@ class Collector:
             self._results.close()
             self._health.close()
 
+    def admit(self, scope: Scope) -> AbstractAsyncContextManager[None]:
+        """Takes the request from its address's budget: reports have one of their own, and the operator needs none."""
+        if not self._limited or self._is_operator(scope):
+            return _NO_WAIT
+        address = _address(scope)
+        budget = self._reports if scope["path"] == REPORTS else self._requests
+        budget.admit(address, time.monotonic())
+        return self._turns.of(address)
+
+    def _is_operator(self, scope: Scope) -> bool:
+        given = [value for name, value in scope["headers"] if name == b"authorization"]
+        scheme, _, token = b"".join(given).partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token, self._token)
+
+    def _for_operator(self, request: Request) -> None:
+        if not self._is_operator(request.scope):
+            raise RefusalError(401, "the operator's token is needed", {"www-authenticate": "Bearer"})
+
     async def plan(self, request: Request) -> Response:
         """The plan in its canonical form; the SHA-256 of this text is the plan's id."""
         return await self._plan_page.answer(request)
 
     async def receive(self, request: Request) -> Response:
         """Stores reports, all or none, and answers when they are on disk; a report sent again counts once."""
-        address = request.client.host if request.client else ""
-        self._rates.admit(address, time.monotonic())
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media_type != "application/json":  # what other sites may send without asking the browser first
             raise RefusalError(415, "accepted: a body of type application/json", {"connection": "close"})
-        body = await read_body(request, self._limits.body_bytes, self._limits.body_seconds)
-        upload = self._reader.read(body)
-        self._rates.charge(address, len(upload.reports) - 1, time.monotonic())
-        accepted = await self._writer.add(upload.reports)
-        content = b'{"accepted":%d,"duplicate":%d}' % (accepted, len(upload.reports) - accepted)
+        reports = self._reader.read(await self._bodies.read(request))
+        self._reports.charge(_address(request.scope), len(reports) - 1, time.monotonic())
+        accepted = await self._writer.add(reports)
+        content = b'{"accepted":%d,"duplicate":%d}' % (accepted, len(reports) - accepted)
         return Response(content, media_type="application/json")
 
-    async def estimates(self, request: Request, credentials: Credentials) -> Response:
+    async def estimates(self, request: Request) -> Response:
         """Estimates with intervals, menus expected and counted, and the certificate; for the operator."""
-        self._rates.admit(request.client.host if request.client else "", time.monotonic())
-        given = credentials.credentials if credentials else ""
-        if not hmac.compare_digest(given.encode(), self._token):
-            raise RefusalError(401, "the operator's token is needed", {"www-authenticate": "Bearer"})
+        self._for_operator(request)
         return Response(await self._results.document(), media_type="application/json")
 
-    async def healthz(self) -> Response:
+    async def healthz(self, request: Request) -> Response:
         """Whether this worker can use its store."""
         if self._checking is None or self._checking.done():  # one at a time, however many ask
             self._checking = asyncio.ensure_future(asyncio.to_thread(self._health.check))
@@ -102,79 +115,54 @@ class Collector:
             raise RefusalError(503, "the store cannot be used now", {"retry-after": "5"})
         return Response(b'{"status":"ok"}', media_type="application/json")
 
-    async def metrics(self) -> Response:
-        """Totals over all workers, in the text format of Prometheus."""
+    async def metrics(self, request: Request) -> Response:
+        """Totals over all workers, in the text format of Prometheus; for the operator."""
+        self._for_operator(request)
         return Response(self._counters.text(), media_type="text/plain; version=0.0.4")
+
+
+def _address(scope: Scope) -> str:
+    client = scope["client"]
+    return str(client[0]) if client else ""
+
+
+class Service:
+    """An ASGI application of exact paths, each with a method and a handler; nothing else is looked at."""
+
+    def __init__(self, routes: Mapping[str, tuple[str, Handler]], lifespan: Router) -> None:
+        self._routes, self._lifespan = routes, lifespan
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._lifespan(scope, receive, send)
+            return
+        try:
+            response = await self._handler(scope)(Request(scope, receive))
+        except RefusalError as refusal:
+            response = answer_refusal(refusal)
+        await response(scope, receive, send)
+
+    def _handler(self, scope: Scope) -> Handler:
+        method, handler = self._routes.get(scope["path"], ("", None))
+        if handler is None:
+            raise RefusalError(404, "Not Found")
+        if scope["method"] not in ((method, "HEAD") if method == "GET" else (method,)):
+            raise RefusalError(405, "Method Not Allowed", {"allow": method})
+        return handler
 
 
 def create_app(settings: Settings) -> ASGIApp:
     """The ASGI application that serves one collection."""
     collector = Collector(settings)
-    app = FastAPI(
-        title="bcdp collector",
-        version="1",
-        docs_url=None,  # their scripts would come from other sites
-        redoc_url=None,
-        redirect_slashes=False,
-        lifespan=collector.running,
-        exception_handlers={RefusalError: answer_refusal},
-    )
-    json, refusals, content = "application/json", openapi.refusals, openapi.content
-    app.add_api_route(
-        REPORTS,
-        collector.receive,
-        methods=["POST"],
-        response_class=Response,
-        openapi_extra=openapi.upload_body(settings),
-        responses=content("Stored.", json, openapi.RECEIVED) | refusals(400, 408, 409, 413, 415, 422, 429, 503),
-    )
-    app.add_api_route(
-        "/v1/plan",
-        collector.plan,
-        response_class=Response,
-        responses=content("The plan.", json, {"type": "object"}) | {304: {"description": "Not changed."}},
-    )
-    app.add_api_route(
-        "/v1/estimates",
-        collector.estimates,
-        response_class=Response,
-        responses=content("The estimates.", json, openapi.RESULTS) | refusals(401, 429, 503),
-    )
-    app.add_api_route(
-        "/healthz",
-        collector.healthz,
-        response_class=Response,
-        responses=content("The store can be used.", json, openapi.STATUS) | refusals(503),
-    )
-    app.add_api_route(
-        "/metrics",
-        collector.metrics,
-        response_class=Response,
-        responses=content("Totals.", "text/plain", {"type": "string"}),
-    )
-    for name, page in load_pages().items():
-        app.add_route(f"/{name}", page.answer, methods=["GET"], include_in_schema=False)
-    known = {path for route in app.routes if (path := getattr(route, "path", None))}
-    return Guard(_Entrance(app, collector), settings.counters, known)
-
-
-class _Entrance:
-    """Leads reports straight to their handler, past the framework's layers; everything else through them.
-
-    The layers cost more than reading and storing a report does. The application lists the same handler for its
-    description and for what it says to other methods.
-    """
-
-    def __init__(self, app: ASGIApp, collector: Collector) -> None:
-        self._app, self._collector = app, collector
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] != REPORTS or scope["method"] != "POST":
-            await self._app(scope, receive, send)
-            return
-        request = Request(scope, receive)
-        try:
-            response = await self._collector.receive(request)
-        except RefusalError as refusal:
-            response = await answer_refusal(request, refusal)
-        await response(scope, receive, send)
+    described = Page.made(msgspec.json.encode(description(settings)), ".json")
+    routes = {
+        REPORTS: ("POST", collector.receive),
+        "/v1/plan": ("GET", collector.plan),
+        "/v1/estimates": ("GET", collector.estimates),
+        "/healthz": ("GET", collector.healthz),
+        "/metrics": ("GET", collector.metrics),
+        "/openapi.json": ("GET", described.answer),
+        **{f"/{name}": ("GET", page.answer) for name, page in load_pages().items()},
+    }
+    service = Service(routes, Router(lifespan=collector.running))
+    return Guard(service, settings.counters, routes.keys(), collector.admit)

@@ -2,36 +2,52 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import random
 import time
-from collections.abc import Set
+from collections.abc import Callable, Collection
+from contextlib import AbstractAsyncContextManager
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bcdp.collector.counters import Counters
+from bcdp.collector.refusal import RefusalError, answer_refusal
 
 _CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_HEADERS = [
+SAFE_HEADERS = [
     (b"content-security-policy", _CONTENT_POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
-_NOT_KEPT = (b"cache-control", b"no-store")
+NOT_KEPT = (b"cache-control", b"no-store")
+TOO_OFTEN_SECONDS = 1.0, 3.0  # who asks too often waits so long to hear it, on a connection that does nothing else
+_SELDOM_SECONDS = 60.0
 
 log = logging.getLogger("bcdp.collector")
 
 
 class Guard:
-    """The application with its answers made safe, counted and logged."""
+    """The application with its answers made safe, counted and logged.
 
-    def __init__(self, app: ASGIApp, counters: Counters, paths: Set[str]) -> None:
-        self._app, self._counters, self._paths = app, counters, paths
+    `admit` may refuse a request, or give the place in which it has to wait for its turn.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        counters: Counters,
+        paths: Collection[str],
+        admit: Callable[[Scope], AbstractAsyncContextManager[None]],
+    ) -> None:
+        self._app, self._counters, self._paths, self._admit = app, counters, paths, admit
+        self._seldom = Seldom()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -43,20 +59,48 @@ class Guard:
             if message["type"] == "http.response.start":
                 headers = message["headers"]
                 cached = any(name == b"cache-control" for name, _ in headers)
-                message["headers"] = [*headers, *_HEADERS] if cached else [*headers, *_HEADERS, _NOT_KEPT]
+                message["headers"] = [*headers, *SAFE_HEADERS] if cached else [*headers, *SAFE_HEADERS, NOT_KEPT]
                 self._counters.add(message["status"])
                 self._log(scope, message["status"], time.perf_counter() - began)
             await send(message)
 
-        await self._app(scope, receive, send_safely)
+        try:
+            turn = self._admit(scope)
+        except RefusalError as refusal:
+            await asyncio.sleep(random.uniform(*TOO_OFTEN_SECONDS))  # not all of them at the same moment
+            await answer_refusal(refusal)(scope, receive, send_safely)
+            return
+        try:
+            async with turn:
+                await self._app(scope, receive, send_safely)
+        except Exception:
+            await answer_refusal(RefusalError(500, "the server failed"))(scope, receive, send_safely)
+            raise  # to be logged
 
     def _log(self, scope: Scope, status: int, seconds: float) -> None:
-        level = logging.DEBUG if status < 400 else logging.ERROR if status >= 500 else logging.INFO
-        if not log.isEnabledFor(level):
+        if status < 400:
             return
         path = scope["path"] if scope["path"] in self._paths else "other"  # an unknown one may tell about somebody
-        fields = {"method": scope["method"], "path": path, "status": status, "milliseconds": round(seconds * 1e3, 1)}
-        log.log(level, "request", extra={"fields": fields})
+        what = {"method": scope["method"], "path": path, "status": status}
+        level = logging.ERROR if status >= 500 else logging.INFO
+        self._seldom.log(level, "request", what, {"milliseconds": round(seconds * 1e3, 1)})
+
+
+class Seldom:
+    """Logs what happens again and again once a minute, with how often it happened since the last time."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[object, ...], tuple[float, int]] = {}
+
+    def log(self, level: int, event: str, what: dict[str, object], more: dict[str, object] | None = None) -> None:
+        """Logs the event unless the same `what` was logged within a minute."""
+        key, now = (event, *what.values()), time.monotonic()
+        last, silent = self._last.get(key, (-_SELDOM_SECONDS, 0))
+        if now - last < _SELDOM_SECONDS:
+            self._last[key] = last, silent + 1
+            return
+        self._last[key] = now, 0
+        log.log(level, event, extra={"fields": what | (more or {}) | ({"unsaid": silent} if silent else {})})
 
 
 class JsonLines(logging.Formatter):

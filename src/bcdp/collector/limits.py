@@ -6,13 +6,21 @@ import asyncio
 import ipaddress
 import math
 from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
+from starlette.types import Message
 
 from bcdp.collector.refusal import RefusalError
+from bcdp.collector.settings import Limits
 
 _ADDRESSES = 100_000
 _BURST_SECONDS = 10.0
+_AT_ONCE = 4
+_SMALL = 2**14
+_CLOSE = {"connection": "close"}
+_RETRY = {"retry-after": "5", "connection": "close"}
 
 
 class Rates:
@@ -29,7 +37,7 @@ class Rates:
         left = self._left(network_of(address), now)
         if left <= 0:
             wait = math.ceil(1 - left / self._rate)
-            raise RefusalError(429, "too many reports from this address", {"retry-after": str(wait)})
+            raise RefusalError(429, "too many requests from this address", {"retry-after": str(wait)})
         self.charge(address, 1, now)
 
     def charge(self, address: str, amount: int, now: float) -> None:
@@ -48,6 +56,28 @@ class Rates:
         return min(most, left + (now - before) * self._rate)
 
 
+class Turns:
+    """So many requests of one address are served at once; its others wait behind their own, and hold up nobody else."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, tuple[asyncio.Semaphore, int]] = {}  # of each address, and by how many it is used
+
+    @asynccontextmanager
+    async def of(self, address: str) -> AsyncIterator[None]:
+        """A turn for one request."""
+        network = network_of(address)
+        places, users = self._places.get(network) or (asyncio.Semaphore(_AT_ONCE), 0)
+        self._places[network] = places, users + 1
+        try:
+            async with places:
+                yield
+        finally:
+            users = self._places[network][1] - 1
+            self._places[network] = places, users
+            if not users:
+                del self._places[network]
+
+
 def network_of(address: str) -> str:
     """What one subscriber has: an IPv4 address, or the first 64 bits of an IPv6 address."""
     if ":" not in address:
@@ -58,24 +88,41 @@ def network_of(address: str) -> str:
         return address
 
 
-async def read_body(request: Request, most_bytes: int, seconds: float) -> bytes:
-    """The body of a request, unless it is too large or too slow; never more than `most_bytes` are kept."""
-    stated = request.headers.get("content-length", "0")
-    if not stated.isdecimal() or int(stated[:20]) > most_bytes:
-        raise _too_large(most_bytes)
-    body = bytearray()
-    try:
-        async with asyncio.timeout(seconds):
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > most_bytes:
-                    raise _too_large(most_bytes)
-    except TimeoutError:
-        raise RefusalError(408, f"the body took longer than {seconds:g} seconds", {"connection": "close"}) from None
-    except ClientDisconnect:
-        raise RefusalError(400, "the body ended early", {"connection": "close"}) from None
-    return bytes(body)
+class Bodies:
+    """Reads bodies that are neither too large nor too slow; large ones share what room there is, small ones need none.
 
+    So whoever leaves large bodies unfinished takes no more memory than the room, and stops nobody's single report.
+    """
 
-def _too_large(most_bytes: int) -> RefusalError:
-    return RefusalError(413, f"the body is larger than {most_bytes} bytes", {"connection": "close"})
+    def __init__(self, limits: Limits) -> None:
+        self._most, self._seconds, self._room = limits.body_bytes, limits.body_seconds, limits.bodies_bytes
+
+    async def read(self, request: Request) -> bytes:
+        """The body of a request."""
+        stated = request.headers.get("content-length", "0")
+        if not stated.isdecimal() or int(stated[:20]) > self._most:
+            raise self._too_large()
+        body, taken = bytearray(), 0
+        try:
+            async with asyncio.timeout(self._seconds):
+                message: Message = {"more_body": True}
+                while message.get("more_body"):
+                    message = await request.receive()
+                    if message["type"] == "http.disconnect":
+                        raise RefusalError(400, "the body ended early", _CLOSE)
+                    body += message.get("body", b"")
+                    if len(body) > self._most:
+                        raise self._too_large()
+                    if len(body) > _SMALL:
+                        more, taken = len(body) - taken, len(body)
+                        self._room -= more
+                        if self._room < 0:
+                            raise RefusalError(503, "too many large bodies at once", _RETRY)
+        except TimeoutError:
+            raise RefusalError(408, f"the body took longer than {self._seconds:g} seconds", _CLOSE) from None
+        finally:
+            self._room += taken
+        return bytes(body)
+
+    def _too_large(self) -> RefusalError:
+        return RefusalError(413, f"the body is larger than {self._most} bytes", _CLOSE)

@@ -1,88 +1,135 @@
-"""The service described for machines: what `POST /v1/reports` takes, and what each answer looks like."""
+"""The service described for machines: what each route takes and answers, as the code itself declares it."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from bcdp.collector.settings import Settings
-from bcdp.collector.upload import ID_PATTERN
+from bcdp.collector.upload import ID_PATTERN, Upload
 
-_DETAIL = {
-    "type": "object",
-    "properties": {"detail": {"type": "string"}},
-    "required": ["detail"],
-    "additionalProperties": False,
-}
+_JSON = "application/json"
+_NAMES = "#/components/schemas/{name}"
 _MEANINGS = {
     400: "The body ended early.",
     401: "The operator's token is missing or wrong.",
-    404: "There is no such page.",
     408: "The body came too slowly.",
     409: "The reports are for another plan.",
     413: "The body is too large.",
     415: "The body is not application/json.",
     422: "The body is malformed, or not possible under the plan.",
-    429: "Too many reports from this address.",
+    429: "Too many requests from this address.",
     503: "The store cannot be used now; nothing was stored.",
 }
+_Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
-def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The answers with these statuses: one sentence each."""
+class Received(msgspec.Struct, forbid_unknown_fields=True):
+    """How many reports of a request were new, and how many had been stored before."""
+
+    accepted: _Count
+    duplicate: _Count
+
+
+class Status(msgspec.Struct, forbid_unknown_fields=True):
+    """That the store can be used."""
+
+    status: str
+
+
+class Refusal(msgspec.Struct, forbid_unknown_fields=True):
+    """Why a request was not served."""
+
+    detail: str
+
+
+class Results(msgspec.Struct):
+    """What the operator sees."""
+
+    plan: str
+    people: _Count
+    estimates: dict[str, Any]
+    note: str | None
+    sections: list[dict[str, Any]]
+    menus: list[dict[str, Any]]
+    epsilon: float
+    certificate: dict[str, Any]
+    promises: list[dict[str, Any]]
+    operator_says: str
+    features: dict[str, Any]
+
+
+def description(settings: Settings) -> dict[str, Any]:
+    """The OpenAPI document of one collection."""
+    body = {"requestBody": {"required": True, "content": {_JSON: {"schema": _named(Upload)}}}}
+    operator: dict[str, Any] = {"security": [{"operator": []}]}
+    plan = _answers("The plan.", dict, 429)
+    plan["responses"]["304"] = {"description": "Not changed."}
+    totals = _answers("Totals.", str, 401, 429)
+    totals["responses"]["200"]["content"] = {"text/plain": {"schema": _named(str)}}
     return {
-        status: {"description": _MEANINGS[status], "content": {"application/json": {"schema": _DETAIL}}}
-        for status in statuses
+        "openapi": "3.1.0",
+        "info": {"title": "bcdp collector", "version": "1"},
+        "paths": {
+            "/v1/reports": _post(
+                "Stores reports, all or none, and answers when they are on disk; a report sent again counts once.",
+                body | _answers("Stored.", Received, 400, 408, 409, 413, 415, 422, 429, 503),
+            ),
+            "/v1/plan": _get("The plan in its canonical form; the SHA-256 of this text is the plan's id.", plan),
+            "/v1/estimates": _get(
+                "Estimates with intervals, menus expected and counted, and the certificate; for the operator.",
+                operator | _answers("The estimates.", Results, 401, 429, 503),
+            ),
+            "/healthz": _get(
+                "Whether this worker can use its store.", _answers("The store can be used.", Status, 429, 503)
+            ),
+            "/metrics": _get(
+                "Totals over all workers, in the text format of Prometheus; for the operator.", operator | totals
+            ),
+        },
+        "components": {
+            "schemas": _schemas(settings),
+            "securitySchemes": {
+                "operator": {"type": "http", "scheme": "bearer", "description": "The operator's token."}
+            },
+        },
     }
 
 
-def content(description: str, media_type: str, schema: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
-    """The answer 200 with this content."""
-    return {200: {"description": description, "content": {media_type: {"schema": schema}}}}
+def _get(summary: str, more: dict[str, Any]) -> dict[str, Any]:
+    return {"get": {"summary": summary, **more}}
 
 
-def upload_body(settings: Settings) -> dict[str, Any]:
-    """The request body of `POST /v1/reports`."""
+def _post(summary: str, more: dict[str, Any]) -> dict[str, Any]:
+    return {"post": {"summary": summary, **more}}
+
+
+def _named(kind: type) -> dict[str, Any]:
+    """A reference to the schema of a type."""
+    ((schema,), _) = msgspec.json.schema_components([kind], ref_template=_NAMES)
+    return schema
+
+
+def _answers(meaning: str, kind: type, *refusals: int) -> dict[str, Any]:
+    """The answer 200 with content of this type, and the statuses with which a request may be refused."""
+    refused = {str(status): _content(_MEANINGS[status], Refusal) for status in refusals}
+    return {"responses": {"200": _content(meaning, kind), **refused}}
+
+
+def _content(meaning: str, kind: type) -> dict[str, Any]:
+    return {"description": meaning, "content": {_JSON: {"schema": _named(kind)}}}
+
+
+def _schemas(settings: Settings) -> dict[str, Any]:
+    """The types by their names, with the limits of this collection's plan."""
+    _, schemas = msgspec.json.schema_components([Upload, Received, Status, Refusal, Results], ref_template=_NAMES)
     sizes = [math.prod(digits) for digits in settings.plan.symbols]
-    report = {
-        "type": "object",
-        "properties": {
-            "id": {"type": "string", "pattern": ID_PATTERN},
-            "menu": {"type": "integer", "minimum": 0, "maximum": len(sizes) - 1},
-            "answer": {"type": "integer", "minimum": 0, "maximum": max(sizes) - 1},
-        },
-        "required": ["id", "menu", "answer"],
-        "additionalProperties": False,
-    }
-    schema = {
-        "type": "object",
-        "properties": {
-            "plan": {"type": "string", "enum": [settings.plan.id]},
-            "reports": {"type": "array", "items": report, "minItems": 1, "maxItems": settings.limits.reports},
-        },
-        "required": ["plan", "reports"],
-        "additionalProperties": False,
-    }
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
-
-
-RECEIVED = {
-    "type": "object",
-    "properties": {name: {"type": "integer", "minimum": 0} for name in ("accepted", "duplicate")},
-    "required": ["accepted", "duplicate"],
-    "additionalProperties": False,
-}
-RESULTS = {
-    "type": "object",
-    "properties": {
-        "plan": {"type": "string"},
-        "people": {"type": "integer", "minimum": 0},
-        "estimates": {"type": "object"},
-        "menus": {"type": "array", "items": {"type": "object"}},
-        "epsilon": {"type": "number"},
-        "certificate": {"type": "object"},
-        "features": {"type": "object"},
-    },
-    "required": ["plan", "people", "estimates", "menus", "epsilon", "certificate", "features"],
-}
-STATUS = {"type": "object", "properties": {"status": {"type": "string"}}, "required": ["status"]}
+    report, upload = schemas["Report"]["properties"], schemas["Upload"]["properties"]
+    report["id"]["pattern"] = ID_PATTERN
+    report["menu"] = {"type": "integer", "minimum": 0, "maximum": len(sizes) - 1}
+    report["answer"] = {"type": "integer", "minimum": 0, "maximum": max(sizes) - 1}
+    upload["plan"]["enum"] = [settings.plan.id]
+    upload["reports"] |= {"minItems": 1, "maxItems": settings.limits.reports}
+    return schemas

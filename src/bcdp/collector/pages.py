@@ -30,6 +30,11 @@ class Page:
     media_type: str
     etag: str
 
+    @classmethod
+    def made(cls, content: bytes, suffix: str) -> Page:
+        """A file with this ending of its name; what identifies its version is computed from the content."""
+        return cls(content, _TYPES[suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+
     async def answer(self, request: Request) -> Response:
         """The file, or that it is still the one the browser has."""
         headers = {"etag": self.etag, "cache-control": "no-cache"}
@@ -52,7 +57,5 @@ def _read(folder: Traversable, prefix: str) -> list[tuple[str, Page]]:
         if entry.is_dir():
             found += _read(entry, f"{prefix}{entry.name}/")
         elif suffix in _TYPES:
-            content = entry.read_bytes()
-            etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-            found.append((prefix + entry.name, Page(content, _TYPES[suffix], etag)))
+            found.append((prefix + entry.name, Page.made(entry.read_bytes(), suffix)))
     return found

@@ -2,66 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+import logging
+from collections.abc import Set
 from typing import Any
 
 import psycopg
 
-from bcdp.collector.store import Store
-from bcdp.collector.upload import ANSWER_BITS
+from bcdp.collector.store import Answers, Store, StoreError, refuse_earlier
 
+log = logging.getLogger("bcdp.collector")
+
+_NAME = "bcdp collector"
 _SESSION = "SET synchronous_commit = on; SET statement_timeout = '60s'"
-_SCHEMA = """
-SELECT pg_advisory_xact_lock(hashtext('bcdp collector'));
-CREATE TABLE IF NOT EXISTS collection (plan text NOT NULL);
-CREATE TABLE IF NOT EXISTS reports (
-  id text COLLATE "C" PRIMARY KEY CHECK (length(id) <= 64), menu integer NOT NULL, answer integer NOT NULL
+_SCHEMA = f"""
+SELECT pg_advisory_xact_lock(hashtext('{_NAME}'));
+CREATE TABLE IF NOT EXISTS collection (plan text NOT NULL, settled boolean NOT NULL);
+CREATE TABLE IF NOT EXISTS answered (mark bytea PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS counts (
+  menu integer NOT NULL, answer integer NOT NULL, count bigint NOT NULL, PRIMARY KEY (menu, answer)
 );
 """
+# All marks are inserted before the first count is changed, and both in order, so that no two writers block each other.
 _INSERT = """
-INSERT INTO reports SELECT * FROM unnest(%s::text[], %s::int4[], %s::int4[]) ON CONFLICT DO NOTHING RETURNING id
+WITH given AS (SELECT * FROM unnest(%s::bytea[], %s::int4[], %s::int4[]) AS report (mark, menu, answer)),
+new AS (INSERT INTO answered SELECT mark FROM given ON CONFLICT DO NOTHING RETURNING mark),
+counted AS (
+  INSERT INTO counts SELECT menu, answer, count(*) FROM given JOIN new USING (mark) GROUP BY 1, 2 ORDER BY 1, 2
+  ON CONFLICT (menu, answer) DO UPDATE SET count = counts.count + excluded.count
+),
+unsettled AS (UPDATE collection SET settled = false WHERE settled)
+SELECT mark FROM new
+"""
+_OTHERS = """
+SELECT EXISTS (
+  SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
+  WHERE locktype = 'virtualxid' AND datname = current_database() AND application_name <> %s
+)
+"""
+# In a writer's own order, and with less patience than PostgreSQL has with transactions that block each other.
+_LOCK = """
+SET LOCAL statement_timeout = 0;
+SET LOCAL lock_timeout = '500ms';
+LOCK TABLE answered, counts, collection IN ACCESS EXCLUSIVE MODE
+"""
+_REFILL = """
+CREATE TEMPORARY TABLE kept ON COMMIT DROP AS SELECT * FROM {table};
+TRUNCATE {table};
+INSERT INTO {table} SELECT * FROM kept ORDER BY {key};
+DROP TABLE kept
 """
 
 
 class PostgresStore(Store):
-    """Reports in a PostgreSQL database, committed on its disk before every acknowledgement."""
+    """A collection in a PostgreSQL database, committed on its disk before every acknowledgement."""
 
     failures = (psycopg.Error, OSError)
 
     def __init__(self, url: str, plan_id: str) -> None:
         super().__init__(plan_id)
         self._url = url
+        self._told = False
 
     def _connect(self) -> psycopg.Connection[Any]:
-        connection = psycopg.connect(self._url, autocommit=True, connect_timeout=5)
+        return psycopg.connect(self._url, autocommit=True, connect_timeout=5, application_name=_NAME)
+
+    def _prepare(self, connection: psycopg.Connection[Any]) -> None:
         connection.execute(_SESSION)
         with connection.transaction():
+            refuse_earlier(connection.execute("SELECT to_regclass('reports')").fetchone() != (None,))
             connection.execute(_SCHEMA)
-            empty = "SELECT %s::text WHERE NOT EXISTS (SELECT 1 FROM collection)"
+            empty = "SELECT %s::text, true WHERE NOT EXISTS (SELECT 1 FROM collection)"
             connection.execute(f"INSERT INTO collection {empty}", (self._plan_id,))
-        return connection
 
-    def _read_plan(self, connection: psycopg.Connection[Any]) -> str:
-        row = connection.execute("SELECT plan FROM collection").fetchone()
-        assert row is not None
-        return str(row[0])
-
-    def _insert(self, connection: psycopg.Connection[Any], answers: Mapping[str, int]) -> Set[str]:
-        menus = [packed >> ANSWER_BITS for packed in answers.values()]
-        numbers = [packed & (2**ANSWER_BITS - 1) for packed in answers.values()]
-        new = connection.execute(_INSERT, (list(answers), menus, numbers)).fetchall()
+    def _insert(self, connection: psycopg.Connection[Any], answers: Answers) -> Set[bytes]:
+        menus, numbers = zip(*answers.values(), strict=True)
+        new = connection.execute(_INSERT, (list(answers), list(menus), list(numbers))).fetchall()
         return {row[0] for row in new}
 
-    def _group(self, connection: psycopg.Connection[Any]) -> list[tuple[int, int, int]]:
-        return connection.execute("SELECT menu, answer, count(*) FROM reports GROUP BY menu, answer").fetchall()
+    def _rewrite(self, connection: psycopg.Connection[Any]) -> None:
+        """Fills the tables anew: every row gets the same transaction's number, and its place by its content.
 
-    def batches(self, rows: int) -> Iterator[list[tuple[int, int]]]:
-        self.check()
-        with self._connection.transaction(), self._connection.cursor("export") as cursor:
-            self._connection.execute("SET LOCAL statement_timeout = 0")
-            cursor.execute("SELECT menu, answer FROM reports ORDER BY id")
-            while batch := cursor.fetchmany(rows):
-                yield batch
+        Whoever began to read before would then see empty tables; a dump that runs is let end first.
+        """
+        self._let_others_end(connection)
+        with connection.transaction():
+            connection.execute(_LOCK)
+            if connection.execute("SELECT settled FROM collection").fetchone() == (True,):
+                return
+            self._let_others_end(connection)
+            connection.execute(_REFILL.format(table="answered", key="mark"))
+            connection.execute(_REFILL.format(table="counts", key="menu, answer"))
+            connection.execute("TRUNCATE collection")
+            connection.execute("INSERT INTO collection VALUES (%s, true)", (self._plan_id,))
+        self._end_log(connection)
+
+    def _let_others_end(self, connection: psycopg.Connection[Any]) -> None:
+        if connection.execute(_OTHERS, (_NAME,)).fetchone() == (True,):
+            raise StoreError("others are reading the store")
+
+    def _end_log(self, connection: psycopg.Connection[Any]) -> None:
+        """Lets the server drop the write-ahead log of what was rewritten, where the collector has that right."""
+        try:
+            connection.execute("SELECT pg_switch_wal()")
+            connection.execute("CHECKPOINT")
+        except psycopg.errors.InsufficientPrivilege:
+            if not self._told:
+                log.warning("the database's write-ahead log still tells the order of reports; see docs/deploy.md")
+            self._told = True
 
     def _reason(self, error: Exception) -> str:
         full = isinstance(error, psycopg.errors.DiskFull)

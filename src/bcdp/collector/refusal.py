@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import msgspec
-from starlette.requests import Request
 from starlette.responses import Response
 
 
@@ -17,8 +16,7 @@ class RefusalError(Exception):
         self.status, self.sentence, self.headers = status, sentence, headers
 
 
-async def answer_refusal(request: Request, refusal: Exception) -> Response:
+def answer_refusal(refusal: RefusalError) -> Response:
     """The answer to a refused request."""
-    assert isinstance(refusal, RefusalError)
     body = msgspec.json.encode({"detail": refusal.sentence})
     return Response(body, refusal.status, refusal.headers, "application/json")

@@ -11,9 +11,11 @@ from typing import Any
 from bcdp.collector.refusal import RefusalError
 from bcdp.collector.store import Store, StoreError
 from bcdp.estimates import estimate
+from bcdp.exact import TOTAL
+from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.plan import Menu, Plan
-from bcdp.tables import TOTAL
-from bcdp.tally import SurveyTally, Tally
+from bcdp.present.promise import operator_says, promise_of_all, promises
+from bcdp.present.words import missing_note
 
 _SHARE = 10  # estimates are shown for at least this many times as long as they took to compute
 
@@ -42,11 +44,7 @@ class Results:
         return self._document
 
     def _compute(self) -> bytes:
-        rows = self._store.counts()
-        people = sum(count for *_, count in rows)
-        tally = Tally.from_dict(
-            {"plan": self._plan.id, "people": people, "counts": [list(row) for row in rows]}, self._plan
-        )
+        tally = SurveyTally(self._plan).add(self._store.counts())
         return json.dumps(operator_document(tally), allow_nan=False).encode()
 
     def close(self) -> None:
@@ -55,27 +53,33 @@ class Results:
         self._store.close()
 
 
-def operator_document(tally: Tally) -> dict[str, Any]:
-    """Estimates, menus expected and counted, the certificate and the features' labels, as plain JSON."""
-    assert isinstance(tally, SurveyTally)
+def operator_document(tally: SurveyTally) -> dict[str, Any]:
+    """Estimates, menus expected and counted, the certificate in numbers and words, the labels, as plain JSON.
+
+    The `note` tells the rules by which missing values were counted; it is null where there is none.
+    """
     plan = tally.plan
+    found = estimate(tally)
     drawn = [int(tally.counts(number).sum()) for number in range(len(plan.menus))]
     return {
         "plan": plan.id,
         "people": tally.people,
-        "estimates": estimate(tally).to_dict(),
+        "estimates": found.to_dict(),
+        "note": missing_note({feature.label: feature.rule for feature in plan.policy.features.values()}),
+        "sections": [section.to_dict() for section in found.sections(plan.policy)],
         "menus": [
             {"expected": menu.weight / TOTAL, "count": count, "asks": _asks(plan, menu)}
             for menu, count in zip(plan.menus, drawn, strict=True)
         ],
         "epsilon": plan.policy.epsilon,
         "certificate": plan.certificate.model_dump(mode="json"),
+        "promises": [
+            *({"name": name, **promise.to_dict()} for name, promise in promises(plan).items()),
+            {"name": None, **promise_of_all(plan).to_dict()},
+        ],
+        "operator_says": operator_says(plan),
         "features": {
-            name: {
-                "label": feature.label,
-                "type": feature.type,
-                **({"bounds": list(feature.bounds)} if feature.type == "numeric" else {}),
-            }
+            name: feature.model_dump(mode="json", include={"label", "type", "bounds"})
             for name, feature in plan.policy.features.items()
         },
     }

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import logging
+import socket
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -14,10 +17,15 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.supervisors import Multiprocess
 
 from bcdp.collector.app import create_app
-from bcdp.collector.guard import JsonLines, log
+from bcdp.collector.door import Door
+from bcdp.collector.guard import NOT_KEPT, SAFE_HEADERS, JsonLines, log
+from bcdp.collector.limits import network_of
 from bcdp.collector.settings import Settings
 
 _HEAD_SECONDS, _HEAD_BYTES = 10.0, 2**16
+_UNREAD_BYTES = 2**16  # that the system holds for a connection; what is read at once is no more
+_PIPELINED = 4  # requests that may wait for one before them
+_SPARE_CHUNKS, _CHUNK_BYTES = 64, 256  # so many chunks of a body may have fewer bytes than this
 _STOP_SECONDS = 30
 
 
@@ -41,7 +49,7 @@ def serve(
         port=port,
         workers=workers,
         loop="uvloop",
-        http=Protocol,
+        http=functools.partial(Protocol, Door(settings, proxies is not None)),  # type: ignore[arg-type]
         ws="none",
         lifespan="on",
         log_config=None,
@@ -54,6 +62,7 @@ def serve(
     )
     log_as_json()
     listening = config.bind_socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _UNREAD_BYTES)  # and so has every connection
     address = listening.getsockname()
     tell(address[0], address[1])
     log.info("serving", extra={"fields": {"host": address[0], "port": address[1], "plan": settings.plan.id}})
@@ -65,7 +74,10 @@ def serve(
 
 def _worker(settings: Settings) -> ASGIApp:
     log_as_json()
-    return create_app(settings)
+    app = create_app(settings)
+    gc.collect()
+    gc.freeze()  # what is there now stays: going through it again and again would make every sender wait
+    return app
 
 
 def log_as_json() -> None:
@@ -73,19 +85,39 @@ def log_as_json() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # it has a line for every malformed request
 
 
 class Protocol(HttpToolsProtocol):
-    """The HTTP protocol with a limit on how long, and how large, the head of a request may be."""
+    """The HTTP protocol with limits: on the head of a request, its chunks, and requests sent before an answer."""
 
     _deadline: asyncio.TimerHandle | None = None
-    _in_head, _head_bytes = False, 0
+    _in_head, _head_bytes, _spare_chunks = False, 0, 0
+    _ends = False  # nothing more is read
+
+    def __init__(self, door: Door, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._door = door
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._address = network_of(self.client[0]) if self.client else ""
+        if not self._door.enter(self._address):
+            transport.abort()
         self._await_head()
 
     def data_received(self, data: bytes) -> None:
+        if self._ends or not self._door.may_read(self._address, functools.partial(self._read_later, data)):
+            self.flow.pause_reading()
+        else:
+            self._read(data)
+
+    def _read_later(self, data: bytes) -> None:
+        if not self._ends and not self.transport.is_closing():
+            self.flow.resume_reading()
+            self._read(data)
+
+    def _read(self, data: bytes) -> None:
         if self.cycle is None or self.cycle.response_complete:  # also empty lines, which begin no request
             self._await_head()
         super().data_received(data)
@@ -94,16 +126,53 @@ class Protocol(HttpToolsProtocol):
             self.transport.close()
 
     def on_message_begin(self) -> None:
+        if len(self.pipeline) >= _PIPELINED:
+            raise ValueError("too many requests before the first was answered")
         super().on_message_begin()
         self._await_head()
-        self._in_head = True
+        self._in_head, self._spare_chunks = True, _SPARE_CHUNKS
 
     def on_headers_complete(self) -> None:
         self._head_arrived()
+        hosts = [value for name, value in self.headers if name == b"host"]
+        encodings = [value.lower() for name, value in self.headers if name == b"transfer-encoding"]
+        if len(hosts) != 1 and (hosts or self.parser.get_http_version() != "1.0"):
+            raise ValueError("not one host")
+        if encodings not in ([], [b"chunked"]):
+            raise ValueError("a transfer encoding other than chunked")
         super().on_headers_complete()
+
+    def on_chunk_header(self) -> None:
+        """Refuses a body in tiny chunks, each of which costs more than its bytes."""
+        self._spare_chunks -= 1
+        if self._spare_chunks < 0:
+            raise ValueError("too many small chunks")
+
+    def on_body(self, body: bytes) -> None:
+        self._spare_chunks += len(body) >= _CHUNK_BYTES
+        super().on_body(body)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answers what is no request, after a while if there were many; what came whole before it is answered first."""
+        self._ends = True
+        self.loop.call_later(self._door.patience(self._address), self._end)
+
+    def _end(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete and (self.pipeline or not self.cycle.more_body):
+            self.cycle.keep_alive = False  # it ends the connection when it is answered
+            return
+        if not self.transport.is_closing():
+            self._door.counters.add(400)
+            body = b'{"detail":"malformed HTTP"}'
+            headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+            headers += [(b"connection", b"close"), *SAFE_HEADERS, NOT_KEPT]
+            lines = [b"%s: %s\r\n" % header for header in headers]
+            self.transport.write(b"".join([b"HTTP/1.1 400 Bad Request\r\n", *lines, b"\r\n", body]))
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_arrived()
+        self._door.leave(self._address)
         super().connection_lost(exc)
 
     def _await_head(self) -> None:

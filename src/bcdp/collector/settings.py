@@ -6,18 +6,22 @@ from dataclasses import dataclass, field
 
 from bcdp.collector.counters import Counters
 from bcdp.errors import refuse
-from bcdp.plan import Plan
+from bcdp.plan import Plan, check_menus
+from bcdp.randomness import check_random
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one request and one address may ask for; a rate of 0 means no limit."""
+    """How much one request and one address may ask for; a rate of 0 means that an address has no limits."""
 
     body_bytes: int = 2**20
     body_seconds: float = 10.0
     reports: int = 10_000  # in one request
+    bodies_bytes: int = 2**26  # of all unfinished bodies together, in each worker
     waiting: int = 200_000  # reports that wait for the store; beyond, devices are told to come back
     rate: float = 100.0  # reports a second from one address, with ten seconds' worth at once
+    requests_per_report: int = 5  # other requests, such as pages, that an address may make for each report
+    connections: int = 50  # of one address at once, in each worker
     results_seconds: float = 1.0  # how long estimates are shown before they are computed again
 
 
@@ -33,11 +37,10 @@ class Settings:
     counters: Counters = field(default_factory=Counters)
 
     def __post_init__(self) -> None:
-        if self.plan.mechanism != "survey":
-            raise refuse("plan.mechanism", self.plan.mechanism, "survey; a cascade's reports are collected as files")
+        check_menus(self.plan, "; a cascade's reports are collected as files")
         if len(self.token) < 16 or not self.token.isascii() or not self.token.isprintable() or " " in self.token:
             raise refuse(
                 "token", f"{len(self.token)} characters", "at least 16 printable ASCII characters without spaces"
             )
-        if self.tickets_key is not None and len(self.tickets_key) < 32:
-            raise refuse("tickets_key", f"{len(self.tickets_key)} bytes", "at least 32 secret random bytes")
+        if self.tickets_key is not None:
+            check_random("tickets_key", self.tickets_key)

@@ -7,30 +7,33 @@ import fcntl
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Set
-from contextlib import closing, contextmanager
+from collections import Counter
+from collections.abc import Iterator, Set
+from contextlib import contextmanager
 
-import msgspec
-
-from bcdp.collector.store import Store
-from bcdp.collector.upload import ANSWER_BITS
+from bcdp.collector.marks import MARK_BYTES
+from bcdp.collector.store import Answers, Store, StoreError, refuse_earlier
 
 _PATIENCE = 30.0  # seconds to wait for another writer
 _creating = threading.Lock()
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS collection (plan TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS reports (
-  id TEXT PRIMARY KEY CHECK (length(id) <= 64), menu INTEGER NOT NULL, answer INTEGER NOT NULL
+CREATE TABLE IF NOT EXISTS collection (plan TEXT NOT NULL, settled INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS answered (mark BLOB PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS counts (
+  menu INTEGER NOT NULL, answer INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (menu, answer)
 ) WITHOUT ROWID;
 """
-_INSERT = f"""
-INSERT INTO reports SELECT key, value >> {ANSWER_BITS}, value & {2**ANSWER_BITS - 1} FROM json_each(?) WHERE true
-ON CONFLICT DO NOTHING RETURNING id
+_MARKS = f"""
+INSERT INTO answered
+WITH RECURSIVE place (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM place WHERE n + 1 < :marks)
+SELECT substr(:together, n * {MARK_BYTES} + 1, {MARK_BYTES}) FROM place WHERE true
+ON CONFLICT DO NOTHING RETURNING mark
 """
+_COUNTS = "INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
 
 
 class SqliteStore(Store):
-    """Reports in an SQLite file that only its owner may read."""
+    """A collection in an SQLite file that only its owner may read."""
 
     failures = (sqlite3.Error, OSError)
 
@@ -42,29 +45,41 @@ class SqliteStore(Store):
         with _creating:
             if not os.path.exists(self._path):  # never opened here again: closing it would undo SQLite's own locks
                 os.close(_open_private(self._path, os.O_RDWR))
-            connection = sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+            return sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA wal_autocheckpoint = 4000")
         connection.execute("BEGIN IMMEDIATE")
+        refuse_earlier(connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'reports'").fetchone())
         for statement in _SCHEMA.split(";"):
             connection.execute(statement)
-        empty = "SELECT ? WHERE NOT EXISTS (SELECT 1 FROM collection)"
+        empty = "SELECT ?, 1 WHERE NOT EXISTS (SELECT 1 FROM collection)"
         connection.execute(f"INSERT INTO collection {empty}", (self._plan_id,))
         connection.execute("COMMIT")
-        return connection
 
-    def _read_plan(self, connection: sqlite3.Connection) -> str:
-        return str(connection.execute("SELECT plan FROM collection").fetchone()[0])
-
-    def _insert(self, connection: sqlite3.Connection, answers: Mapping[str, int]) -> Set[str]:
-        text = msgspec.json.encode(answers).decode()
+    def _insert(self, connection: sqlite3.Connection, answers: Answers) -> Set[bytes]:
+        marks = {"marks": len(answers), "together": b"".join(answers)}
         with self._turn():
             connection.execute("BEGIN IMMEDIATE")
             # one statement for all rows: the interpreter's lock is free for other requests while it runs
-            new = connection.execute(_INSERT, (text,)).fetchall()
+            new = {row[0] for row in connection.execute(_MARKS, marks).fetchall()}
+            given = Counter(answers[mark] for mark in new)
+            connection.executemany(_COUNTS, [(*answer, count) for answer, count in given.items()])
+            connection.execute("UPDATE collection SET settled = 0 WHERE settled")
             connection.execute("COMMIT")
-        return {row[0] for row in new}
+        return new
+
+    def _rewrite(self, connection: sqlite3.Connection) -> None:
+        with self._turn():
+            if not connection.execute("SELECT settled FROM collection").fetchone()[0]:
+                connection.execute("VACUUM")  # copies every table in the order of its key
+                connection.execute("UPDATE collection SET settled = 1")
+            connection.execute("PRAGMA busy_timeout = 500")  # others wait meanwhile, and a backup may take long
+            if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                raise StoreError("others are reading the store")
+            connection.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000:.0f}")
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -72,16 +87,6 @@ class SqliteStore(Store):
         with open(f"{self._path}.lock", "ab", opener=_open_private) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
-
-    def _group(self, connection: sqlite3.Connection) -> list[tuple[int, int, int]]:
-        return connection.execute("SELECT menu, answer, count(*) FROM reports GROUP BY menu, answer").fetchall()
-
-    def batches(self, rows: int) -> Iterator[list[tuple[int, int]]]:
-        self.check()
-        with closing(self._connection.cursor()) as cursor:
-            cursor.execute("SELECT menu, answer FROM reports ORDER BY id")
-            while batch := cursor.fetchmany(rows):
-                yield batch
 
     def _reason(self, error: Exception) -> str:
         full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or getattr(error, "errno", 0) == errno.ENOSPC

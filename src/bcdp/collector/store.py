@@ -1,20 +1,26 @@
-"""Where reports are kept: each id once, with its menu and answer, in SQLite or PostgreSQL.
+"""Where a collection is kept: which ids have answered, and how often each answer was given, in SQLite or PostgreSQL.
 
-A store belongs to one plan. It is used by one thread at a time, connects when first used, and again after an error, so
-that a database that was stopped or a disk that was full is used again when it can be.
+The two are kept apart, and `settle` writes both anew in the order of their contents, so that what a store holds tells
+neither who gave which answer nor when. A store belongs to one plan. It is used by one thread at a time, connects when
+first used, and again after an error, so that a database that was stopped or a disk that was full is used again when it
+can be.
 """
 
 from __future__ import annotations
 
 import importlib.util
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from contextlib import suppress
 from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from bcdp.errors import InputError, refuse
 
 T = TypeVar("T")
+Answers = Mapping[bytes, tuple[int, int]]  # of each mark, the menu and the answer
 
 
 class StoreError(Exception):
@@ -22,7 +28,7 @@ class StoreError(Exception):
 
 
 class Store(ABC):
-    """Reports of one plan: `add` them, `count` them, stream them with `batches`."""
+    """What one plan's reports leave behind: `add` reports, read the `counts`, `settle` now and then."""
 
     failures: tuple[type[Exception], ...]  # what the database's library raises
 
@@ -30,25 +36,29 @@ class Store(ABC):
         self._plan_id = plan_id
         self._connection: Any = None
 
-    def add(self, answers: Mapping[str, int]) -> Set[str]:
-        """The ids that were already there; the others are stored, durably and in one transaction.
+    def add(self, answers: Answers) -> Set[bytes]:
+        """The marks that were already there; the others are now, and their answers counted, in one transaction.
 
-        An answer is the menu times 2^32 plus the answer's number. The first answer of an id stays.
+        The first answer under a mark is counted. Nobody can tell later whether another one differs from it.
         """
-        ordered = dict(sorted(answers.items()))  # by id: fewer pages, and two writers never wait for each other
+        ordered = dict(sorted(answers.items()))  # fewer pages, and two writers never wait for each other
         return answers.keys() - self._use(lambda connection: self._insert(connection, ordered))
 
-    def counts(self) -> list[tuple[int, int, int]]:
-        """Rows of menu, answer and how many reports gave it."""
-        return self._use(self._group)
+    def counts(self) -> dict[str, npt.NDArray[np.int64]]:
+        """How many reports gave each answer to each menu, as a tally takes it: columns menu, answer and count."""
+        rows = np.array(self._use(self._read_counts), dtype=np.int64).reshape(-1, 3)
+        return dict(zip(("menu", "answer", "count"), rows.T, strict=True))
+
+    def settle(self) -> None:
+        """Writes the store anew, in the order of what it holds, unless nothing was added since that was last done.
+
+        Until then its files still tell in which order reports came, and the answers of those that came alone.
+        """
+        self._use(self._rewrite)
 
     def check(self) -> None:
         """Raises `StoreError` if the store cannot be read."""
         self._use(self._read_plan)
-
-    @abstractmethod
-    def batches(self, rows: int) -> Iterator[list[tuple[int, int]]]:
-        """Every report's menu and answer, ordered by id, so that their order tells nothing of when they came."""
 
     def close(self) -> None:
         """Gives the connection back; what was not committed is undone."""
@@ -61,6 +71,7 @@ class Store(ABC):
         try:
             if self._connection is None:
                 self._connection = self._connect()
+                self._prepare(self._connection)
                 self._check_plan(self._read_plan(self._connection))
             return work(self._connection)
         except self.failures as error:
@@ -75,22 +86,35 @@ class Store(ABC):
             raise StoreError(f"the store holds reports of another plan ({found[:12]}..)")
 
     @abstractmethod
-    def _connect(self) -> Any:
-        """A connection to the database, in which the tables exist."""
+    def _connect(self) -> Any: ...
 
     @abstractmethod
-    def _read_plan(self, connection: Any) -> str: ...
+    def _prepare(self, connection: Any) -> None:
+        """Makes the tables where there are none."""
+
+    def _read_plan(self, connection: Any) -> str:
+        return str(connection.execute("SELECT plan FROM collection").fetchone()[0])
 
     @abstractmethod
-    def _insert(self, connection: Any, answers: Mapping[str, int]) -> Set[str]:
-        """The ids that were inserted, because they were not there."""
+    def _insert(self, connection: Any, answers: Answers) -> Set[bytes]:
+        """The marks that were inserted, because they were not there."""
+
+    def _read_counts(self, connection: Any) -> list[tuple[int, int, int]]:
+        rows: list[tuple[int, int, int]] = connection.execute("SELECT menu, answer, count FROM counts").fetchall()
+        return rows
 
     @abstractmethod
-    def _group(self, connection: Any) -> list[tuple[int, int, int]]: ...
+    def _rewrite(self, connection: Any) -> None: ...
 
     @abstractmethod
     def _reason(self, error: Exception) -> str:
         """What to tell the outside about an error, without the database's name or address."""
+
+
+def refuse_earlier(found: object) -> None:
+    """Refuses a store in which a version before this one kept each report with its id."""
+    if found:
+        raise StoreError("the store was made by an earlier version of bcdp, which kept each report with its id")
 
 
 def open_store(url: str, plan_id: str) -> Store:

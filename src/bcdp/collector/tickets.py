@@ -12,6 +12,7 @@ import hmac
 import secrets
 
 from bcdp.errors import refuse
+from bcdp.randomness import check_random
 
 _BYTES = 16
 
@@ -19,13 +20,12 @@ _BYTES = 16
 def make_tickets(key: bytes, plan_id: str, count: int) -> list[str]:
     """New tickets of 45 characters each, as many as asked, for one plan under the operator's key (32 bytes or more).
 
-    >>> key = bytes(32)  # keep yours secret and random
+    >>> key = secrets.token_bytes(32)  # keep yours secret
     >>> ticket, = make_tickets(key, "a plan's id", 1)
     >>> is_ticket(key, "a plan's id", ticket), is_ticket(key, "another plan's id", ticket)
     (True, False)
     """
-    if len(key) < 32:
-        raise refuse("key", f"{len(key)} bytes", "at least 32 secret random bytes")
+    check_random("key", key)
     if count < 1:
         raise refuse("count", count, "a whole number of at least 1")
     numbers = (_text(secrets.token_bytes(_BYTES)) for _ in range(count))

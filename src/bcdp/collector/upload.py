@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
 
+from bcdp.collector.marks import Marker
 from bcdp.collector.refusal import RefusalError
 from bcdp.collector.settings import Settings
 from bcdp.collector.tickets import is_ticket
 
 _ID_CHARACTERS = re.compile(r"[A-Za-z0-9._~-]*")
 ID_PATTERN = "^[A-Za-z0-9._~-]{1,64}$"
-ANSWER_BITS = 32
+Marked = Sequence[tuple[bytes, tuple[int, int]]]  # the mark of each report's id, its menu and its answer
 
 
 class Report(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -33,17 +35,18 @@ class Upload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Reader:
-    """Reads uploads for one plan: a body becomes ids with their answers, or a refusal."""
+    """Reads uploads for one plan: a body becomes marks with their answers, or a refusal. No id goes any further."""
 
     def __init__(self, settings: Settings) -> None:
         self._plan_id = settings.plan.id
         self._sizes = [math.prod(digits) for digits in settings.plan.symbols]
         self._most = settings.limits.reports
         self._key = settings.tickets_key
+        self._mark = Marker(settings.plan.id, settings.tickets_key)
         self._decode = msgspec.json.Decoder(Upload).decode
 
-    def read(self, body: bytes) -> Upload:
-        """The upload in a body, all of it well formed and possible under the plan."""
+    def read(self, body: bytes) -> Marked:
+        """The reports in a body, all of them well formed and possible under the plan."""
         try:
             upload = self._decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -55,14 +58,12 @@ class Reader:
             raise RefusalError(422, f"reports: got {len(reports)}; accepted: from 1 to {self._most} in one request")
         if not _ID_CHARACTERS.fullmatch("".join([report.id for report in reports])):
             raise RefusalError(422, "reports.id: accepted: letters, digits and . _ ~ -")
+        if body.count(b":") != 2 + 3 * len(reports):  # no value that is accepted holds one, so each follows a key
+            raise RefusalError(422, "malformed: a key is there twice")
         sizes = self._sizes
         if not all(report.menu < len(sizes) and report.answer < sizes[report.menu] for report in reports):
             raise RefusalError(422, "reports: a menu or an answer is not in the plan")
         if self._key is not None and not all(is_ticket(self._key, self._plan_id, r.id) for r in reports):
             raise RefusalError(422, "reports.id: accepted: an invitation's ticket")
-        return upload
-
-
-def pack(report: Report) -> int:
-    """Menu and answer in one whole number below 2^63."""
-    return report.menu << ANSWER_BITS | report.answer
+        mark = self._mark
+        return [(mark(report.id), (report.menu, report.answer)) for report in reports]

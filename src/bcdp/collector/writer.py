@@ -1,7 +1,7 @@
 """Group commit: requests that arrive while a transaction runs share the next one, and are answered after it.
 
 A commit waits for the disk; one for each request would allow a few hundred reports a second, one for all that wait
-allows as many as the rest of the service can take.
+allows as many as the rest of the service can take. The writer also settles the store, at most a thousandth of the time.
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from bcdp.collector.counters import ACCEPTED, COMMIT_MICROSECONDS, COMMITS, DUPLICATE, Counters
+from bcdp.collector.guard import Seldom
 from bcdp.collector.refusal import RefusalError
-from bcdp.collector.store import Store, StoreError
-from bcdp.collector.upload import Report, pack
-
-log = logging.getLogger("bcdp.collector")
+from bcdp.collector.store import Answers, Store, StoreError
+from bcdp.collector.upload import Marked
 
 _GROUP = 20_000  # reports in one transaction, at most (and one request more)
+_UNSETTLED_SECONDS = 10.0  # a store waits so long to be settled, or a thousand times as long as that takes
+_SHARE = 1000
 
 
 class Writer:
@@ -28,12 +30,15 @@ class Writer:
 
     def __init__(self, store: Store, counters: Counters, most_waiting: int) -> None:
         self._store, self._counters, self._most_waiting = store, counters, most_waiting
-        self._waiting: deque[tuple[Sequence[Report], asyncio.Future[int]]] = deque()
+        self._waiting: deque[tuple[Marked, asyncio.Future[int]]] = deque()
         self._size = 0
         self._arrived = asyncio.Event()
+        self._settle_at: float | None = None
+        self._rest = _UNSETTLED_SECONDS
         self._thread = ThreadPoolExecutor(1, "writer")
+        self._seldom = Seldom()
 
-    async def add(self, reports: Sequence[Report]) -> int:
+    async def add(self, reports: Marked) -> int:
         """How many of the reports were new, once all of them are stored durably; refuses if the store cannot."""
         if self._size + len(reports) > self._most_waiting:
             raise RefusalError(503, "too many reports are waiting; send them again later", {"retry-after": "5"})
@@ -47,49 +52,73 @@ class Writer:
         return new
 
     async def run(self) -> None:
-        """Writes what arrives, group after group, until cancelled."""
-        loop = asyncio.get_running_loop()
+        """Writes what arrives, group after group, and settles the store in between, until cancelled."""
+        await self._settle()  # what a killed worker left behind
         while True:
-            await self._arrived.wait()
-            group, answers, owners = self._next_group()
-            began = time.perf_counter()
-            try:
-                known = await loop.run_in_executor(self._thread, self._store.add, answers)
-            except Exception as error:  # whatever it is, nobody may wait for ever, and the next group may fare better
-                log.error("commit failed", extra={"fields": {"cause": _without_values(error.__cause__ or error)}})
-                told = RefusalError(503, f"nothing was stored: {error}", {"retry-after": "5"})
-                for _, stored in group:
-                    _finish(stored, told if isinstance(error, StoreError) else error)
-                continue
-            self._counters.add(COMMITS)
-            self._counters.add(COMMIT_MICROSECONDS, round((time.perf_counter() - began) * 1e6))
-            new = [0] * len(group)
-            for identity, owner in owners.items():
-                new[owner] += identity not in known
-            for (_, stored), count in zip(group, new, strict=True):
-                _finish(stored, count)
+            patience = None if self._settle_at is None else max(0.0, self._settle_at - time.monotonic())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(patience):
+                    await self._arrived.wait()
+            if self._waiting:
+                await self._commit()
+            if self._settle_at is not None and time.monotonic() >= self._settle_at:
+                await self._settle()
 
-    def _next_group(
-        self,
-    ) -> tuple[list[tuple[Sequence[Report], asyncio.Future[int]]], Mapping[str, int], Mapping[str, int]]:
-        """The requests of the next transaction, the answer of each id, and the request that brought it first."""
-        group: list[tuple[Sequence[Report], asyncio.Future[int]]] = []
-        answers: dict[str, int] = {}
-        owners: dict[str, int] = {}
+    async def _commit(self) -> None:
+        group, answers, owners = self._next_group()
+        began = time.perf_counter()
+        loop = asyncio.get_running_loop()
+        try:
+            known = await loop.run_in_executor(self._thread, self._store.add, answers)
+        except Exception as error:  # whatever it is, nobody may wait for ever, and the next group may fare better
+            self._seldom.log(logging.ERROR, "commit failed", {}, {"cause": _without_values(error.__cause__ or error)})
+            told = RefusalError(503, f"nothing was stored: {error}", {"retry-after": "5"})
+            for _, stored in group:
+                _finish(stored, told if isinstance(error, StoreError) else error)
+            return
+        if self._settle_at is None:
+            self._settle_at = time.monotonic() + self._rest
+        self._counters.add(COMMITS)
+        self._counters.add(COMMIT_MICROSECONDS, round((time.perf_counter() - began) * 1e6))
+        new = [0] * len(group)
+        for mark, owner in owners.items():
+            new[owner] += mark not in known
+        for (_, stored), count in zip(group, new, strict=True):
+            _finish(stored, count)
+
+    def _next_group(self) -> tuple[list[tuple[Marked, asyncio.Future[int]]], Answers, Mapping[bytes, int]]:
+        """The requests of the next transaction, the answer of each mark, and the request that brought it first."""
+        group: list[tuple[Marked, asyncio.Future[int]]] = []
+        answers: dict[bytes, tuple[int, int]] = {}
+        owners: dict[bytes, int] = {}
         while self._waiting and len(answers) < _GROUP:
             reports, stored = self._waiting.popleft()
             self._size -= len(reports)
-            for report in reports:
-                if report.id not in answers:
-                    answers[report.id], owners[report.id] = pack(report), len(group)
+            for mark, answer in reports:
+                if mark not in answers:
+                    answers[mark], owners[mark] = answer, len(group)
             group.append((reports, stored))
         if not self._waiting:
             self._arrived.clear()
         return group, answers, owners
 
+    async def _settle(self) -> None:
+        began = time.monotonic()
+        settled = False
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._store.settle)
+            settled = True
+        except Exception as error:  # reports are taken all the same
+            self._seldom.log(logging.WARNING, "not settled", {}, {"cause": _without_values(error)})
+        ended = time.monotonic()
+        self._rest = max(_UNSETTLED_SECONDS, _SHARE * (ended - began))
+        self._settle_at = None if settled else ended + self._rest
+
     def close(self) -> None:
-        """Waits for the transaction that runs, if any, and closes the store."""
+        """Waits for the transaction that runs, if any, settles the store and closes it."""
         self._thread.shutdown()
+        with suppress(StoreError):
+            self._store.settle()
         self._store.close()
 
 
@@ -105,4 +134,5 @@ def _finish(stored: asyncio.Future[int], result: int | Exception) -> None:
 def _without_values(error: BaseException) -> str:
     """What the log may hold of an error: its kind, and its text only where that is never about a report."""
     kind = type(error).__name__
-    return f"{kind}: {' '.join(str(error).split())[:200]}" if kind in ("OperationalError", "OSError") else kind
+    known = ("OperationalError", "OSError", "StoreError")
+    return f"{kind}: {' '.join(str(error).split())[:200]}" if kind in known else kind

@@ -1,7 +1,8 @@
 """How correlated the features are: for a feature and a set of others, a bound on what the feature's value says of them.
 
-A correlation model answers one question: `q(feature, others)`, an upper bound on the total-variation distance between
-the laws of the `others` given two values of `feature`. It is an assumption of whoever plans, so the plan records it.
+A correlation model answers two questions. `q(feature, others)`: an upper bound on the total-variation distance between
+the laws of the `others` given two values of `feature`. `odds(feature, others)`: how many times knowing the `others`
+could move the odds of a guess about `feature`. It is an assumption of whoever plans, so the plan records it.
 Where it comes from: stated numbers, a known prior, a pilot sample (docs/correlation.md).
 """
 
@@ -15,6 +16,7 @@ from bcdp.correlation.models import (
     Stronger,
     pairwise,
     product_q,
+    unrounded_odds,
     unrounded_q,
 )
 from bcdp.correlation.pilot import estimate_correlation, read_pilot
@@ -34,5 +36,6 @@ __all__ = [
     "pairwise",
     "product_q",
     "read_pilot",
+    "unrounded_odds",
     "unrounded_q",
 ]

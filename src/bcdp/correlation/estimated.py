@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.correlation.models import ROUNDING, Bounds, Correlation, Sets, listed
+from bcdp.correlation.models import ROUNDING, Bounds, Correlation, Ranges, Sets, listed
 from bcdp.errors import InputError
 
 Array = npt.NDArray[np.float64]
@@ -23,16 +23,23 @@ class Estimated:
     limits: Mapping[str, Mapping[frozenset[str], float]]  # of each feature
     hulls: Mapping[tuple[str, str], Array]
     observed: Mapping[tuple[str, str], float]  # the distances seen, without any margin
-    notes: tuple[str, ...]  # what could not be bounded, and why
+    notes: tuple[str, ...]  # what could not be bounded and why, and what else to know before a plan relies on it
     source: str
     rounded: frozenset[str] = frozenset()  # numbers
     products: Bounds = field(default_factory=dict)
+    ranges: Ranges = field(default_factory=dict)
+    pair_odds: Mapping[tuple[str, str], float] = field(default_factory=dict)  # limits on the odds of pairs
 
     def q(self, feature: str, others: Collection[str]) -> float:
         if not others:
             return 0.0
         wanted = frozenset(others)
         return min((q for bounded, q in self.limits.get(feature, {}).items() if wanted <= bounded), default=1.0)
+
+    def odds(self, feature: str, others: Collection[str]) -> float:
+        if len(others) == 1:
+            return self.pair_odds.get((feature, next(iter(others))), math.inf)
+        return math.inf if others else 1.0
 
     def laws(self, feature: str, other: str) -> Array | None:
         return self.hulls.get((feature, other))
@@ -49,7 +56,8 @@ class Tree:
     """Limits of pairs, and the assumption that the features form a tree, whichever: neighbours screen off the rest.
 
     A set is reached over at most as many branches as it has features, and no branch moves more than its first feature;
-    all together move by at most `1 - product of (1 - q)` (docs/correlation.md). No sample proves that it is a tree.
+    all together move by at most `1 - product of (1 - q)`, and the odds by at most the product of theirs
+    (docs/correlation.md). No sample proves that it is a tree.
     """
 
     pairs: Estimated
@@ -58,6 +66,10 @@ class Tree:
     @property
     def rounded(self) -> frozenset[str]:
         return self.pairs.rounded
+
+    @property
+    def ranges(self) -> Ranges:
+        return self.pairs.ranges
 
     @property
     def products(self) -> Bounds:
@@ -77,6 +89,13 @@ class Tree:
         near = sorted((self.pairs.q(feature, {other}) for other in self.pairs.limits if other != feature), reverse=True)
         branches = math.prod(1 - q for q in near[: len(frozenset(others))])
         return min(self.pairs.q(feature, others), 1 - branches + ROUNDING)
+
+    def odds(self, feature: str, others: Collection[str]) -> float:
+        near = sorted(
+            (self.pairs.odds(feature, {other}) for other in self.pairs.limits if other != feature), reverse=True
+        )
+        branches = math.prod(near[: len(frozenset(others))]) * (1 + ROUNDING)
+        return min(self.pairs.odds(feature, others), branches)
 
     def laws(self, feature: str, other: str) -> Array | None:
         return self.pairs.laws(feature, other)

@@ -13,12 +13,13 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv
+from scipy.special import betaincinv, rel_entr
 
 Array = npt.NDArray[np.float64]
 
 _MOST_EXACT_CELLS = 8  # 254 events, each of which is looked at
 _MOST_EXACT_VALUES = 32
+_HALVINGS = 60
 
 
 def observed_distance(counts: Array) -> float:
@@ -83,3 +84,48 @@ def event_intervals(counts: Array, failure: float) -> tuple[Array, Array]:
 def _by_events(low: Array, high: Array) -> float:
     between = high[:, None] - low[None, :]
     return min(1.0, max(0.0, float(between[~np.eye(len(low), dtype=bool)].max())))
+
+
+def odds_limit(counts: Array, failure: float, whole: bool, slack: float = 0.0) -> float:
+    """A limit, at least 1, on the ratio between any two rows' chances of a cell; infinite where one was never seen.
+
+    The largest ratio is that of two rows at one cell, which are fixed though unknown: two limits have to hold there.
+    `whole`: the counts are of people. `slack`: what a device's rounding may add to a chance.
+    """
+    values, cells = counts.shape
+    if values == 1 or cells == 1:
+        return 1.0
+    people = counts.sum(axis=1, keepdims=True)
+    if people.min() == 0:
+        return math.inf
+    upper = _exact_upper if whole else _upper_of_shares
+    high, low = upper(counts, people, failure / 2), 1 - upper(people - counts, people, failure / 2)
+    least, second = np.partition(low, 1, axis=0)[:2]
+    others = np.where(np.arange(values)[:, None] == low.argmin(axis=0), second, least)  # the least of the other rows
+    with np.errstate(divide="ignore"):
+        return max(1.0, float(((high + slack) / np.maximum(others - slack, 0.0)).max()))
+
+
+def odds_between(low: float, high: float) -> float:
+    """The largest ratio between two chances of either of two cells, if that of the first lies between these limits."""
+    return math.inf if low <= 0 or high >= 1 else max(high / low, (1 - low) / (1 - high))
+
+
+def _exact_upper(counts: Array, people: Array, failure: float) -> Array:
+    """Clopper-Pearson upper limits on chances."""
+    rest = people - counts
+    return np.where(rest > 0, betaincinv(counts + 1, np.maximum(rest, 1), 1 - failure), 1.0)
+
+
+def _upper_of_shares(sums: Array, people: Array, failure: float) -> Array:
+    """Upper limits on the means of numbers from 0 to 1, by their sums: Hoeffding's inequality with relative entropy.
+
+    The mean of n such numbers is at most m with probability `exp(-n KL(m, mean))`.
+    """
+    mean, tail = sums / people, -math.log(failure) / people
+    low, high = mean, np.ones_like(mean)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        near = rel_entr(mean, middle) + rel_entr(1 - mean, 1 - middle) <= tail
+        low, high = np.where(near, middle, low), np.where(near, high, middle)
+    return high

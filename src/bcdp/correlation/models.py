@@ -12,18 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import InputError
-from bcdp.notions import total_variation
+from bcdp.notions import largest_ratio, total_variation
 
 Array = npt.NDArray[np.float64]
 Sets = Iterable[tuple[str, frozenset[str]]]  # a feature and a set of others
 Bounds = Mapping[tuple[str, frozenset[str]], float]
 Rows = tuple[tuple[float, ...], ...]
+Ranges = Mapping[str, tuple[float, ...]]  # of each number, where its ranges begin, the first apart
 
-ROUNDING = 1e-12  # a distance is a sum of at most as many rounded terms as the prior has entries
+ROUNDING = 1e-12  # a distance or a ratio is made of sums of at most as many rounded terms as the prior has entries
 
 
 class Correlation(Protocol):
-    """A bound for every feature and every set of others; 1 where nothing is known.
+    """Two bounds for every feature and every set of others, on a distance and on odds; both may be without limit.
 
     Where a policy states a `missing` rule, "missing" is one more value of the feature that is given.
     """
@@ -36,8 +37,18 @@ class Correlation(Protocol):
     def products(self) -> Bounds:
         """For a feature and two of these numbers, or one: bounds for one rounding of their product, or its square."""
 
+    @property
+    def ranges(self) -> Ranges:
+        """The numbers, as features that are given, of which the bounds see no more than a range, and its cuts (4.5)."""
+
     def q(self, feature: str, others: Collection[str]) -> float:
         """A bound on the distance between the laws of `others` given two values of `feature`; 0 for no others."""
+
+    def odds(self, feature: str, others: Collection[str]) -> float:
+        """How many times knowing `others` could move the odds of a guess about `feature`: at least 1, 1 for no others.
+
+        A bound on `P(z | x_i = a) / P(z | x_i = a')` over all values; infinite where nothing is stated.
+        """
 
     def laws(self, feature: str, other: str) -> Array | None:
         """Laws of `other`, one per row: given any value of `feature`, its law is a mixture of them; None if unknown."""
@@ -60,22 +71,33 @@ class _Unrounded:
     def products(self) -> Bounds:
         return {}
 
+    @property
+    def ranges(self) -> Ranges:
+        return {}
+
 
 @dataclass(frozen=True)
 class PerFeature(_Unrounded):
-    """One bound for each feature, whatever the others; `default` for the features not named.
+    """One q for each feature, whatever the others, `default` for the features not named; and one number of odds.
 
-    >>> model = PerFeature(0.1, {"smoker": 0.3})
+    >>> model = PerFeature(0.1, {"smoker": 0.3}, named_odds={"smoker": 2.0})
     >>> model.q("smoker", {"age"}), model.q("age", {"smoker"})
     (0.3, 0.1)
+    >>> model.odds("smoker", {"age"}), model.odds("age", {"smoker"})
+    (2.0, inf)
     """
 
     default: float
     named: Mapping[str, float]
     source: str = "assumed"
+    default_odds: float = math.inf
+    named_odds: Mapping[str, float] = field(default_factory=dict)
 
     def q(self, feature: str, others: Collection[str]) -> float:
         return self.named.get(feature, self.default) if others else 0.0
+
+    def odds(self, feature: str, others: Collection[str]) -> float:
+        return self.named_odds.get(feature, self.default_odds) if others else 1.0
 
     def laws(self, feature: str, other: str) -> None:
         return None
@@ -84,7 +106,10 @@ class PerFeature(_Unrounded):
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": "per feature", "default": self.default, "named": dict(self.named), "source": self.source}
+        default = {} if math.isinf(self.default_odds) else {"default": self.default_odds}
+        odds = {**default, **({"named": dict(self.named_odds)} if self.named_odds else {})}
+        stated = {"default": self.default, "named": dict(self.named), **({"odds": odds} if odds else {})}
+        return {"kind": "per feature", **stated, "source": self.source}
 
 
 @dataclass(frozen=True)
@@ -92,10 +117,14 @@ class Listed:
     """Bounds for the sets that are listed, 1 for every other set: pairs, or the sets that a plan asks together.
 
     `rows` has, for some pairs, the laws of the second feature given the first (docs/theory.md, section 4.5).
+    `listed_odds` holds for every subset of a listed set too.
 
-    >>> model = Listed({("smoker", frozenset({"age"})): 0.1}, source="assumed")
+    >>> pair = ("smoker", frozenset({"age"}))
+    >>> model = Listed({pair: 0.1}, source="assumed", listed_odds={pair: 2.0})
     >>> model.q("smoker", {"age"}), model.q("smoker", {"age", "sex"})
     (0.1, 1.0)
+    >>> model.odds("smoker", {"age"}), model.odds("smoker", {"age", "sex"})
+    (2.0, inf)
     """
 
     bounds: Bounds
@@ -103,24 +132,41 @@ class Listed:
     rows: Mapping[tuple[str, str], Rows] = field(default_factory=dict)
     rounded: frozenset[str] = frozenset()
     products: Bounds = field(default_factory=dict)
+    ranges: Ranges = field(default_factory=dict)
+    listed_odds: Bounds = field(default_factory=dict)
 
     def q(self, feature: str, others: Collection[str]) -> float:
         return self.bounds.get((feature, frozenset(others)), 1.0) if others else 0.0
+
+    def odds(self, feature: str, others: Collection[str]) -> float:
+        if not others:
+            return 1.0
+        stated = self._odds_of.get(feature, {}).items()
+        return min((most for known, most in stated if known.issuperset(others)), default=math.inf)
+
+    @cached_property
+    def _odds_of(self) -> dict[str, dict[frozenset[str], float]]:
+        odds: dict[str, dict[frozenset[str], float]] = {}
+        for (feature, others), most in self.listed_odds.items():
+            odds.setdefault(feature, {})[others] = most
+        return odds
 
     def laws(self, feature: str, other: str) -> Array | None:
         found = self.rows.get((feature, other))
         return None if found is None else np.array(found)
 
     def restricted(self, sets: Sets) -> Correlation:
-        return listed(self, [question for question in sets if question in self.bounds], self.source)
+        known = [question for question in sets if question in self.bounds or self.odds(*question) < math.inf]
+        return listed(self, known, self.source)
 
     def to_dict(self) -> dict[str, Any]:
-        bounds, products = (
-            sorted([feature, sorted(others), q] for (feature, others), q in stated.items())
-            for stated in (self.bounds, self.products)
+        bounds, products, odds = (
+            sorted([feature, sorted(others), most] for (feature, others), most in stated.items())
+            for stated in (self.bounds, self.products, self.listed_odds)
         )
         laws = sorted([feature, other, [list(row) for row in rows]] for (feature, other), rows in self.rows.items())
-        optional = {"laws": laws, "rounded": sorted(self.rounded), "products": products}
+        ranges = {name: list(cuts) for name, cuts in self.ranges.items()}
+        optional = {"laws": laws, "rounded": sorted(self.rounded), "products": products, "ranges": ranges, "odds": odds}
         stated = {key: value for key, value in optional.items() if value}
         return {"kind": "listed", "bounds": bounds, "source": self.source, **stated}
 
@@ -133,18 +179,21 @@ def listed(model: Correlation, sets: Sets, source: str) -> Listed:
     rows = {pair: tuple(map(tuple, array.tolist())) for pair, array in known.items() if array is not None}
     bounds = {(feature, others): model.q(feature, others) for feature, others in wanted}
     products = {key: q for key, q in model.products.items() if key in bounds}
-    return Listed(bounds, source, rows, model.rounded, products)
+    odds = {question: most for question in wanted if (most := model.odds(*question)) < math.inf}
+    return Listed(bounds, source, rows, model.rounded, products, model.ranges, odds)
 
 
-def pairwise(matrix: Mapping[str, Mapping[str, float]], source: str, rounded: frozenset[str] = frozenset()) -> Listed:
+def pairwise(matrix: Mapping[str, Mapping[str, float]], source: str, ranges: Ranges | None = None) -> Listed:
     """A model from a matrix `matrix[i][j]`: how far the law of feature j can move with feature i.
+
+    `ranges`: of which numbers it was measured, rounded once at random, or known by their range.
 
     >>> model = pairwise({"smoker": {"age": 0.1}, "age": {"smoker": 0.2}}, source="assumed")
     >>> model.q("age", {"smoker"})
     0.2
     """
     bounds = {(i, frozenset({j})): q for i, row in matrix.items() for j, q in row.items() if i != j}
-    return Listed(bounds, source, rounded=rounded)
+    return Listed(bounds, source, rounded=frozenset(ranges or ()), ranges=ranges or {})
 
 
 def product_q(model: Correlation, feature: str, numbers: frozenset[str]) -> float:
@@ -162,21 +211,32 @@ def unrounded_q(model: Correlation, feature: str, others: Collection[str]) -> fl
 
     >>> unrounded_q(PerFeature(0.1, {}), "smoker", {"age"})
     0.1
-    >>> seen_rounded = pairwise({"smoker": {"age": 0.1}}, "a sample", rounded=frozenset({"age"}))
+    >>> seen_rounded = pairwise({"smoker": {"age": 0.1}}, "a sample", {"age": (40.0, 65.0)})
     >>> unrounded_q(seen_rounded, "smoker", {"age"})
     1.0
     """
     return model.q(feature, others) if model.rounded.isdisjoint(others) else 1.0
 
 
+def unrounded_odds(model: Correlation, feature: str, others: Collection[str]) -> float:
+    """How far answers that may depend on the others in any way move the odds: no limit if one was seen rounded only.
+
+    >>> unrounded_odds(PerFeature(0.1, {}, default_odds=2.0), "smoker", {"age"})
+    2.0
+    """
+    return model.odds(feature, others) if model.rounded.isdisjoint(others) else math.inf
+
+
 @dataclass(frozen=True)
 class Stronger:
-    """Another model's bounds times a factor, at most 1: what if the assumption was too optimistic?
+    """Another model's numbers times a factor, q at most 1: what if the assumption was too optimistic?
 
-    An infinite factor assumes nothing: every bound is 1.
+    An infinite factor assumes nothing: every q is 1, and odds have no limit.
 
     >>> [Stronger(PerFeature(0.1, {}), factor).q("smoker", {"age"}) for factor in (2, math.inf)]
     [0.2, 1.0]
+    >>> [Stronger(PerFeature(0.1, {}, default_odds=1.5), factor).odds("smoker", {"age"}) for factor in (2, math.inf)]
+    [3.0, inf]
     """
 
     model: Correlation
@@ -187,6 +247,10 @@ class Stronger:
         return self.model.rounded
 
     @property
+    def ranges(self) -> Ranges:
+        return {} if math.isinf(self.factor) else self.model.ranges
+
+    @property
     def products(self) -> Bounds:
         known = {} if math.isinf(self.factor) else self.model.products
         return {key: min(1.0, self.factor * q) for key, q in known.items()}
@@ -195,6 +259,9 @@ class Stronger:
         if math.isinf(self.factor):
             return 1.0 if others else 0.0
         return min(1.0, self.factor * self.model.q(feature, others))
+
+    def odds(self, feature: str, others: Collection[str]) -> float:
+        return self.factor * self.model.odds(feature, others) if others else 1.0
 
     def laws(self, feature: str, other: str) -> None:
         return None
@@ -213,6 +280,8 @@ class FinitePrior(_Unrounded):
     >>> prior = FinitePrior(("sick", "old"), np.array([[0.4, 0.1], [0.1, 0.4]]), "example")
     >>> round(prior.q("sick", {"old"}), 6), prior.laws("sick", "old").round(6).tolist()
     (0.6, [[0.8, 0.2], [0.2, 0.8]])
+    >>> round(prior.odds("sick", {"old"}), 6)
+    4.0
     """
 
     names: tuple[str, ...]
@@ -225,6 +294,13 @@ class FinitePrior(_Unrounded):
         if not self._knows(feature, others):
             return 1.0 if others else 0.0
         return min(1.0, float(total_variation(self._given(feature, others)).max()) + ROUNDING) if others else 0.0
+
+    def odds(self, feature: str, others: Collection[str]) -> float:
+        if not others:
+            return 1.0
+        return (
+            largest_ratio(self._given(feature, others)) * (1 + ROUNDING) if self._knows(feature, others) else math.inf
+        )
 
     def laws(self, feature: str, other: str) -> Array | None:
         if feature == other or not self._knows(feature, {other}):

@@ -1,10 +1,10 @@
 """From a pilot sample of records to limits on every correlation (docs/correlation.md).
 
 The sample counts as public. Records are coded by the policy's own rules, as a device codes them. A number that is
-*given* counts as its bin, one of four equal ones between its bounds; a number that is *told* is shared out between the
-neighbouring levels of its bin, as a device's random rounding does, so that the limit covers tables about it (but not
-about its products with other numbers: the model's `rounded` says so). Where the policy states a `missing` rule,
-"missing" is one more value of the feature that is given.
+*given* counts as its range, so that the limit covers guesses which of its ranges it is in (the model's `ranges`); a
+number that is *told* is shared out between neighbouring levels, as a device's random rounding does, so that the limit
+covers tables about it (but not about its products with other numbers: the model's `rounded` says so). Where the policy
+states a `missing` rule, "missing" is one more value of the feature that is given.
 """
 
 from __future__ import annotations
@@ -21,19 +21,29 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.correlation.estimated import Estimated, Tree
-from bcdp.correlation.limits import distance_limit, event_intervals, is_small, observed_distance
-from bcdp.encoding import arrow_types, as_arrow, encode, is_missing
+from bcdp.correlation.guide import fitted_odds
+from bcdp.correlation.limits import (
+    distance_limit,
+    event_intervals,
+    is_small,
+    observed_distance,
+    odds_between,
+    odds_limit,
+)
 from bcdp.errors import refuse
 from bcdp.files import read_batches
-from bcdp.policy import BinaryFeature, CategoricalFeature, Feature, Policy, RegressionTask
+from bcdp.policy import Feature, Policy
+from bcdp.policy.encoding import arrow_types, as_arrow, coded_cuts, encode, is_missing
+from bcdp.statistics.target import Product, product_of
 
 Array = npt.NDArray[np.float64]
 _Set = tuple[str, tuple[str, ...]]  # a feature that is given, and others that are told
 
-BINS = 4
-STEPS = 4  # levels per bin: 4 bins of 4 steps end at 17 levels, those of numeric tables
+STEPS = 16  # between the 17 levels of numeric tables
 _MOST_TABLE = 2**22  # counts that are held at once
 _FEW = 200
+_MOST_TERMS = 200  # of the model that is fitted for the guide
+_MOST_FITTED = 50_000  # records
 _ROUNDING = 2.0**-30  # a device rounds up with chances that are multiples of 2^-32, given either of two values
 
 
@@ -45,6 +55,7 @@ class _Coded:
     given: npt.NDArray[np.int64]
     cells: int
     parts: tuple[tuple[npt.NDArray[np.int64], Array | None], ...]
+    levels: npt.NDArray[np.int64] | None = None  # of a number: the level of each cell
 
 
 def read_pilot(path: Path, policy: Policy) -> pa.Table:
@@ -68,9 +79,10 @@ def estimate_correlation(
     model: Literal["pairs", "tree"] = "pairs",
     name: str = "a sample",
 ) -> Estimated | Tree:
-    """Limits on `q`, from 0 to 1, of every pair and of all other features together, true together with `confidence`.
+    """Limits on `q`, from 0 to 1, of every pair and of all other features together, and on the odds of every pair.
 
-    The sample is anything that Arrow can read, one column for each feature; it counts as public.
+    They are true together with `confidence`. The sample is anything that Arrow can read, one column for each feature;
+    it counts as public.
 
     >>> policy = Policy(epsilon=1, features={"a": {"type": "binary"}, "b": {"type": "binary"}})
     >>> sample = {"a": [0, 1] * 500, "b": [0, 1, 1, 0] * 250}
@@ -84,14 +96,17 @@ def estimate_correlation(
     codes = encode(policy, table)
     coded = {i: _coded(codes[i], policy.features[i], table.column(i), model == "tree") for i in codes}
     names = tuple(coded)
-    numbers = frozenset(i for i in names if policy.features[i].type == "numeric")
+    ranges = {i: feature.cuts for i, feature in policy.features.items() if feature.is_number}
+    numbers = frozenset(ranges)
     multiplied = [(i, factors) for factors in _multiplied(policy) for i in names if i not in factors]
     sets = _sets(coded, [(i, factors) for i, factors in multiplied if not numbers.issuperset(factors)])
     asked = [(i, factors) for i, factors in multiplied if numbers.issuperset(factors)]
+    # the odds of a pair are one more thing to bound, unless the two limits of q bound them too: two cells
+    further = sum(len(others) == 1 and coded[others[0]].cells > 2 for _, others in sets)
     # the same for every set, so that a hopeless one costs little
-    failure = (1 - confidence) / max(len(sets) + len(asked), 1)
+    failure = (1 - confidence) / max(len(sets) + len(asked) + further, 1)
     limits: dict[str, dict[frozenset[str], float]] = {i: {} for i in names}
-    hulls, observed = {}, {}
+    hulls, observed, pair_odds = {}, {}, {}
     for i, others in sets:
         counts = _counts(coded[i], [coded[j] for j in others])
         rounded = len(numbers.intersection(others))
@@ -101,13 +116,40 @@ def estimate_correlation(
             observed[pair] = observed_distance(counts)
             if is_small(counts, not rounded) and counts.shape[1] == 2 and counts.sum(axis=1).min() > 0:
                 hulls[pair] = _two_laws(counts, failure / 2)
+                pair_odds[pair] = odds_between(*hulls[pair][:, 1])
+            elif counts.shape[1] != 2:
+                pair_odds[pair] = _pair_odds(counts, coded[others[0]], failure, model == "tree")
+            else:
+                pair_odds[pair] = math.inf
     products = {}
     for i, factors in asked:
-        product = _as_number(_product(*(codes[j] for j in factors)))
+        product = _as_number(product_of(policy, factors, (None,) * len(factors), codes), np.zeros(0))
         products[i, frozenset(factors)] = _limit(_counts(coded[i], [product]), failure, rounded=1)
-    source = _source(policy, table.num_rows, confidence, name)
-    found = Estimated(limits, hulls, observed, tuple(_notes(policy, coded, sets)), source, numbers, products)
-    return found if model == "pairs" else Tree(found, f"{source}; ASSUMING that the features form a tree")
+    source = _source(table.num_rows, confidence, name, ", about numbers for guesses of their range" * bool(numbers))
+    notes = tuple(_notes(policy, coded, sets))
+    found = Estimated(limits, hulls, observed, notes, source, numbers, products, ranges, pair_odds)
+    tree = f"{source}; ASSUMING that the features form a tree" + ", numbers known by their ranges" * bool(numbers)
+    return found if model == "pairs" else Tree(found, tree)
+
+
+def odds_guide(policy: Policy, sample: Any) -> dict[str, float]:
+    """For each feature, by how much all others together move the odds of a guess in a fitted logistic model, if small.
+
+    A guide to what may be assumed, and no limit. Numbers count as their ranges.
+
+    >>> policy = Policy(epsilon=1, features={"a": {"type": "binary"}, "b": {"type": "binary"}})
+    >>> odds = odds_guide(policy, {"a": [0] * 400 + [1] * 400, "b": ([0] * 3 + [1]) * 100 + ([0] + [1] * 3) * 100})
+    >>> round(odds["a"], 1)
+    3.0
+    """
+    table = as_arrow(sample)
+    codes = encode(policy, table)
+    each = max(1, table.num_rows // _MOST_FITTED)
+    coded = {i: _coded(codes[i], policy.features[i], table.column(i), tree=False) for i in codes}
+    records = {i: (own.given[::each], own.values) for i, own in coded.items()}
+    if sum(values for _, values in records.values()) > _MOST_TERMS:
+        return {}
+    return {i: fitted_odds(*records[i], [records[j] for j in records if j != i]) for i in records}
 
 
 def _sets(coded: Mapping[str, _Coded], further: list[_Set]) -> list[_Set]:
@@ -122,16 +164,9 @@ def _sets(coded: Mapping[str, _Coded], further: list[_Set]) -> list[_Set]:
 
 
 def _multiplied(policy: Policy) -> list[tuple[str, ...]]:
-    """The features that regressions multiply with each other, and the numbers that they square."""
-    tasks = (task.regression for task in policy.tasks if isinstance(task, RegressionTask))
-    groups = [sorted({task.target, *task.features}) for task in tasks]
-    numbers = [(name,) for group in groups for name in group if policy.features[name].type == "numeric"]
-    return list(dict.fromkeys([*numbers, *(pair for group in groups for pair in itertools.combinations(group, 2))]))
-
-
-def _product(first: Array, second: Array | None = None) -> Array:
-    """What a device makes of two numbers, or of one."""
-    return np.asarray(2 * (first * first) - 1 if second is None else first * second)
+    """The features that the tasks multiply with each other, and the numbers that they square."""
+    targets = (target for task in policy.tasks for target, _ in task.targets(policy))
+    return list(dict.fromkeys(target.features for target in targets if isinstance(target, Product)))
 
 
 def _limit(counts: Array, failure: float, rounded: int) -> float:
@@ -141,7 +176,7 @@ def _limit(counts: Array, failure: float, rounded: int) -> float:
 
 def _coded(codes: npt.NDArray[np.generic], feature: Feature, column: pa.ChunkedArray, tree: bool) -> _Coded:
     """`tree`: what is told of the feature says also whether it is missing, on which the features beyond may depend."""
-    coded = _as_value(codes, feature) if feature.type != "numeric" else _as_number(codes)
+    coded = _as_number(codes, coded_cuts(feature)) if feature.is_number else _as_value(codes, feature)
     if feature.missing is None:
         return coded
     missing = is_missing(column)
@@ -152,18 +187,33 @@ def _coded(codes: npt.NDArray[np.generic], feature: Feature, column: pa.ChunkedA
     return replace(coded, cells=coded.cells + 1, parts=parts)
 
 
-def _as_value(codes: npt.NDArray[np.generic], feature: BinaryFeature | CategoricalFeature) -> _Coded:
-    given, values = codes.astype(np.int64), len(feature.values or (0, 1))
+def _pair_odds(counts: Array, other: _Coded, failure: float, tree: bool) -> float:
+    """A limit on the odds of a pair; a question tells no more of a number than its level, a tree also its range."""
+    if other.levels is None:
+        return odds_limit(counts, failure, whole=True)
+    if not tree:
+        level = other.levels[:, None] == np.arange(STEPS + 1)
+        counts = counts @ level
+    return odds_limit(counts, failure, whole=False, slack=_ROUNDING)
+
+
+def _as_value(codes: npt.NDArray[np.generic], feature: Feature) -> _Coded:
+    given, values = codes.astype(np.int64), len(feature.categories)
     return _Coded(values, given, values, ((given, None),))
 
 
-def _as_number(codes: npt.NDArray[np.generic]) -> _Coded:
-    place = (codes.astype(np.float64) + 1) / 2 * BINS * STEPS
-    given = np.minimum(place // STEPS, BINS - 1).astype(np.int64)
-    within = place - STEPS * given
-    below = np.minimum(within // 1, STEPS - 1).astype(np.int64)
-    cell, up = (STEPS + 1) * given + below, within - below
-    return _Coded(BINS, given, (STEPS + 1) * BINS, ((cell, 1 - up), (cell + 1, up)))
+def _as_number(codes: npt.NDArray[np.generic], cuts: Array) -> _Coded:
+    """A number on the [-1, 1] scale, as its range; each range has cells of its own for the levels that it touches."""
+    numbers = codes.astype(np.float64)
+    given = np.searchsorted(cuts, numbers, side="right")
+    place, ends = ((x + 1) / 2 * STEPS for x in (numbers, np.array([-1.0, *cuts, 1.0])))
+    first = np.minimum(np.floor(ends[:-1]), STEPS - 1)
+    last = np.maximum(np.ceil(ends[1:]), first + 1)
+    start = np.cumsum([0, *(last - first + 1)]).astype(np.int64)
+    below = np.clip(np.floor(place), first[given], last[given] - 1)
+    cell, up = start[given] + (below - first[given]).astype(np.int64), place - below
+    levels = np.concatenate([np.arange(low, high + 1) for low, high in zip(first, last, strict=True)]).astype(np.int64)
+    return _Coded(len(first), given, int(start[-1]), ((cell, 1 - up), (cell + 1, up)), levels)
 
 
 def _cells(coded: Mapping[str, _Coded], others: Sequence[str]) -> int:
@@ -194,7 +244,7 @@ def _notes(policy: Policy, coded: Mapping[str, _Coded], sets: list[_Set]) -> Ite
     """Why some features cannot be bounded: a value that is seldom or never seen could mean anything."""
     for name, own in coded.items():
         seen = np.bincount(own.given, minlength=own.values)
-        what = "bins" if policy.features[name].type == "numeric" else "values"
+        what = "ranges" if policy.features[name].is_number else "values"
         if policy.features[name].missing is not None and seen[-1] == 0:
             yield f"{name}: never missing in the sample, which its `missing` rule makes part of the promise: its q is 1"
         elif own.values > 1 and not seen.all():
@@ -210,7 +260,5 @@ def _notes(policy: Policy, coded: Mapping[str, _Coded], sets: list[_Set]) -> Ite
         )
 
 
-def _source(policy: Policy, people: int, confidence: float, name: str) -> str:
-    numbers = any(feature.type == "numeric" for feature in policy.features.values())
-    binned = f"; numbers that are given count as one of {BINS} equal bins" * numbers
-    return f"estimated from {people:,} records of {name}: limits that hold together with {confidence:.4g}{binned}"
+def _source(people: int, confidence: float, name: str, about: str) -> str:
+    return f"estimated from {people:,} records of {name}: limits that hold together with {confidence:.4g}{about}"

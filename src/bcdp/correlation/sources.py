@@ -15,9 +15,9 @@ import pyarrow as pa
 from bcdp.correlation.documents import bound
 from bcdp.correlation.models import Correlation, FinitePrior, Listed, PerFeature, pairwise
 from bcdp.correlation.pilot import estimate_correlation, read_pilot
-from bcdp.encoding import codes_of, encode
 from bcdp.errors import InputError, refuse
-from bcdp.policy import OneQ, Pairs, PairsFile, Policy, Prior, QPerFeature
+from bcdp.policy import NumericFeature, OneOfBoth, OneQ, Pairs, PairsFile, Policy, Prior, QPerFeature
+from bcdp.policy.encoding import codes_of, encode
 
 MEASURED = "measured"  # with a digest: the first cell of a table of pairs that was not written by hand
 MOST_PRIOR_ENTRIES = 2**22
@@ -32,14 +32,8 @@ def correlation_of(policy: Policy) -> Correlation:
     0.1
     """
     stated = policy.correlation
-    if isinstance(stated, OneQ):
-        return PerFeature(stated.root, {}, _assumed({"every feature": stated.root}))
-    if isinstance(stated, QPerFeature):
-        named = {name: q for name, q in stated.root.items() if name != "default"}
-        rest = {f"every{' other' * bool(named)} feature": stated.of("default")}
-        return PerFeature(
-            stated.of("default"), named, _assumed(named | (rest if len(named) < len(policy.features) else {}))
-        )
+    if isinstance(stated, OneQ | OneOfBoth | QPerFeature):
+        return _per_feature(stated, policy)
     if isinstance(stated, Pairs):
         return pairwise(stated.pairs, "assumed: a q for each pair; 1 for larger sets")
     if isinstance(stated, PairsFile):
@@ -50,17 +44,36 @@ def correlation_of(policy: Policy) -> Correlation:
     return estimate_correlation(policy, table, stated.confidence, stated.model, stated.pilot.name)
 
 
-def _assumed(stated: Mapping[str, float]) -> str:
-    if all(q == 1 for q in stated.values()):
-        return "nothing assumed (q = 1)"
-    numbers = ", ".join(f"{repr(q).removesuffix('.0')} for {whose}" for whose, q in stated.items())
-    return f"assumed: q = {numbers}"
+def _per_feature(stated: OneQ | OneOfBoth | QPerFeature, policy: Policy) -> PerFeature:
+    names = [name for name in stated.root if name != "default"] if isinstance(stated, QPerFeature) else []
+    named, default = {name: stated.of(name) for name in names}, stated.of("default")
+    odds, default_odds = {name: stated.odds_of(name) for name in names}, stated.odds_of("default")
+    rest = f"every{' other' * bool(named)} feature"
+    others = len(named) < len(policy.features)
+    source = _assumed(named | ({rest: default} if others else {}), odds | ({rest: default_odds} if others else {}))
+    if math.inf in odds.values():  # such a feature has no limit, whatever the default: the others are named
+        odds, default_odds = {name: stated.odds_of(name) for name in policy.features}, math.inf
+    return PerFeature(default, named, source, default_odds, _finite(odds))
+
+
+def _assumed(q: Mapping[str, float], odds: Mapping[str, float]) -> str:
+    """The numbers in words; where all q are 1, or no odds have a limit, nothing is said of them."""
+    parts = [
+        f"{word} = " + ", ".join(f"{repr(bound).removesuffix('.0')} for {whose}" for whose, bound in stated.items())
+        for word, stated in (("odds", _finite(odds)), ("q", q))
+        if any(bound != 1 or word == "odds" for bound in stated.values())
+    ]
+    return f"assumed: {'; '.join(parts)}" if parts else "nothing assumed (q = 1)"
+
+
+def _finite(stated: Mapping[str, float]) -> dict[str, float]:
+    return {whose: bound for whose, bound in stated.items() if bound < math.inf}
 
 
 def write_pairs(path: Path, policy: Policy, model: Correlation) -> None:
     """Writes the CSV that a policy accepts as `{pairs: file}`: how far each column's law moves with each row.
 
-    The first cell says what was measured: features as they are defined here, and numbers only after a rounding.
+    The first cell says what was measured: features as they are defined here, and numbers by their range or rounded.
     """
     names = list(policy.features)
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -81,13 +94,15 @@ def _read_rows(path: Path, name: str) -> list[list[str]]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             return [row for row in csv.reader(file) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"correlation.{name}: {path} cannot be read ({error}); accepted: a CSV file") from None
+        reason = error.strerror if isinstance(error, OSError) else "it is no CSV in UTF-8"
+        raise InputError(f"correlation.{name}: {path} cannot be read ({reason}); accepted: a CSV file") from None
 
 
 def _read_pairs(path: Path, policy: Policy) -> Listed:
     """A CSV: the header names the features, each row starts with a feature's name.
 
-    The first cell is empty, or says on which features the table was measured; numbers then count as rounded once.
+    The first cell is empty, or says on which features the table was measured; numbers then count as rounded once
+    where they are told, and as their range where they are given.
     """
     rows = _read_rows(path, "pairs")
     corner, *header = rows[0] if rows else [""]
@@ -95,10 +110,11 @@ def _read_pairs(path: Path, policy: Policy) -> Listed:
     unknown = [name for name in [*header, *first] if name not in policy.features]
     repeated = len(set(header)) < len(header) or len(set(first)) < len(first)
     if not first or unknown or repeated or any(len(row) != len(header) + 1 for row in rows[1:]):
-        raise refuse(f"correlation.pairs ({path.name})", unknown or f"{len(rows)} rows",
+        found = f"{len(rows)} rows, {len(unknown)} names of no feature"  # if records, they are not quoted
+        raise refuse(f"correlation.pairs ({path.name})", found,
                      "a table whose header and first column name features of the policy, each once")  # fmt: skip
     if corner not in ("", _measured(policy, header)):
-        raise refuse(f"correlation.pairs ({path.name}), first cell", corner,
+        raise refuse(f"correlation.pairs ({path.name}), first cell", "another text",
                      "nothing, or what `bcdp correlate` writes for features defined as in this policy")  # fmt: skip
     matrix = {
         row[0]: {
@@ -107,16 +123,18 @@ def _read_pairs(path: Path, policy: Policy) -> Listed:
         }
         for row in rows[1:]
     }
-    numbers = frozenset(name for name, feature in policy.features.items() if feature.type == "numeric")
-    rounded, about = (numbers, ", of rounded numbers") if corner and numbers else (frozenset[str](), "")
-    return pairwise(matrix, f"assumed: pairs from {path.name}{about}; 1 for larger sets", rounded)
+    if not corner:
+        return pairwise(matrix, f"assumed: pairs from {path.name}; 1 for larger sets")
+    ranges = {name: feature.cuts for name, feature in policy.features.items() if feature.is_number}
+    about = ", of rounded numbers, for guesses of their range" * bool(ranges)
+    return pairwise(matrix, f"assumed: pairs from {path.name}{about}; 1 for larger sets", ranges)
 
 
 def _number(cell: str) -> float | str:
     try:
         return float(cell)
     except ValueError:
-        return cell
+        return "no number"
 
 
 def _read_prior(path: Path, policy: Policy) -> FinitePrior:
@@ -129,12 +147,13 @@ def _read_prior(path: Path, policy: Policy) -> FinitePrior:
     names = tuple(header[:-1])
     known = len(set(names)) == len(names) and set(names) <= set(policy.features)
     if len(header) < 2 or header[-1] != "probability" or not known:
-        raise refuse(f"correlation.prior ({path.name})", header,
+        raise refuse(f"correlation.prior ({path.name})", f"{len(header)} other columns",
                      "a header of feature names, each once, and last 'probability'")  # fmt: skip
     codes = [_codes(policy, name) for name in names]
     sizes = [max(code.values()) + 1 for code in codes]
-    imputed = encode(policy, pa.table({name: pa.nulls(1) for name in policy.features}))
-    missing = {name: int(imputed[name][0]) for name in names if policy.features[name].missing is not None}
+    ruled = {name: policy.features[name] for name in names if policy.features[name].missing is not None}
+    imputed = encode(policy.model_copy(update={"features": ruled}), pa.table({name: pa.nulls(1) for name in ruled}))
+    missing = {name: int(codes[0]) for name, codes in imputed.items()}
     if len(names) > MOST_PRIOR_FEATURES or math.prod(sizes) > MOST_PRIOR_ENTRIES:
         raise refuse(f"correlation.prior ({path.name})", f"{len(names)} features of {math.prod(sizes)} combinations",
                      f"at most {MOST_PRIOR_FEATURES} features and {MOST_PRIOR_ENTRIES} combinations")  # fmt: skip
@@ -145,7 +164,7 @@ def _read_prior(path: Path, policy: Policy) -> FinitePrior:
         if not isinstance(probability, float) or not 0 <= probability <= 1 or None in cells:
             raise refuse(
                 f"correlation.prior ({path.name}, line {line})",
-                row,
+                "something else",
                 "a value for each feature (empty for a missing one, if there is a rule for that), then its probability",
             )
         prior[tuple(cells)] += probability
@@ -159,7 +178,7 @@ def _read_prior(path: Path, policy: Policy) -> FinitePrior:
 def _codes(policy: Policy, name: str) -> dict[str, int]:
     """The number of each value as the file writes it; an empty cell is one more where there is a `missing` rule."""
     feature = policy.features[name]
-    if feature.type == "numeric":
+    if isinstance(feature, NumericFeature):
         raise refuse(f"correlation.prior: feature '{name}'", "numeric", "binary or categorical features")
     codes = codes_of(feature.values)
     if feature.missing is None:

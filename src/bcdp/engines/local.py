@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bcdp.device import privatize
-from bcdp.encoding import arrow_types, as_arrow, encode, unusual
-from bcdp.errors import InputError
+from bcdp.errors import IncompleteError, InputError
 from bcdp.files import read_batches, told_of, written_whole
 from bcdp.plan import Plan
+from bcdp.policy.encoding import arrow_types, as_arrow, incomplete, lacking, unusual
 from bcdp.tally import Tally
 
 ROW_GROUP = 2**20
@@ -67,12 +67,12 @@ def privatize_file(
     how many values of each batch were missing or outside the bounds.
     """
     wanted = [*plan.policy.features, *([id_column] if id_column is not None else [])]
-    batches = read_batches(data, arrow_types(plan.policy), wanted)
+    batches = partial(read_batches, data, arrow_types(plan.policy), wanted)
     work = partial(_reports, plan, data, key, id_column)
     people, writer, group = 0, None, list[pa.Table]()
     with written_whole(output) as draft:
         try:
-            for reports, counts in in_order(work, _numbered(batches), workers or cores()):
+            for reports, counts in in_order(work, _numbered(batches()), workers or cores()):
                 writer = writer or _open(draft, reports.schema)
                 group.append(reports)
                 people += len(reports)
@@ -85,6 +85,8 @@ def privatize_file(
                 raise InputError(f"{data}: has no rows; accepted: at least one record")
             if group:
                 writer.write_table(pa.concat_tables(group), row_group_size=ROW_GROUP)
+        except IncompleteError:  # counted in one batch: now in all of them
+            raise IncompleteError(f"{data}: {incomplete(*lacking(plan.policy, batches()))}") from None
         finally:
             if writer is not None:
                 writer.close()
@@ -109,11 +111,7 @@ def _reports(
 ) -> tuple[pa.Table, Counter[tuple[str, str]]]:
     rows, table = numbered[0], as_arrow(numbered[1])
     with told_of(data, rows):
-        try:
-            return privatize(plan, table, key, id_column), unusual(plan.policy, table)
-        except InputError:
-            encode(plan.policy, table)  # if a record is to blame, this tells its row in the batch
-            raise
+        return privatize(plan, table, key, id_column), unusual(plan.policy, table)
 
 
 def tally_files(plan: Plan, paths: Sequence[Path], advance: Callable[[float], None] = lambda rows: None) -> Tally:

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
@@ -19,11 +20,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bcdp.device import PLAN_KEY
 from bcdp.device import privatize as to_reports
-from bcdp.errors import InputError, refuse
+from bcdp.errors import IncompleteError, InputError, refuse
 from bcdp.files import parquet_files
-from bcdp.plan import Plan
+from bcdp.plan import PLAN_KEY, Plan, mechanism_of
+from bcdp.policy.encoding import incomplete, lacking
 from bcdp.randomness import check_key
 from bcdp.tally import Tally
 
@@ -77,11 +78,17 @@ def privatize(plan: Plan, records: DataFrame, key: bytes, ids: str) -> DataFrame
     wanted = [name for name in [ids, *plan.policy.features] if name in records.columns]
     chosen = records.select(*(f"`{name.replace('`', '``')}`" for name in wanted))
     id_type = chosen.schema[ids].dataType.simpleString()
-    report = "menu bigint, answer bigint" if plan.mechanism == "survey" else "estimate array<double>"
-    schema = f"`{ids.replace('`', '``')}` {id_type}, {report}"
-    reports = chosen.mapInArrow(partial(_answered, plan.text, key, ids), schema)
-    first = "menu" if plan.mechanism == "survey" else "estimate"
-    return reports.withMetadata(first, {PLAN_KEY.decode(): plan.id})
+    columns = mechanism_of(plan).report_schema(plan)
+    report = ", ".join(f"{column.name} {_kinds(column.type)[0]}" for column in columns)
+    reports = chosen.mapInArrow(
+        partial(_answered, plan.text, key, ids), f"`{ids.replace('`', '``')}` {id_type}, {report}"
+    )
+    return reports.withMetadata(columns[0].name, {PLAN_KEY.decode(): plan.id})
+
+
+def _kinds(column: pa.DataType) -> tuple[str, pa.DataType]:
+    """What Spark calls the type of a report's column, and the nearest of Arrow's that it knows."""
+    return ("bigint", pa.int64()) if pa.types.is_integer(column) else ("array<double>", pa.list_(pa.float64()))
 
 
 @lru_cache(maxsize=8)
@@ -91,12 +98,28 @@ def _plan(text: str) -> Plan:
 
 def _answered(text: str, key: bytes, ids: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        reports = to_reports(_plan(text), batch, key, ids)
+        try:
+            reports = to_reports(_plan(text), batch, key, ids)
+        except IncompleteError as error:
+            raise IncompleteError(f"in one of Spark's batches, {error}") from None
         columns = {ids: batch.column(ids)}
         for name in reports.column_names:
-            kind = pa.int64() if name != "estimate" else pa.list_(pa.float64())
+            kind = _kinds(reports.schema.field(name).type)[1]
             columns[name] = reports.column(name).cast(kind).combine_chunks()
         yield from pa.table(columns).combine_chunks().to_batches()
+
+
+def _incomplete(plan: Plan, records: DataFrame) -> IncompleteError:
+    """The error about all records, where a batch has shown that some have no value."""
+    columns = (f"`{name.replace('`', '``')}`" for name in plan.policy.features)
+    parts = records.select(*columns).mapInArrow(partial(_lacking, plan.text), "found string, people bigint").toArrow()
+    found = (Counter(json.loads(text)) for text in parts.column("found").to_pylist())
+    return incomplete(sum(found, Counter[str]()), sum(parts.column("people").to_pylist()))
+
+
+def _lacking(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    found, people = lacking(_plan(text).policy, batches)
+    yield pa.RecordBatch.from_pydict({"found": [json.dumps(found)], "people": [people]})
 
 
 def tally(plan: Plan, reports: DataFrame) -> Tally:
@@ -105,7 +128,7 @@ def tally(plan: Plan, reports: DataFrame) -> Tally:
         stated = str(field.metadata.get(PLAN_KEY.decode(), plan.id))
         if stated != plan.id:
             raise refuse("reports", f"plan {stated[:12]}..", f"reports of plan {plan.id[:12]}..")
-    if plan.mechanism == "survey":
+    if plan.menus:
         if missing := {"menu", "answer"} - set(reports.columns):
             raise refuse("reports", f"no column {', '.join(sorted(missing))}", "columns menu and answer")
         return Tally(plan).add(reports.groupBy("menu", "answer").count().toArrow())
@@ -138,8 +161,13 @@ def privatize_files(plan: Plan, data: Path, output: Path, key: bytes | None, id_
         )
     spark = session()
     with _told_clearly():
-        reports = privatize(plan, _records(spark, data), key, id_column).drop(id_column)
-        reports.write.mode("overwrite").parquet(_place(output))
+        records = _records(spark, data)
+        try:
+            with _told_clearly():
+                reports = privatize(plan, records, key, id_column).drop(id_column)
+                reports.write.mode("overwrite").parquet(_place(output))
+        except IncompleteError:
+            raise _incomplete(plan, records) from None
         return int(spark.read.parquet(_place(output)).count())
 
 
@@ -178,7 +206,8 @@ def _told_clearly() -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        found = re.search(r"bcdp\.errors\.InputError: (.*)", str(error))
-        raise InputError(found[1] if found else f"Spark: {str(error).splitlines()[0]}") from None
+        found = re.search(r"bcdp\.errors\.(Input|Incomplete)Error: (.*)", str(error))
+        kind = IncompleteError if found and found[1] == "Incomplete" else InputError
+        raise kind(found[2] if found else f"Spark: {str(error).splitlines()[0]}") from None
     except pa.ArrowException as error:
         raise InputError(f"reports: cannot be read ({error}); accepted: complete Parquet files") from None

@@ -1,6 +1,6 @@
 """The four notions of privacy, exactly: LDP, BDP, CDP and BCDP, how they relate, and what they mean for a test."""
 
-from bcdp.notions.levels import Levels, conditional_kernel, dobrushin, levels, total_variation
+from bcdp.notions.levels import Levels, conditional_kernel, dobrushin, largest_ratio, levels, odds, total_variation
 from bcdp.notions.relations import (
     bcdp_from,
     bcdp_from_cdp,
@@ -31,11 +31,13 @@ __all__ = [
     "cdp_from_ldp",
     "conditional_kernel",
     "dobrushin",
+    "largest_ratio",
     "ldp_from_bdp",
     "ldp_from_cdp",
     "ldp_limit",
     "levels",
     "linear_constraint",
+    "odds",
     "scale_budgets",
     "scale_budgets_linearly",
     "total_variation",

@@ -116,12 +116,39 @@ def total_variation(laws: npt.ArrayLike) -> Array:
     return np.minimum(np.nan_to_num(distance), 1.0)
 
 
+def largest_ratio(laws: npt.ArrayLike) -> float:
+    """The largest ratio of one row of `laws` to another at one place; infinite against 0, and 0/0 counts as 1.
+
+    >>> largest_ratio([[0.5, 0.5, 0], [0.25, 0.75, 0]]), largest_ratio([[0.5, 0.5], [1, 0]])
+    (2.0, inf)
+    """
+    array = np.asarray(laws, dtype=np.float64)
+    high, low = array.max(axis=0), array.min(axis=0)
+    possible = high > 0
+    with np.errstate(divide="ignore"):
+        return float((high[possible] / low[possible]).max())
+
+
 def dobrushin(prior: npt.ArrayLike, feature: int, others: tuple[int, ...] | None = None) -> float:
     """`q_i`: the largest total-variation distance of the `others` (all, by default) given two values of `feature`.
 
     >>> dobrushin([[0.5, 0.0], [0.0, 0.5]], 0)  # two copies of one value
     1.0
     """
+    return float(total_variation(_laws_of_others(prior, feature, others)).max())
+
+
+def odds(prior: npt.ArrayLike, feature: int, others: tuple[int, ...] | None = None) -> float:
+    """How many times knowing the `others` (all, by default) could move the odds of a guess about `feature`.
+
+    >>> odds([[0.4, 0.1], [0.1, 0.4]], 0), odds([[0.5, 0.0], [0.0, 0.5]], 0)
+    (4.0, inf)
+    """
+    return largest_ratio(_laws_of_others(prior, feature, others))
+
+
+def _laws_of_others(prior: npt.ArrayLike, feature: int, others: tuple[int, ...] | None) -> Array:
+    """The law of the others for each value of the feature that can occur."""
     prior = _check_prior(prior)
     if not 0 <= feature < prior.ndim:
         raise refuse("feature", feature, f"a number from 0 to {prior.ndim - 1}")
@@ -131,4 +158,4 @@ def dobrushin(prior: npt.ArrayLike, feature: int, others: tuple[int, ...] | None
     marginal = prior.sum(axis=tuple(axis for axis in range(prior.ndim) if axis not in kept))
     table = _feature_first(marginal, sorted(kept).index(feature))
     mass = table.sum(axis=1, keepdims=True)
-    return float(total_variation(table[mass[:, 0] > 0] / mass[mass[:, 0] > 0]).max())
+    return np.asarray(table[mass[:, 0] > 0] / mass[mass[:, 0] > 0])

@@ -1,7 +1,8 @@
 """What one notion of privacy promises for another: every arrow, and the way back from demands to budgets.
 
 All levels are in nats, at least 0, and may be infinite. `q` is a bound in [0, 1] on the total-variation distance of the
-other features between two values of a feature. Proofs: docs/theory.md, section 2.
+other features between two values of a feature. `odds`, at least 1 and infinite for no limit, bounds how many times
+knowing all of them could move the odds of a guess about it. Proofs: docs/theory.md, section 2.
 """
 
 from __future__ import annotations
@@ -28,6 +29,19 @@ def _correlation(q: npt.ArrayLike) -> Array:
     if not np.all((array >= 0) & (array <= 1)):
         raise refuse("q", q, "numbers from 0 to 1")
     return array
+
+
+def _odds(odds: npt.ArrayLike) -> Array:
+    array = np.asarray(odds, dtype=np.float64)
+    if not np.all(array >= 1):
+        raise refuse("odds", odds, "numbers of at least 1")
+    return array
+
+
+def _within_odds(q: Array, odds: Array) -> Array:
+    """The largest distance that both numbers allow: `min(q, (odds - 1) / (odds + 1))`."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(odds), q, np.minimum(q, (odds - 1) / (odds + 1)))
 
 
 def _together(**arrays: Array) -> None:
@@ -83,13 +97,14 @@ def ldp_from_cdp(c: npt.ArrayLike) -> float:
     return float(_levels("c", c).sum())
 
 
-def _mixture(c: Array, gain: Array, q: Array) -> Array:
-    """`c + log(1 - q + q exp(gain))` without overflow; `c` for q = 0 whatever the gain."""
-    c, gain, q = np.broadcast_arrays(c, gain, q)
+def _mixture(c: Array, gain: Array, q: Array, odds: Array | None = None) -> Array:
+    """`c + log(1 + X)`, `1/X = 1/(q (exp(gain) - 1)) + 1/(odds - 1)`, without overflow; `c` for q = 0 or odds = 1."""
+    c, gain, q, odds = np.broadcast_arrays(c, gain, q, np.asarray(np.inf) if odds is None else odds)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        moderate = np.log1p(q * np.expm1(np.minimum(gain, 700.0)))
-        extra = np.where(gain > 700.0, np.logaddexp(np.log1p(-q), np.log(q) + gain), moderate)
-    return np.where(q == 0, c, c + extra)
+        free = q * np.expm1(np.minimum(gain, 700.0))
+        moderate = np.log1p(np.where(np.isinf(odds), free, 1 / (1 / free + 1 / (odds - 1))))
+        large = np.logaddexp(0.0, -np.logaddexp(-(np.log(q) + gain), -np.log(odds - 1)))
+    return np.where((q == 0) | (odds == 1), c, c + np.where(gain > 700.0, large, moderate))
 
 
 def bcdp_from_cdp(c: npt.ArrayLike, q: npt.ArrayLike) -> Array:
@@ -115,53 +130,75 @@ def bcdp_from_cdp_and_ldp(c: npt.ArrayLike, epsilon: float, q: npt.ArrayLike) ->
     return np.minimum(_mixture(budgets, level, correlation), level)
 
 
-def bcdp_from(c: npt.ArrayLike, epsilon: npt.ArrayLike, q: npt.ArrayLike) -> Array:
+def bcdp_from(c: npt.ArrayLike, epsilon: npt.ArrayLike, q: npt.ArrayLike, odds: npt.ArrayLike = np.inf) -> Array:
     """The tight form (*): `log((1 - q_i) exp(c_i) + q_i exp(epsilon))`, never above either form of the paper.
+
+    With odds too it is `c_i + log(1 + X)`, `1/X = 1/(q_i (exp(epsilon - c_i) - 1)) + 1/(odds_i - 1)`.
 
     >>> float(bcdp_from(0.1, 2.0, 0.0)), float(bcdp_from(0.1, 2.0, 1.0))
     (0.1, 2.0)
+    >>> round(float(np.exp(bcdp_from(0.0, np.log(3), 1.0, odds=3))), 9)  # tanh(log(3)/2) = 1/2, twice
+    1.666666667
     """
-    budgets, level, correlation = _levels("c", c), _levels("epsilon", epsilon), _correlation(q)
-    _together(c=budgets, epsilon=level, q=correlation)
+    budgets, level, correlation, most = _levels("c", c), _levels("epsilon", epsilon), _correlation(q), _odds(odds)
+    _together(c=budgets, epsilon=level, q=correlation, odds=most)
     budgets = np.minimum(budgets, level)  # an epsilon-LDP mechanism is epsilon-CDP in every feature
     gain = np.where(np.isinf(level), np.inf, level - np.where(np.isinf(budgets), 0.0, budgets))
-    return np.minimum(_mixture(budgets, gain, correlation), level)
+    return np.minimum(_mixture(budgets, gain, _within_odds(correlation, most), most), level)
 
 
-def ldp_limit(delta: npt.ArrayLike, q: npt.ArrayLike) -> Array:
+def ldp_limit(delta: npt.ArrayLike, q: npt.ArrayLike, odds: npt.ArrayLike = np.inf) -> Array:
     """The largest LDP level that each demand `delta_i` can live with: `log(1 + (exp(delta_i) - 1) / q_i)`.
 
-    >>> ldp_limit(0.2, [0.0, 1.0]).tolist()
-    [inf, 0.2]
+    With odds too: `1/(q_i (exp(limit) - 1)) = 1/(exp(delta_i) - 1) - 1/(odds_i - 1)`, none if odds are at most
+    `exp(delta_i)`.
+
+    >>> ldp_limit(0.2, [0.0, 1.0]).tolist(), ldp_limit(0.2, 1.0, odds=[1.2, 2]).round(3).tolist()
+    ([inf, 0.2], [inf, 0.617])
     """
-    demand, correlation = _levels("delta", delta), _correlation(q)
-    _together(delta=demand, q=correlation)
+    demand, correlation, most = _levels("delta", delta), _correlation(q), _odds(odds)
+    _together(delta=demand, q=correlation, odds=most)
+    reach = _within_odds(correlation, most)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        limit = np.log1p(np.expm1(demand) / correlation)
-    return np.where(correlation == 0, np.inf, np.where(correlation == 1, demand, limit))
+        limit = np.log1p(np.expm1(demand) / (reach * (1 - np.expm1(demand) / (most - 1))))
+        free = (reach == 0) | (np.isfinite(most) & (most - 1 <= np.expm1(demand)))
+    return np.where(free, np.inf, np.where(reach == 1, demand, limit))
 
 
-def budgets_from(delta: npt.ArrayLike, epsilon: float, q: npt.ArrayLike) -> Array:
-    """The largest CDP budgets `c_i` with which an `epsilon`-LDP mechanism keeps every `delta_i`: (*) solved for `c`.
+def budgets_from(delta: npt.ArrayLike, epsilon: npt.ArrayLike, q: npt.ArrayLike, odds: npt.ArrayLike = np.inf) -> Array:
+    """The largest CDP budgets `c_i` with which an `epsilon`-LDP mechanism keeps every `delta_i`: `bcdp_from` solved.
 
     Refused when `epsilon` alone breaks a demand (see `ldp_limit`).
 
-    >>> c = budgets_from(0.2, epsilon=1.0, q=0.05)
-    >>> round(float(bcdp_from(c, 1.0, 0.05)), 9)
+    >>> c = budgets_from(0.2, epsilon=1.0, q=0.05, odds=2)
+    >>> round(float(bcdp_from(c, 1.0, 0.05, odds=2)), 9)
     0.2
     """
-    demand, level, correlation = _levels("delta", delta), _levels("epsilon", epsilon), _correlation(q)
-    limit = ldp_limit(demand, correlation)
-    _together(delta=demand, q=correlation)
+    demand, level, correlation, most = (
+        _levels("delta", delta),
+        _levels("epsilon", epsilon),
+        _correlation(q),
+        _odds(odds),
+    )
+    limit = ldp_limit(demand, correlation, most)
     if np.any(level > np.maximum(limit, demand)):
         raise refuse(
             "epsilon",
-            float(level),
-            f"at most {float(np.min(np.maximum(limit, demand))):.6g} for these delta and q",
+            float(np.max(level)),
+            f"at most {float(np.min(np.maximum(limit, demand))):.6g} for these delta, q and odds",
         )
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        shrunk = np.log((np.exp(demand) - correlation * np.exp(level)) / (1 - correlation))
+        shrunk = demand + np.log(_share(np.exp(demand - level), _within_odds(correlation, most), most))
     return np.where(demand >= level, level, np.maximum(np.where(correlation == 0, demand, shrunk), 0.0))
+
+
+def _share(t: Array, q: Array, odds: Array) -> Array:
+    """The root v of `(1-B) t v^2 + (B - (1-A) t) v = A`, where `A = q/(odds-1)` and `B = A odds` (docs/theory.md)."""
+    a = np.where(odds == 1, 0.5, q / (odds - 1))
+    b = a + q
+    middle = b - (1 - a) * t
+    root = np.hypot(middle, 2 * np.sqrt((1 - b) * t * a))
+    return np.asarray(np.where(middle > 0, 2 * a / (middle + root), (root - middle) / (2 * (1 - b) * t)))
 
 
 def linear_constraint(delta: npt.ArrayLike, q: npt.ArrayLike) -> Array:

@@ -2,28 +2,47 @@
 
 from bcdp.plan.certificate import (
     Certified,
+    Parts,
     certify,
     certify_menu,
+    guessed_parts,
     joint_delta,
     menu_delta,
-    mixture_delta,
     shares_levels,
 )
-from bcdp.plan.document import Certificate, Channel, FeatureCertificate, Menu, Plan, Question, collection_of
+from bcdp.plan.document import (
+    A_PLAN,
+    PLAN_KEY,
+    Certificate,
+    Channel,
+    FeatureCertificate,
+    Menu,
+    Plan,
+    Question,
+    collection_of,
+)
+from bcdp.plan.mechanism import check_menus, mechanism_of
+from bcdp.plan.worst import Within
 
 __all__ = [
+    "A_PLAN",
+    "PLAN_KEY",
     "Certificate",
     "Certified",
     "Channel",
     "FeatureCertificate",
     "Menu",
+    "Parts",
     "Plan",
     "Question",
+    "Within",
     "certify",
     "certify_menu",
+    "check_menus",
     "collection_of",
+    "guessed_parts",
     "joint_delta",
+    "mechanism_of",
     "menu_delta",
-    "mixture_delta",
     "shares_levels",
 ]

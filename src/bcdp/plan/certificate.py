@@ -1,36 +1,37 @@
 """What a plan's integer tables protect: `epsilon`, `c` and `delta`, recomputed from nothing but the plan.
 
 The draw of the menu does not depend on the record, so every level is the largest over the menus; given the menu it is
-the exact worst case over all priors within q (docs/theory.md, section 4, the exact certificate). Levels are exact
-rationals or doubles with a margin far above their rounding error, and are rounded up.
+the exact worst case over all priors within q and odds (docs/theory.md, section 4, the exact certificate). Levels are
+logarithms of exact rationals, rounded up.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from bcdp.correlation import Correlation, product_q, unrounded_q
+from bcdp.correlation import Correlation, product_q, unrounded_odds, unrounded_q
 from bcdp.errors import refuse
+from bcdp.exact import MOST_CELLS, TOTAL, Integers, log_up
+from bcdp.plan.worst import Ratio, Within, independent_ratio, joint_ratio
 from bcdp.policy import Feature, NumericFeature
-from bcdp.tables import TOTAL, Table, log_up
-from bcdp.tables.exact import MOST_CELLS
+from bcdp.tables import Table, mixture_delta
 
 if TYPE_CHECKING:
     from bcdp.plan.document import Menu, Plan, Question
 
-Array = npt.NDArray[np.float64]
-Ratio = Fraction | float  # a float only where it is infinite
+Parts = tuple[tuple[float, float], ...]  # what guesses tell apart, as shares of a number's bounds: ends of each part
 
 _STEPS = 16  # between the 17 levels to which bounds about rounded numbers round them once
-_MARGIN = 1 + 1e-13  # a few roundings of relative size 2^-53 separate the doubles below from the truth
+_ALONE = Within(0.0)  # with the others held fixed, BCDP is CDP
+_UNITS = 2**29  # in a step between levels: ends of parts are moved to whole ones, past whatever devices round
 
 
 @dataclass(frozen=True)
@@ -68,30 +69,47 @@ def certify_menu(plan: Plan, menu: Menu, correlation: Correlation) -> Certified:
     questions = [plan.questions[number] for number in menu.questions]
     tables = [plan.tables[question.table] for question in questions]
     asked = {name: number for number, question in enumerate(questions) for name in question.features}
-    bound = _bound(correlation, questions)
+    stated = menu_bounds(plan, menu, correlation)
     c, delta = {}, {}
     for name, feature in plan.policy.features.items():
-        q = bound(name, frozenset(asked) - {name})
-        number, shared = asked.get(name), shares_levels(feature)
-        c[name] = menu_delta(questions, tables, name, number, shared, 0.0)  # the others held fixed, BCDP is CDP
-        delta[name] = menu_delta(questions, tables, name, number, shared, q)
+        number, shared, parts = asked.get(name), shares_levels(feature), guessed_parts(feature, correlation, name)
+        c[name] = menu_delta(questions, tables, name, number, shared, _ALONE)
+        delta[name] = menu_delta(questions, tables, name, number, shared, stated[name], parts)
         if len(questions) == 1 and number is None:
             delta[name] = min(delta[name], _known_delta(plan, correlation, name, questions[0]))
     return Certified(log_up(_product(tuple(table.ratio for table in tables))), c, delta)
 
 
-def _bound(correlation: Correlation, questions: Sequence[Question]) -> Callable[[str, frozenset[str]], float]:
-    """For a feature and the others that a menu asks, how far what the questions see of them may move with it.
+def menu_bounds(plan: Plan, menu: Menu, correlation: Correlation) -> dict[str, Within]:
+    """For each feature, how far what a menu asks about the others may move with it.
 
     A bound about numbers that are rounded once at random holds for a question that rounds them so, their product with
     a sign included. The product of two of them, or the square of one, has a bound of its own (docs/theory.md, 4.5).
     """
+    questions = [plan.questions[number] for number in menu.questions]
+    asked = frozenset(name for question in questions for name in question.features)
     rounded = correlation.rounded
-    if all(_fits(question, rounded) and not _multiplies(question, rounded) for question in questions):
-        return correlation.q
-    if len(questions) == 1 and _fits(questions[0], rounded):
-        return partial(product_q, correlation)
-    return partial(unrounded_q, correlation)
+    fit = all(_fits(question, rounded) for question in questions)
+    multiplied = any(_multiplies(question, rounded) for question in questions)
+
+    def bounds(name: str, others: frozenset[str]) -> Within:
+        if fit and not multiplied:
+            return Within(correlation.q(name, others), correlation.odds(name, others))
+        if fit and len(questions) == 1:
+            return Within(product_q(correlation, name, others))
+        return _unrounded(correlation, name, others)
+
+    return {name: bounds(name, asked - {name}) for name in plan.policy.features}
+
+
+def cascade_bounds(plan: Plan, correlation: Correlation) -> dict[str, Within]:
+    """For each feature of a cascade, how far all the others may move with it: channels read numbers as they are."""
+    names = frozenset(plan.policy.features)
+    return {name: _unrounded(correlation, name, names - {name}) for name in plan.policy.features}
+
+
+def _unrounded(correlation: Correlation, name: str, others: frozenset[str]) -> Within:
+    return Within(unrounded_q(correlation, name, others), unrounded_odds(correlation, name, others))
 
 
 def _fits(question: Question, rounded: frozenset[str]) -> bool:
@@ -107,26 +125,55 @@ def _multiplies(question: Question, rounded: frozenset[str]) -> bool:
 def shares_levels(feature: Feature) -> bool:
     """Whether two values of a feature may be coded alike: numbers are rounded, and `missing` stands for no value.
 
-    Such values may still differ in what they say of the other features. A feature without a `missing` rule is taken as
-    complete: its promise speaks of the value that is coded.
+    Such values may still differ in what they say of the other features. A feature without a `missing` rule is
+    complete: records that lack it are refused.
     """
     return isinstance(feature, NumericFeature) or feature.missing is not None
 
 
-def menu_delta(
-    questions: Sequence[Question], tables: Sequence[Table], name: str, number: int | None, shared: bool, q: float
-) -> float:
-    """The BCDP level of one feature, asked in question `number` of a menu or in none, over all priors within `q`.
+def guessed_parts(feature: Feature, correlation: Correlation, name: str) -> Parts:
+    """The ranges between which alone the bounds tell a number's values apart, and "missing" where it has a rule.
 
-    `shared`: several values of the feature may be coded as one level (`shares_levels`).
+    Empty if the bounds speak of single values (docs/theory.md, section 4.5).
+
+    >>> from bcdp.correlation import Listed
+    >>> age = NumericFeature(type="numeric", bounds=(0, 100), ranges=(18, 65), missing=40)
+    >>> guessed_parts(age, Listed({}, "a sample", ranges={"age": (18, 65)}), "age")
+    ((0.0, 0.18), (0.18, 0.65), (0.65, 1.0), (0.4, 0.4))
+    """
+    cuts = correlation.ranges.get(name)
+    if cuts is None or not isinstance(feature, NumericFeature):
+        return ()
+    low, high = feature.bounds
+    ranges = tuple(pairwise([0.0, *((cut - low) / (high - low) for cut in cuts), 1.0]))
+    if feature.missing is None:
+        return ranges
+    place = (feature.missing - low) / (high - low)
+    return (*ranges, (place, place))
+
+
+def menu_delta(
+    questions: Sequence[Question],
+    tables: Sequence[Table],
+    name: str,
+    number: int | None,
+    shared: bool,
+    within: Within,
+    parts: Parts = (),
+) -> float:
+    """The BCDP level of one feature, asked in question `number` of a menu or in none, over all priors `within` bounds.
+
+    `shared`: several values of the feature may be coded as one level (`shares_levels`). `parts`: the level is about
+    guesses between these (`guessed_parts`).
     """
     rest = _product(tuple(table.ratio for other, table in enumerate(tables) if other != number))
     if number is None:
-        return _independent(Fraction(1), rest, q)
+        return _independent(Fraction(1), rest, within)
     question, table = questions[number], tables[number]
     if len(question.features) == 1 or question.kind == "product":  # whatever the others are, the answer tells no more
-        return _independent(table.ratio, rest, q)
-    return joint_delta(table, question.levels, question.features.index(name), rest, q, shared)
+        return _independent(table.ratio, rest, within)
+    position = question.features.index(name)
+    return joint_delta(table, question.levels, position, rest, within.q, shared, parts, within.odds)
 
 
 def _known_delta(plan: Plan, correlation: Correlation, name: str, question: Question) -> float:
@@ -135,24 +182,9 @@ def _known_delta(plan: Plan, correlation: Correlation, name: str, question: Ques
     laws = correlation.laws(name, told) if len(question.features) == 1 and question.kind == "values" else None
     if laws is None or table.levels * table.symbols > MOST_CELLS:
         return math.inf
-    if plan.policy.features[told].type == "numeric" or laws.shape[1] != table.levels:
+    if plan.policy.features[told].is_number or laws.shape[1] != table.levels:
         raise refuse(f"correlation.laws of {told}", f"{laws.shape[1]} values", "one for each value, and no numbers")
     return mixture_delta(table, laws)
-
-
-def mixture_delta(table: Table, laws: Array) -> float:
-    """The level of a feature given whose values the table's input is distributed by mixtures of the rows of `laws`.
-
-    By Lemma 1 the worst mixtures are single rows (docs/theory.md, section 4.5).
-    """
-    # sums of non-negative terms keep their relative precision: at most 2^-53 is lost with each term
-    margin = 1 + 1e-15 * (table.levels + 8)
-    chances = laws / laws.sum(axis=1, keepdims=True) @ table.dense().weights.astype(np.float64)
-    most, least = chances.max(axis=0), chances.min(axis=0)
-    seen = most > 0
-    with np.errstate(divide="ignore"):
-        worst = float((most[seen] / least[seen]).max())
-    return log_up(worst * margin)
 
 
 @lru_cache(maxsize=65536)
@@ -161,45 +193,53 @@ def _product(ratios: tuple[Ratio, ...]) -> Ratio:
 
 
 @lru_cache(maxsize=65536)
-def _independent(own: Ratio, rest: Ratio, q: float) -> float:
-    """`log((1 - q) own + q own rest)`: the feature's own question, and independent questions about others."""
-    if own == math.inf or (rest == math.inf and q > 0):
-        return math.inf
-    exact = Fraction(q)
-    return log_up(own * (1 - exact + exact * rest)) if q > 0 else log_up(own)
+def _independent(own: Ratio, rest: Ratio, within: Within) -> float:
+    return log_up(independent_ratio(own, rest, within))
 
 
 @lru_cache(maxsize=4096)
 def joint_delta(
-    table: Table, levels: tuple[int, ...], position: int, rest: Ratio, q: float, shared: bool = True
+    table: Table,
+    levels: tuple[int, ...],
+    position: int,
+    rest: Ratio,
+    q: float,
+    shared: bool = True,
+    parts: Parts = (),
+    odds: float = math.inf,
 ) -> float:
-    """The certificate of a feature inside a joint table beside questions of ratio `rest`, over all priors within `q`.
+    """The certificate of a feature inside a joint table beside questions of ratio `rest`, for priors within q and odds.
 
     Two values of a feature are two levels, unless levels are `shared` (`shares_levels`): the others may be distributed
-    differently for two values that are coded alike.
+    differently for two values that are coded alike. Between `parts` of a number (docs/theory.md, Theorem 6) it counts
+    the most and the least that any number of a part may give, because within a part it may go with the others.
     """
-    if rest == math.inf and q > 0:
-        return math.inf
-    factor = float(rest) if q > 0 else 1.0
-    weights = table.dense().weights.astype(np.float64).reshape(*levels, -1)
+    weights = table.dense().weights.reshape(*levels, -1)
     f = np.moveaxis(weights, position, 0).reshape(levels[position], -1, table.symbols)  # own value x others x symbol
-    top, bottom = f.max(axis=1, keepdims=True), f.min(axis=1, keepdims=True)
-    worst = 1.0
-    for high, low in ((factor, 1.0), (1.0, 1.0 / factor)):  # what the other questions say at the common point
-        numerator = (1 - q) * f + q * high * top
-        denominator = (1 - q) * f + q * low * bottom
-        least = denominator.min(axis=0, keepdims=True) if shared else _least_of_others(denominator)
-        seen = numerator > 0
-        with np.errstate(divide="ignore"):
-            worst = max(worst, float((numerator[seen] / np.broadcast_to(least, f.shape)[seen]).max()))
-    return log_up(worst * _MARGIN) if worst > 1 else 0.0
+    above, below = _extremes(f, parts) if parts else (f, f)
+    alike = shared and not parts  # a guess between a part and itself is none
+    return log_up(joint_ratio(above, below, rest, Within(q, odds), alike))
 
 
-def _least_of_others(array: Array) -> Array:
-    """For each place along the first axis, the least entry at the other places."""
-    least, second = np.partition(array, 1, axis=0)[:2]
-    own = np.arange(len(array))[:, None, None] == array.argmin(axis=0)
-    return np.asarray(np.where(own, second, least))
+def _extremes(f: Integers, parts: Parts) -> tuple[Integers, Integers]:
+    """The largest and smallest weights over each part, exactly, in units of weight.
+
+    They are straight lines between levels, so the ends of a part and the levels inside it do.
+    """
+    steps = len(f) - 1
+    reached = []
+    for low, high in parts:
+        start = max(math.floor(low * steps * _UNITS) - 1, 0)
+        end = min(math.ceil(high * steps * _UNITS) + 1, steps * _UNITS)
+        inside = range(start // _UNITS + 1, -(-end // _UNITS))
+        reached.append([_between(f, place) for place in (start, *(level * _UNITS for level in inside), end)])
+    return np.array([np.max(rows, axis=0) for rows in reached]), np.array([np.min(rows, axis=0) for rows in reached])
+
+
+def _between(f: Integers, place: int) -> Integers:
+    below = min(place // _UNITS, len(f) - 2)
+    share = place - below * _UNITS
+    return np.asarray((_UNITS - share) * f[below] + share * f[below + 1])
 
 
 def _certify_cascade(plan: Plan, correlation: Correlation) -> Certified:
@@ -210,8 +250,6 @@ def _certify_cascade(plan: Plan, correlation: Correlation) -> Certified:
         for name in names
     }
     whole = _product(tuple(ratios))
-    delta = {}
-    for name in names:
-        q = unrounded_q(correlation, name, frozenset(names) - {name})  # channels read numbers as they are
-        delta[name] = _independent(own[name], whole / own[name], q)
+    stated = cascade_bounds(plan, correlation)
+    delta = {name: _independent(own[name], whole / own[name], stated[name]) for name in names}
     return Certified(log_up(whole), {name: log_up(own[name]) for name in names}, delta)

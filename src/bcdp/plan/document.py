@@ -14,13 +14,20 @@ from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler
 
 from bcdp.correlation import Listed, PerFeature, correlation_from_dict
 from bcdp.errors import InputError, accepted, refuse
+from bcdp.exact import TOTAL
 from bcdp.files import read_text
 from bcdp.plan.certificate import certify
 from bcdp.plan.form import check_form
 from bcdp.policy import Policy
-from bcdp.tables import TOTAL, Table, table_from_dict
+from bcdp.tables import Table, table_from_dict
 
-Level = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+FORMAT = 1  # the version of the plan's format: any other is refused
+PLAN_KEY = b"bcdp.plan"  # where reports name the plan that they answer
+A_PLAN = "a Plan, from make_plan(policy) or Plan.load(path)"  # what every function of a plan says it accepts
+_COLLECTION = {"epsilon", "features", "tasks", "order"}  # a plan states its correlation and mechanism itself
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Level = Annotated[Finite, Field(ge=0)]
 
 
 class _Part(BaseModel):
@@ -83,8 +90,8 @@ class Certificate(_Part):
 
     epsilon: Level
     features: dict[str, FeatureCertificate]
-    objective: float | None
-    optimality_gap: float | None
+    objective: Finite | None
+    optimality_gap: Finite | None
 
 
 class Plan(_Part):
@@ -101,7 +108,7 @@ class Plan(_Part):
     True
     """
 
-    bcdp: Literal[1] = 1
+    bcdp: Annotated[int, Field(ge=FORMAT, le=FORMAT)] = FORMAT
     mechanism: Literal["survey", "cascade"]
     collection: dict[str, Any]  # epsilon, features and tasks, as the policy states them, and the features' order
     correlation: dict[str, Any]
@@ -114,6 +121,8 @@ class Plan(_Part):
     @cached_property
     def policy(self) -> Policy:
         """The features, tasks and demands (without the correlation, which the plan states itself)."""
+        if not set(self.collection) <= _COLLECTION:
+            raise refuse("collection", sorted(self.collection), f"the keys {', '.join(sorted(_COLLECTION))}")
         stated = {key: value for key, value in self.collection.items() if key != "order"}
         policy = Policy.parse({**stated, "mechanism": self.mechanism})
         order = self.collection.get("order", list(policy.features))
@@ -167,15 +176,20 @@ class Plan(_Part):
 
     @classmethod
     def parse(cls, text: str) -> Plan:
-        """The plan in a JSON text, verified."""
+        """The plan in a JSON text, verified; the text is the canonical form, whose hash is the plan's id."""
         try:
             document = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique_keys)
         except (ValueError, RecursionError) as error:
             raise InputError(f"plan: not JSON ({error}); accepted: a file written by `bcdp plan`") from None
-        if not isinstance(document, dict):
-            raise refuse("plan", document, "a JSON object written by `bcdp plan`")
+        if not isinstance(document, dict) or "certificate" not in document:  # counts, perhaps, which are not told
+            raise refuse("plan", "no certificate", "a JSON object written by `bcdp plan`")
         plan = cls.build(document)
         plan.verify()
+        if plan.text != text:
+            raise InputError(
+                "plan: not in canonical form; accepted: the text as `bcdp plan` wrote it, with sorted keys, no spaces "
+                "and every number as Python spells it"
+            )
         return plan
 
     @classmethod

@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from bcdp.correlation import Listed
 from bcdp.errors import refuse
+from bcdp.exact import MOST_CELLS, TOTAL
 from bcdp.policy import Feature
-from bcdp.tables import TOTAL
 
 if TYPE_CHECKING:
     from bcdp.plan.document import Plan, Question
@@ -23,11 +24,14 @@ def check_form(plan: Plan) -> None:
         raise refuse(
             "certificate.features", sorted(plan.certificate.features), f"one claim for each of {sorted(features)}"
         )
-    numbers = {name for name, feature in features.items() if feature.type == "numeric"}
+    numbers = {name for name, feature in features.items() if feature.is_number}
     if plan.correlation_model.rounded not in (set(), numbers):  # else a number that is none might pass for a sign
         raise refuse(
             "correlation.rounded", sorted(plan.correlation_model.rounded), "all numeric features, or no such key"
         )
+    _check_ranges(plan)
+    if isinstance(plan.correlation_model, Listed):
+        _check_laws(plan.correlation_model, features)
     if plan.mechanism == "cascade":
         _check_channels(plan)
         return
@@ -36,6 +40,26 @@ def check_form(plan: Plan) -> None:
     for number, question in enumerate(plan.questions):
         _check_question(plan, f"questions.{number}", question)
     _check_menus(plan)
+
+
+def _check_ranges(plan: Plan) -> None:
+    """The ranges that the bounds speak of are those of the features."""
+    for name, cuts in plan.correlation_model.ranges.items():
+        feature = plan.policy.features.get(name)
+        if feature is None or not cuts or cuts != feature.cuts or not _inside(cuts, feature.span):
+            raise refuse(f"correlation.ranges.{name}", cuts, "the ranges of a numeric feature, as it states them")
+
+
+def _inside(cuts: tuple[float, ...], bounds: tuple[float, float]) -> bool:
+    """Whether ranges are between the bounds: four equal ones need not be, of bounds that are doubles side by side."""
+    return bounds[0] < cuts[0] and cuts[-1] < bounds[1]
+
+
+def _check_laws(model: Listed, features: Mapping[str, Feature]) -> None:
+    """A law has one share for each value of what it is about; numbers have no values."""
+    for (_, told), rows in model.rows.items():
+        if told in features and len(features[told].categories) != len(rows[0]):
+            raise refuse(f"correlation.laws of {told}", f"{len(rows[0])} values", "one for each value, and no numbers")
 
 
 def _check_channels(plan: Plan) -> None:
@@ -79,28 +103,28 @@ def _check_question(plan: Plan, path: str, question: Question) -> None:
     levels, needed = plan.tables[question.table].levels, math.prod(question.levels)
     if levels != needed:
         raise refuse(f"{path}.table", f"{levels} levels", f"{needed} levels")
+    cells = levels * plan.tables[question.table].symbols
+    if len(question.levels) > 1 and cells > MOST_CELLS:
+        raise refuse(f"{path}.table", f"{cells} weights", f"at most {MOST_CELLS} in a table of several features")
 
 
 def _check_values(path: str, question: Question, features: Mapping[str, Feature]) -> None:
     if question.categories or len(question.levels) != len(question.features):
         raise refuse(f"{path}.levels", question.levels, "one number for each feature, and no categories")
     for name, levels in zip(question.features, question.levels, strict=True):
-        feature = features[name]
-        if feature.type != "numeric" and levels != len(feature.values or (0, 1)):
+        if not features[name].is_number and levels != len(features[name].categories):
             raise refuse(f"{path}.levels", levels, f"the number of values of {name}")
 
 
 def _check_product(path: str, question: Question, features: Mapping[str, Feature]) -> None:
     if len(question.features) > 2 or len(question.levels) != 1:
         raise refuse(path, f"{len(question.features)} features, {len(question.levels)} levels", "one or two, and one")
-    if len(question.features) == 1 and features[question.features[0]].type != "numeric":
+    if len(question.features) == 1 and not features[question.features[0]].is_number:
         raise refuse(f"{path}.features", question.features, "a numeric feature, to be squared, or two features")
     if len(question.categories) != len(question.features):
         raise refuse(f"{path}.categories", question.categories, "null or the number of a value, for each feature")
     for name, category in zip(question.features, question.categories, strict=True):
-        feature = features[name]
-        known = range(len(feature.values)) if feature.type == "categorical" else (None,)
-        if category not in known:
+        if category not in features[name].columns:
             raise refuse(f"{path}.categories", category, f"the number of a value of {name}, null if not categorical")
 
 

@@ -5,10 +5,9 @@ or refused with **all** its mistakes, one per line: the field's path, its value,
 """
 
 from bcdp.policy.checks import PLACEHOLDER
-from bcdp.policy.correlation import Correlation, OneQ, Pairs, PairsFile, Pilot, Prior, QPerFeature
+from bcdp.policy.correlation import Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QPerFeature
 from bcdp.policy.document import LARGEST_EPSILON, Policy
 from bcdp.policy.features import MOST_VALUES, BinaryFeature, CategoricalFeature, Feature, NumericFeature
-from bcdp.policy.tasks import FrequencyTask, MeanTask, Regression, RegressionTask, Task
 from bcdp.policy.yaml_text import Dumper, read_yaml
 
 __all__ = [
@@ -20,9 +19,8 @@ __all__ = [
     "Correlation",
     "Dumper",
     "Feature",
-    "FrequencyTask",
-    "MeanTask",
     "NumericFeature",
+    "OneOfBoth",
     "OneQ",
     "Pairs",
     "PairsFile",
@@ -30,8 +28,5 @@ __all__ = [
     "Policy",
     "Prior",
     "QPerFeature",
-    "Regression",
-    "RegressionTask",
-    "Task",
     "read_yaml",
 ]

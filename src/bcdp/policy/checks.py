@@ -80,6 +80,13 @@ def different(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
+def ordered(values: Any) -> Any:
+    """The values, if their order is their own: that of a set is chance, and a plan's id would be too."""
+    if isinstance(values, set | frozenset):
+        raise expected("a list, because a set has no order")
+    return values
+
+
 def some(collection: Any) -> Any:
     """The collection, if it is not empty."""
     if not collection:

@@ -10,10 +10,10 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError, Validati
 
 from bcdp.errors import InputError, refuse
 from bcdp.policy.checks import Accepts, Number, Record, Words, some
-from bcdp.policy.correlation import SOURCES, Correlation, OneQ, Pairs, PairsFile, Pilot, Prior
+from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
 from bcdp.policy.features import BinaryFeature, CategoricalFeature, Feature, NumericFeature
 from bcdp.policy.mistakes import broken_keys, sentence
-from bcdp.policy.tasks import FrequencyTask, MeanTask, Regression, RegressionTask, Task
+from bcdp.policy.tasks import Task, statistics
 from bcdp.policy.yaml_text import read_yaml, write_yaml
 
 _KEYS = "the keys epsilon and features"
@@ -26,8 +26,8 @@ class Policy(Record):
 
     >>> policy = Policy(epsilon=2, features={"smoker": {"type": "binary", "delta": 0.2}, "age": {"type": "numeric",
     ...     "bounds": [0, 100]}})
-    >>> policy.features["age"].delta, policy.features["age"].imputed, policy.tasks[0].features
-    (2.0, 50.0, ('smoker', 'age'))
+    >>> policy.features["age"].delta, policy.tasks[0].features
+    (2.0, ('smoker', 'age'))
     >>> Policy(epsilon=2, features={"age": {"type": "numeric", "bounds": [5, 1]}})
     Traceback (most recent call last):
     ...
@@ -63,7 +63,7 @@ class Policy(Record):
         try:
             self.__pydantic_validator__.validate_python(filled, self_instance=self, context={"types": types})
         except ValidationError as error:
-            mistakes = [sentence(mistake, _OWNER_OF) for mistake in error.errors(include_url=False)]
+            mistakes = [sentence(mistake, _owners()) for mistake in error.errors(include_url=False)]
             raise InputError("\n".join(mistakes)) from None
 
     @field_validator("features")
@@ -84,6 +84,8 @@ class Policy(Record):
             raise refuse("policy", _KINDS.get(type(document), "no keys"), f"a mapping with at least {_KEYS}")
         if {"bcdp", "certificate"} <= document.keys():
             raise refuse("policy", "a plan", "a policy, from which a plan is made")
+        if document and not {"epsilon", "features"} & document.keys():  # likewise: its keys are not told
+            raise refuse("policy", "other keys", f"a mapping with at least {_KEYS}")
         return cls(**{str(key): value for key, value in document.items()})
 
     @classmethod
@@ -116,11 +118,25 @@ class Policy(Record):
 
 
 _RECORDS: tuple[type[BaseModel], ...] = (
-    *(BinaryFeature, NumericFeature, CategoricalFeature),
-    *(Pairs, PairsFile, Prior, Pilot),
-    *(MeanTask, FrequencyTask, RegressionTask),
+    BinaryFeature,
+    NumericFeature,
+    CategoricalFeature,
+    OneOfBoth,
+    QAndOdds,
+    Pairs,
+    PairsFile,
+    Prior,
+    Pilot,
 )
-_OWNER_OF = {record.__name__: record for record in _RECORDS} | {"": Policy, "regression": Regression}
+
+
+def _owners() -> dict[str, type[BaseModel]]:
+    """The class of the fields under a key or a class's name, for the sentences about them."""
+    tasks = statistics()
+    parts = {name: field.annotation for one in tasks.values() for name, field in one.model_fields.items()}
+    nested = {name: part for name, part in parts.items() if isinstance(part, type) and issubclass(part, BaseModel)}
+    records = {record.__name__: record for record in [*_RECORDS, *tasks.values()]}
+    return {"": Policy, **records, **nested}
 
 
 def _declared_types(features: object) -> dict[str, object] | None:

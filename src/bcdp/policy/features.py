@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from decimal import ROUND_HALF_UP, Context
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, StrictBool, StrictInt, Tag, ValidationInfo, field_validator
+import numpy as np
+import numpy.typing as npt
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, Tag, ValidationInfo, field_validator
 
-from bcdp.policy.checks import Accepts, Number, Record, Text, Words, different, expected, one_of
+from bcdp.policy.checks import Accepts, Number, Record, Text, Words, different, expected, one_of, ordered
 from bcdp.policy.names import TYPES
 
 MOST_VALUES = 10_000
+MOST_CUTS = 31
 _LARGEST_WHOLE = 2**53 - 1  # whole numbers beyond it are not exact in a browser
 _ONE_TYPE = Accepts("binary, numeric or categorical")
 _SCALARS = "text (not empty, which means missing), a whole number or true/false"
@@ -21,7 +26,7 @@ Scalar = (
     | Annotated[StrictInt, Field(ge=-_LARGEST_WHOLE, le=_LARGEST_WHOLE)]
     | Annotated[Words, Field(min_length=1)]
 )
-Values = Annotated[tuple[Scalar, ...], AfterValidator(different)]
+Values = Annotated[tuple[Scalar, ...], BeforeValidator(ordered), AfterValidator(different)]
 
 
 def _ordered(bounds: tuple[float, float]) -> tuple[float, float]:
@@ -31,8 +36,23 @@ def _ordered(bounds: tuple[float, float]) -> tuple[float, float]:
     return bounds
 
 
+def _rising(cuts: tuple[float, ...] | None) -> tuple[float, ...] | None:
+    if cuts is None or (1 <= len(cuts) <= MOST_CUTS and all(one < following for one, following in pairwise(cuts))):
+        return cuts
+    raise ValueError
+
+
+def _spelled(end: float) -> str:
+    """A number to 15 digits, ties away from 0 and no -0: `web/device/promise.js` spells it so too."""
+    rounded = Context(prec=15, rounding=ROUND_HALF_UP).create_decimal(end)
+    return repr(float(rounded) + 0.0).removesuffix(".0")
+
+
 class _Feature(Record):
     """What all features share; a policy fills in `delta` (epsilon, if left out) and `label` (the name)."""
+
+    is_number: ClassVar[bool] = False  # a number within bounds, which devices round at random
+    counts_values: ClassVar[bool] = False  # told as the frequencies of its values, not as a mean
 
     type: str
     label: Text = ""
@@ -44,13 +64,86 @@ class _Feature(Record):
         """All that decides how a value is coded: what is measured about one definition says nothing about another."""
         return self.model_dump(mode="json", include={"type", "values", "bounds", "missing"})
 
+    @property
+    def rule(self) -> str | None:
+        """How records without a value are counted, in words; None if there is no rule, and they are refused."""
+        missing = self.definition["missing"]
+        return None if missing is None else f"missing counted as {repr(missing).removesuffix('.0')}"
+
+    @property
+    def categories(self) -> tuple[Scalar, ...]:
+        """The values that a person may have, in the order of their codes; none are listed for a number."""
+        return ()
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """Where the ranges of a number begin that a measured promise is about, all but the first; values have none."""
+        return ()
+
+    @property
+    def range_words(self) -> tuple[str, ...]:
+        """These ranges to read; a number at a cut is in the range that begins there."""
+        return ()
+
+    def word_of(self, code: int, size: int) -> str:
+        """A code to read, one of `size`: the value, or for a number about where it is."""
+        return repr(self.categories[code])
+
+    @property
+    def joint_levels(self) -> int:
+        """How many levels it has in a question about several features; a number is rounded at random to one of two."""
+        return len(self.categories)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """What its mean may be, in own units: for values, the share of one of them."""
+        return 0.0, 1.0
+
+    @property
+    def share(self) -> str:
+        """What its mean is the mean of, in words: of two values with words of their own, the one that counts."""
+        return self.label
+
+    @property
+    def columns(self) -> tuple[int | None, ...]:
+        """How it enters a record of numbers: as one number (None), or as one sign for each value (its code)."""
+        return (None,)
+
+    @property
+    def shares_levels(self) -> bool:
+        """Whether two values may be coded alike: numbers are rounded, and `missing` stands for no value.
+
+        Such values may still differ in what they say of the other features. A feature without a `missing` rule is taken
+        as complete: its promise speaks of the value that is coded.
+        """
+        return True
+
+    def worth(self, codes: npt.NDArray[Any], category: int | None = None) -> npt.NDArray[np.float64]:
+        """Its codes on the [-1, 1] scale: a number as it is, two values as signs, one category against the others."""
+        return 2.0 * (codes if category is None else codes == category) - 1
+
 
 class NumericFeature(_Feature):
     """A number within public bounds; what lies outside is moved to the nearer bound."""
 
+    is_number: ClassVar[bool] = True
+
     type: Annotated[Literal["numeric"], _ONE_TYPE]
     bounds: Annotated[tuple[Number, Number], AfterValidator(_ordered), Accepts("two finite numbers, low < high")]
     missing: Annotated[Number | None, Accepts("a finite number within the bounds")] = None
+    ranges: Annotated[
+        tuple[Number, ...] | None,
+        AfterValidator(_rising),
+        Accepts(f"a list of 1 to {MOST_CUTS} rising numbers inside the bounds, where a range ends and the next begins"),
+    ] = None
+
+    @field_validator("ranges")
+    @classmethod
+    def _inside(cls, cuts: tuple[float, ...] | None, info: ValidationInfo) -> tuple[float, ...] | None:
+        low, high = info.data.get("bounds", (-math.inf, math.inf))
+        if cuts is not None and not low < cuts[0] <= cuts[-1] < high:
+            raise expected(f"numbers above {low:g} and below {high:g}, the bounds")
+        return cuts
 
     @field_validator("missing")
     @classmethod
@@ -60,11 +153,36 @@ class NumericFeature(_Feature):
             raise expected(f"a number within the bounds [{low:g}, {high:g}]")
         return missing
 
-    @property
-    def imputed(self) -> float:
-        """The public number that stands for a missing one: `missing`, or else the middle of the bounds."""
+    def word_of(self, code: int, size: int) -> str:
         low, high = self.bounds
-        return low + (high - low) / 2 if self.missing is None else self.missing
+        return f"near {low + (high - low) * code / (size - 1):g}"
+
+    @property
+    def joint_levels(self) -> int:
+        return 2
+
+    @property
+    def span(self) -> tuple[float, float]:
+        return self.bounds
+
+    def worth(self, codes: npt.NDArray[Any], category: int | None = None) -> npt.NDArray[np.float64]:
+        return codes
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """Where the ranges begin that a measured promise is about, all but the first; by default four equal ones."""
+        low, high = self.bounds
+        return self.ranges or tuple(low + (high - low) * part for part in (0.25, 0.5, 0.75))
+
+    @property
+    def range_words(self) -> tuple[str, ...]:
+        """The ranges to read; a number at a cut is in the range that begins there."""
+        ends = map(_spelled, (self.bounds[0], *self.cuts, self.bounds[1]))
+        return tuple(f"{low} to {high}" for low, high in pairwise(ends))
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        return super().definition | ({} if self.ranges is None else {"ranges": list(self.ranges)})
 
 
 class _ValuedFeature(_Feature):
@@ -80,9 +198,12 @@ class _ValuedFeature(_Feature):
         return missing
 
     @property
-    def imputed(self) -> Scalar:
-        """The public value that stands for a missing one: `missing`, or else the first value."""
-        return (self.values or (0,))[0] if self.missing is None else self.missing
+    def categories(self) -> tuple[Scalar, ...]:
+        return self.values or (0, 1)
+
+    @property
+    def shares_levels(self) -> bool:
+        return self.missing is not None
 
 
 class BinaryFeature(_ValuedFeature):
@@ -94,6 +215,10 @@ class BinaryFeature(_ValuedFeature):
         Accepts(f"two different values, each {_SCALARS}"),
     ] = None
 
+    @property
+    def share(self) -> str:
+        return f"{self.label} = {self.values[1]}" if self.values else self.label
+
 
 class CategoricalFeature(_ValuedFeature):
     """One of a public list of values."""
@@ -104,6 +229,11 @@ class CategoricalFeature(_ValuedFeature):
         Field(min_length=1, max_length=MOST_VALUES),
         Accepts(f"a list of 1 to {MOST_VALUES} different values, each {_SCALARS}"),
     ]
+    counts_values: ClassVar[bool] = True
+
+    @property
+    def columns(self) -> tuple[int | None, ...]:
+        return tuple(range(len(self.values)))
 
 
 def _class(feature: object) -> str | None:

@@ -22,7 +22,8 @@ def sentence(mistake: ErrorDetails, owner_of: Mapping[str, type[BaseModel]]) -> 
     where = _path(location)
     if mistake["type"] == "expected":
         return str(refuse(where, mistake["input"], mistake["ctx"]["accepted"]))
-    owner = owner_of[str(("", *location)[-2])]
+    per_feature = location[:2] == ("correlation", "QPerFeature")  # the key before the last is then a feature's name
+    owner = owner_of["QAndOdds" if per_feature else str(("", *location)[-2])]
     fields = {field.alias or name: field for name, field in owner.model_fields.items()}
     if mistake["type"] == "missing":
         accepted = next(mark.text for mark in fields[str(location[-1])].metadata if isinstance(mark, Accepts))

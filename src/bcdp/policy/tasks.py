@@ -1,76 +1,57 @@
-"""The tasks: what the collection is for, and how much each purpose weighs."""
+"""The tasks: what the collection is for. Each is one of the statistics, which stand in a room of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Annotated, ClassVar, Literal
+from functools import lru_cache, reduce
+from importlib import import_module
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, StrictBool, Tag, ValidationInfo, field_validator
+from pydantic import PlainValidator, SerializeAsAny, Tag, TypeAdapter, ValidationInfo
 
-from bcdp.policy.checks import Accepts, Number, Record, expected, one_of
-from bcdp.policy.names import AnyNames, CategoryNames, NumberName, NumberNames
+from bcdp.policy.checks import Record, one_of
 
-Weight = Annotated[Number, Field(gt=0), Accepts("a finite number above 0")]
+if TYPE_CHECKING:
+    from bcdp.statistics import Statistic
 
-
-class MeanTask(Record):
-    """The means of numeric and binary features."""
-
-    kind: ClassVar[Literal["mean"]] = "mean"
-    features: NumberNames = Field(alias="mean")
-    weight: Weight = 1.0
-
-
-class FrequencyTask(Record):
-    """How often each value of categorical or binary features occurs."""
-
-    kind: ClassVar[Literal["frequency"]] = "frequency"
-    features: CategoryNames = Field(alias="frequency")
-    weight: Weight = 1.0
+# The word that names a statistic in a task, and where it stands. A new statistic is a file, and a line here.
+STATISTICS = {
+    "mean": "bcdp.statistics.mean.Mean",
+    "frequency": "bcdp.statistics.frequency.Frequency",
+    "regression": "bcdp.statistics.regression.Regression",
+}
 
 
-class Regression(Record):
-    """Least squares of a numeric or binary target on features of any type; categorical ones enter as indicators.
-
-    `radius` bounds the length of the coefficients.
-    """
-
-    target: NumberName
-    features: AnyNames
-    intercept: Annotated[StrictBool, Accepts("true or false")] = True
-    ridge: Annotated[Number | None, Field(ge=0), Accepts("null or a finite number of at least 0")] = None
-    radius: Annotated[Number | None, Field(gt=0), Accepts("null or a finite number above 0")] = None
-
-    @field_validator("features")
-    @classmethod
-    def _not_the_target(cls, features: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        if info.data.get("target") in features:
-            raise expected("features other than the target")
-        return features
-
-
-class RegressionTask(Record):
-    """The coefficients of one regression."""
-
-    kind: ClassVar[Literal["regression"]] = "regression"
-    regression: Annotated[Regression, Accepts("a mapping {target: name, features: [names]}", inside=True)]
-    weight: Weight = 1.0
+def statistics() -> dict[str, type[Statistic]]:
+    """The class of each statistic, by the word that names it in a task; their rooms are opened when this is called."""
+    places = ((word, path.rpartition(".")) for word, path in STATISTICS.items())
+    return {word: getattr(import_module(module), name) for word, (module, _, name) in places}
 
 
 def _class(task: object) -> str | None:
     """The class of the task that is named, or of the first that is nearly named."""
     if not isinstance(task, Mapping):
         return None
-    kinds = ("mean", "frequency", "regression")
-    named = [kind for kind in kinds if kind in task]
-    nearly = [kind for key in task for kind in get_close_matches(str(key), kinds, n=1, cutoff=0.85)]
-    return next((f"{kind.capitalize()}Task" for kind in named + nearly), None)
+    known = statistics()
+    named = [word for word in known if word in task]
+    nearly = [word for key in task for word in get_close_matches(str(key), known, n=1, cutoff=0.85)]
+    return next((known[word].__name__ for word in named + nearly), None)
 
 
-Task = Annotated[
-    Annotated[MeanTask, Tag("MeanTask")]
-    | Annotated[FrequencyTask, Tag("FrequencyTask")]
-    | Annotated[RegressionTask, Tag("RegressionTask")],
-    one_of(_class, "{mean: [names]}, {frequency: [names]} or {regression: {target: name, features: [names]}}"),
-]
+@lru_cache(maxsize=4)
+def _reader(classes: tuple[type[Statistic], ...]) -> TypeAdapter[Statistic]:
+    *forms, last = (one.form for one in classes)
+    tagged: Any = reduce(or_, (Annotated[one, Tag(one.__name__)] for one in classes))
+    return TypeAdapter(Annotated[tagged, one_of(_class, f"{', '.join(forms)} or {last}")])
+
+
+def _read(task: Any, info: ValidationInfo) -> Statistic:
+    return _reader(tuple(statistics().values())).validate_python(task, context=info.context)
+
+
+if TYPE_CHECKING:
+    Task = Statistic
+else:
+    Task = Annotated[SerializeAsAny[Record], PlainValidator(_read)]

@@ -3,7 +3,6 @@
 from bcdp.tables.categorical import binary, categorical, hadamard, response, subset
 from bcdp.tables.dense import Dense
 from bcdp.tables.documents import table_from_dict
-from bcdp.tables.exact import TOTAL, exp_down, log_up
 from bcdp.tables.hadamard import Hadamard
 from bcdp.tables.information import (
     binary_information,
@@ -12,12 +11,12 @@ from bcdp.tables.information import (
     numeric_information,
 )
 from bcdp.tables.joint import joint, marginal_target
+from bcdp.tables.laws import mixture_delta
 from bcdp.tables.numeric import numeric, numeric_values
 from bcdp.tables.protocol import Table
 from bcdp.tables.response import Response
 
 __all__ = [
-    "TOTAL",
     "Dense",
     "Hadamard",
     "Response",
@@ -26,12 +25,11 @@ __all__ = [
     "binary_information",
     "categorical",
     "categorical_information",
-    "exp_down",
     "hadamard",
     "joint",
     "joint_information",
-    "log_up",
     "marginal_target",
+    "mixture_delta",
     "numeric",
     "numeric_information",
     "numeric_values",

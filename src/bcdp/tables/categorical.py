@@ -12,8 +12,8 @@ from itertools import combinations, takewhile
 import numpy as np
 
 from bcdp.errors import InputError, refuse
+from bcdp.exact import TOTAL, Floats, check_budget, check_whole, exp_down, round_rows, smallest_other
 from bcdp.tables.dense import Dense
-from bcdp.tables.exact import TOTAL, Floats, check_budget, check_whole, exp_down, round_rows, smallest_other
 from bcdp.tables.hadamard import LARGEST_ORDER, Hadamard
 from bcdp.tables.protocol import Table
 from bcdp.tables.response import MOST_LEVELS, Response

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.tables.exact import TOTAL, Floats, Integers, check_weights, log_up
+from bcdp.exact import TOTAL, Floats, Integers, check_weights, log_up
 from bcdp.tables.intervals import Intervals
 from bcdp.tables.protocol import (
     Symbols,

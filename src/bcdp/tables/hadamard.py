@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import refuse
+from bcdp.exact import TOTAL, Floats, Integers, check_whole, log_up
 from bcdp.tables.dense import Dense
-from bcdp.tables.exact import TOTAL, Floats, Integers, check_whole, log_up
 from bcdp.tables.protocol import (
     Symbols,
     Words,

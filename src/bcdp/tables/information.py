@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.exact import Floats, check_whole
 from bcdp.tables.categorical import hadamard_moment, subset_moment, subset_sizes
-from bcdp.tables.exact import Floats, check_whole
 from bcdp.tables.numeric import LEVELS, numeric, numeric_values
 from bcdp.tables.response import MOST_LEVELS
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.tables.exact import TOTAL, Integers
+from bcdp.exact import TOTAL, Integers
 
 _GUIDE_CELLS = 2**15  # the guide then fits in the fastest cache
 _WORD_BITS = 32

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import refuse
+from bcdp.exact import Floats, check_whole
 from bcdp.tables.categorical import response
-from bcdp.tables.exact import Floats, check_whole
 from bcdp.tables.response import Response
 
 MOST_JOINT_LEVELS = 4096

@@ -12,9 +12,9 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import linprog
 
+from bcdp.exact import Floats, check_budget, round_rows
 from bcdp.tables.categorical import binary
 from bcdp.tables.dense import Dense
-from bcdp.tables.exact import Floats, check_budget, round_rows
 from bcdp.tables.protocol import Table
 
 LEVELS = 17

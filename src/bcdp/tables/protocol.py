@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import InputError, refuse
-from bcdp.tables.exact import MOST_CELLS, Floats, Integers
+from bcdp.exact import MOST_CELLS, Floats, Integers
 
 if TYPE_CHECKING:
     from bcdp.tables.dense import Dense

@@ -10,8 +10,9 @@
  */
 
 export { answer, answerOnce, keptReport, randomWords } from "./device/answer.js";
-export { certify, verifyPlan } from "./device/certificate.js";
+export { MAX_EPSILON, certify, verifyPlan } from "./device/certificate.js";
 export { InputError } from "./device/checks.js";
-export { logUp } from "./device/exact.js";
-export { explain, oddsOf, valueWord } from "./device/explain.js";
+export { chanceOf, logUp, oddsOf } from "./device/exact.js";
+export { explain, valueWord } from "./device/explain.js";
 export { parsePlan } from "./device/plan.js";
+export { MEANING, factor, operatorSays, promises } from "./device/promise.js";

@@ -1,8 +1,7 @@
 /** The dashboard: estimates with their intervals, menus against expectation, and the certificate, live. */
 
 import { FALSE_ALARMS, drift } from "./drift.js";
-import { oddsOf } from "./bcdp.js";
-import { drawn, element, factor, number, say, table } from "./page.js";
+import { drawn, element, number, promised, say, table } from "./page.js";
 
 const SECONDS = 5;
 const WIDTH = 300;
@@ -44,13 +43,15 @@ async function update(token) {
   return true;
 }
 
-function show({ people, estimates, menus, certificate, features, epsilon }) {
+function show(found) {
+  const { people, estimates, note, sections, menus, certificate, epsilon, promises, operator_says: said } = found;
   $("entry").hidden = true;
   $("people").textContent = people.toLocaleString("en");
   $("updated").textContent = new Date().toLocaleTimeString("en", { hour12: false });
-  $("estimates").replaceChildren(...shownEstimates(estimates, features));
+  $("estimates").replaceChildren(...shownEstimates(sections, estimates.level));
+  if (note) $("estimates").append(element("p", { class: "small" }, note));
   $("menus").replaceChildren(...shownMenus(menus));
-  $("certificate").replaceChildren(...shownCertificate(certificate, features, epsilon));
+  $("certificate").replaceChildren(...shownCertificate(certificate, epsilon, promises, said));
   $("results").hidden = false;
   announce(drift(menus));
 }
@@ -65,39 +66,26 @@ function announce(test) {
 
 // ----------------------------------------------------------------------------------------------------------- estimates
 
-const labelOf = (features, name) => features[name]?.label || name;
-
-function shownEstimates({ level, means, frequencies, regression, regressions }, features) {
+/** Each section of the estimates as a table; what it is about stands in its words, not here. */
+function shownEstimates(sections, level) {
   const percent = `${number(level * 100)}%`;
-  const header = ["", "Picture", "Estimate", `${percent} interval`, "Answers"];
-  const parts = [element("h2", {}, "Estimates")];
-  const meanRows = Object.entries(means ?? {}).map(([name, mean]) => {
-    const { bounds = [0, 1] } = features[name] ?? {};
-    return rowOf(labelOf(features, name), mean, bounds, pointPicture);
-  });
-  const caption = "Means, in the features' own units; of two values, the share of the second. Lines span the range.";
-  if (meanRows.length) parts.push(stacked(caption, header, meanRows));
-  for (const [name, shares] of Object.entries(frequencies ?? {})) {
-    const rows = Object.entries(shares).map(([value, share]) => rowOf(value, share, [0, 1], barPicture));
-    parts.push(stacked(`How often: ${labelOf(features, name)}`, header, rows));
-  }
-  for (const found of regressions ?? [regression ?? []].flat()) parts.push(shownRegression(found, features, percent));
-  return parts;
+  return [element("h2", {}, "Estimates"), ...sections.map((section) => shownSection(section, percent))];
 }
 
-function rowOf(label, { value, low, high, answers }, range, picture) {
-  const cells = [label, picture(value, low, high, range), number(value), `${number(low)} to ${number(high)}`];
-  return answers === undefined ? cells : [...cells, answers.toLocaleString("en")];
+function shownSection({ subject, heads, drawn: kind, interval, remarks, note, rows }, percent) {
+  const counted = rows.some(({ answers }) => answers !== null);
+  const pictured = rows.every(({ possible }) => !possible.includes(null));
+  const words = [subject, note, ...remarks].filter(Boolean).map((sentence) => sentence.replace(/[.]?$/, "."));
+  const header = ["", ...(pictured ? ["Picture"] : []), capital(heads[1]), `${percent} interval${interval}`];
+  const cells = rows.map(({ name, label, value, low, high, answers, possible }) => {
+    const drawing = pictured ? [(kind === "bars" ? barPicture : pointPicture)(value, low, high, possible)] : [];
+    const count = counted ? [answers.toLocaleString("en")] : [];
+    return [kind === "bars" ? name : label, ...drawing, number(value), `${number(low)} to ${number(high)}`, ...count];
+  });
+  return stacked(words.join(" "), counted ? [...header, "Answers"] : header, cells);
 }
 
-function shownRegression({ target, intercept, coefficients, explained, remark }, features, percent) {
-  const found = [["Intercept", intercept], ...Object.entries(coefficients), ["Share of the variance", explained]];
-  const rows = found.map(([name, { value, low, high }]) => {
-    return [labelOf(features, name), number(value), `${number(low)} to ${number(high)}`];
-  });
-  const caption = `Regression of ${labelOf(features, target)}. ${remark}`;
-  return stacked(caption, ["", "Coefficient", `${percent} interval`], rows);
-}
+const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
 
 function stacked(caption, header, rows) {
   const node = table(caption, header, rows);
@@ -160,16 +148,19 @@ function menuPicture(share, expected, range) {
   );
 }
 
-function shownCertificate({ epsilon, features: claims, optimality_gap: gap }, features, allowed) {
-  const rows = Object.entries(features).map(([name, { label }]) => {
-    const { asked, certified, c } = claims[name];
-    return [label, number(asked), number(certified), number(c), factor(oddsOf(certified))];
+function shownCertificate({ features: claims, epsilon, optimality_gap: gap }, allowed, promises, said) {
+  const whole = { asked: allowed, certified: epsilon, c: null };
+  const rows = promises.map(({ name, label }) => {
+    const { asked, certified, c } = name === null ? whole : claims[name];
+    return [label, number(asked), number(certified), number(c)];
   });
-  rows.push(["The whole record", number(allowed), number(epsilon), "–", factor(oddsOf(epsilon))]);
-  const best = gap ? ` The plan's error is at most ${number(gap)} times the least possible without shaped tables.` : "";
+  const best = gap
+    ? ` For the same total error the plan needs at most ${number(gap)} times the people that the best plan without ` +
+      "jointly shaped tables needs."
+    : "";
   const caption =
-    "Levels, recomputed by every device before it answers: a level d lets odds rise e^d times. c is the level against " +
-    `somebody who knows all the other answers already.${best}`;
-  const header = ["A guess about", "Asked", "Certified", "c", "Odds rise at most"];
-  return [element("h2", {}, "Certificate"), stacked(caption, header, rows)];
+    "Levels, recomputed by every device before it answers: on the condition above, a level d lets odds rise e^d times. " +
+    `c is the level against somebody who knows all the other answers already.${best}`;
+  const levels = stacked(caption, ["A guess about", "Asked", "Certified", "c"], rows);
+  return [element("h2", {}, "Certificate"), ...promised(promises, said), levels];
 }

@@ -1,5 +1,7 @@
 /** What both pages share: elements without inline code or style, and numbers to read. */
 
+import { MEANING } from "./bcdp.js";
+
 /** A new element: attributes by name, children that are elements or text. */
 export function element(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
@@ -29,6 +31,15 @@ export function table(caption, header, rows) {
   );
 }
 
+/** Every promise beside its condition and what is left without it; below, what that means and what the operator says. */
+export function promised(promises, said) {
+  const rows = promises.map(({ label, told, condition, left }) => [label, told, condition, left]);
+  const caption = "By how much whoever sees a report can raise the odds of a guess about the person's answers.";
+  const node = table(caption, ["A guess about", "Its odds rise", "On condition", "If that is wrong"], rows);
+  node.className = "stacked promises";
+  return [node, ...[MEANING, `${said}.`].map((note) => element("p", { class: "small" }, note))];
+}
+
 /** Shows a note of a kind: plain, good or bad. */
 export function say(node, text, kind = "plain") {
   node.textContent = text;
@@ -42,6 +53,3 @@ export function number(value) {
   const digits = Math.abs(value) >= 10_000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 };
   return value.toLocaleString("en", digits);
 }
-
-/** A factor of odds to read, with two decimals. */
-export const factor = (odds) => odds.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });

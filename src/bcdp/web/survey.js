@@ -1,37 +1,47 @@
 /** The survey page: a form made from the plan, a look at what would be sent, and the sending. */
 
-import { InputError, answerOnce, explain, keptReport, oddsOf, parsePlan, valueWord, verifyPlan } from "./bcdp.js";
-import { element, factor, say, table } from "./page.js";
+import * as bcdp from "./bcdp.js";
+import { element, promised, say } from "./page.js";
 
+const { InputError, answerOnce, explain, keptReport, parsePlan, promises, valueWord, verifyPlan } = bcdp;
 const MOST_BUTTONS = 7; // a longer list of values becomes a menu
+const MOST_CALM = 90; // percent: where a guess at 50% could become more, nothing on the page looks reassuring
 const $ = (id) => document.getElementById(id);
 
 async function start() {
   const response = await fetch("/v1/plan", { cache: "no-cache" });
   if (!response.ok) throw new InputError(`The server has no plan for this survey (status ${response.status}).`);
   const plan = await parsePlan(await response.text());
-  verifyPlan(plan);
+  verifyPlan(plan, { maxEpsilon: Infinity }); // what it claims is true; the person's limits are looked at below
+  restoreLimits(plan);
   const report = keptReport(plan, localStorage);
   if (report) return preview(plan, report);
   const fields = [...plan.features].map(([name, feature], index) => fieldOf(name, feature, `feature-${index}`));
   $("questions").append(...fields.map(({ node }) => node));
-  $("promise").append(...promise(plan));
-  restoreLimits(plan);
+  $("promise").append(...promised(promises(plan), bcdp.operatorSays(plan)));
   $("form").addEventListener("submit", (event) => {
     event.preventDefault();
     const record = completed(fields);
-    if (record && withinLimits(plan)) {
+    if (record && obeyed(plan)) {
       preview(plan, attempt(() => answerOnce(plan, record, localStorage)));
       $("preview-title").focus();
     }
   });
-  const checked = () => {
-    const words = "Your device has computed this survey's promises again: they hold, under the assumption told below.";
-    say($("status"), words, "good");
-  };
-  $("form").addEventListener("change", () => $("form").querySelector(".error:not([hidden])") ?? checked());
-  checked();
+  $("form").addEventListener("change", () => $("form").querySelector(".error:not([hidden])") ?? judge(plan));
   $("form").hidden = false;
+  judge(plan);
+}
+
+/** Says what the device found: green only where little could be told, and that it answers nothing beyond limits. */
+function judge(plan) {
+  const words = `with nothing assumed, a guess at 50% about your answers becomes at most ${becomes(plan).toFixed(1)}%.`;
+  if (!withinLimits(plan)) {
+    const refused = "Your device does not answer this survey, which is beyond the limits at the end of this page:";
+    say($("status"), `${refused} ${words}`, "bad");
+  } else if ($("preview").hidden) {
+    const rest = "What it promises about single answers stands below, with its conditions.";
+    say($("status"), `Your device has computed this survey's promises again: ${words} ${rest}`, kindFor(plan));
+  } else say($("status"), "Your answer is ready and kept on this device. It has not been sent yet.");
 }
 
 /** The ticket of an invitation, which a link carries after `#ticket=`: browsers do not send that part of an address. */
@@ -60,6 +70,7 @@ function fieldOf(name, feature, id) {
 }
 
 const optional = (feature) => feature.missing !== null;
+const required = (feature) => (optional(feature) ? {} : { required: "" }); // without a rule the device would refuse
 
 function leftOut(feature) {
   if (!optional(feature)) return null;
@@ -80,7 +91,8 @@ const CONTROLS = {
   number(feature, id, hint, error, described) {
     const [low, high] = feature.bounds;
     const accepted = `a number from ${low} to ${high}`;
-    const input = element("input", { id, inputmode: "decimal", autocomplete: "off", ...described });
+    const attributes = { inputmode: "decimal", autocomplete: "off", ...required(feature), ...described };
+    const input = element("input", { id, ...attributes });
     const value = () => {
       const text = input.value.trim();
       if (!text) return optional(feature) ? { given: null } : { mistake: `Please enter ${accepted}.` };
@@ -93,7 +105,7 @@ const CONTROLS = {
 
   buttons(feature, id, hint, error, described) {
     const inputs = feature.values.map((_, index) =>
-      element("input", { type: "radio", name: id, id: `${id}-${index}`, value: index }),
+      element("input", { type: "radio", name: id, id: `${id}-${index}`, value: index, ...required(feature) }),
     );
     const labels = inputs.map((input, index) =>
       element("label", { class: "choice", for: input.id }, input, valueWord(feature, index)),
@@ -107,7 +119,8 @@ const CONTROLS = {
 
   menu(feature, id, hint, error, described) {
     const options = feature.values.map((_, index) => element("option", { value: index }, valueWord(feature, index)));
-    const select = element("select", { id, ...described }, element("option", { value: "-1" }, ""), ...options);
+    const attributes = { id, ...required(feature), ...described };
+    const select = element("select", attributes, element("option", { value: "-1" }, ""), ...options);
     const node = element("div", { class: "field" }, element("label", { for: id }, feature.label), hint, select, error);
     return { node, value: () => chosen(feature, Number(select.value)), target: select };
   },
@@ -131,57 +144,60 @@ function completed(fields) {
 
 // ------------------------------------------------------------------------------------------------- promises and limits
 
-function guaranteeTable(plan, guarantees) {
-  const all = { label: "All answers together", odds: oddsOf(plan.certificate.epsilon) };
-  const rows = [...guarantees, all].map(({ label, odds }) => [label, `at most ${factor(odds)} times`]);
-  const caption = "By how much whoever sees the message can raise the odds of a guess about your answers.";
-  return table(caption, ["A guess about", "Its odds rise"], rows);
+/** How probable, in percent, a guess at 50% about all answers together can become. */
+const becomes = (plan) => bcdp.chanceOf(plan.certificate.epsilon);
+
+/** The kind of a note that reassures: plain where too much could be told. */
+function kindFor(plan) {
+  const text = $("limit-calm").value.trim();
+  return becomes(plan) <= (text ? Number(text) : MOST_CALM) ? "good" : "plain";
 }
 
-function promise(plan) {
-  const report = { menu: 0, answer: 0 };
-  return [
-    guaranteeTable(plan, explain(plan, report).guarantees),
-    element(
-      "p",
-      { class: "small" },
-      `Your browser recomputed this from the ${plan.tables.length} public tables of the plan. It holds if people's ` +
-        `answers to these questions are no more related than the plan says (${plan.correlation.source}).`,
-    ),
-  ];
-}
-
-function limitOf(input) {
+/** A limit in nats: the level of the factor that was entered, by the rule by which factors are shown. */
+function limitOf(input, otherwise) {
   const text = input.value.trim();
-  const limit = text ? Number(text) : Infinity;
-  if (!(limit >= 1)) throw new InputError(`“${text}” is not a factor: please enter a number of at least 1.`);
-  return Math.log(limit);
+  if (!text) return otherwise;
+  const [, whole, fraction = ""] = /^([0-9]{1,12})(?:[.]([0-9]{0,12}))?$/.exec(text) ?? [];
+  if (!(Number(whole) >= 1)) throw new InputError(`“${text}” is not a factor: please enter a number of at least 1.`);
+  return bcdp.logUp({ top: BigInt(whole + fraction), bottom: 10n ** BigInt(fraction.length) });
 }
 
+/** Whether the plan's claims, found true at the start, are within the limits; where they are not, says so beside them. */
 function withinLimits(plan) {
   const error = $("limit-error");
+  const { epsilon, features } = plan.certificate;
   try {
-    verifyPlan(plan, { maxEpsilon: limitOf($("limit-epsilon")), maxDelta: limitOf($("limit-delta")) });
+    const [maxEpsilon, maxDelta] = [limitOf($("limit-epsilon"), bcdp.MAX_EPSILON), limitOf($("limit-delta"), Infinity)];
+    const kept = epsilon <= maxEpsilon && [...features.values()].every(({ certified }) => certified <= maxDelta);
+    if (!kept) throw new InputError("This survey tells more than your limits allow.");
     error.hidden = true;
     return true;
   } catch (refusal) {
-    const above = refusal.message.startsWith("certificate.");
-    error.textContent = above ? "This survey tells more than your limits allow." : refusal.message;
+    error.textContent = refusal.message;
     error.hidden = false;
     $("limits").open = true;
-    $("limit-delta").focus();
     return false;
   }
 }
 
+function obeyed(plan) {
+  const kept = withinLimits(plan);
+  if (!kept) $("limit-epsilon").focus();
+  return kept;
+}
+
 function restoreLimits(plan) {
-  for (const input of [$("limit-delta"), $("limit-epsilon")]) {
+  const usual = bcdp.factor(bcdp.oddsOf(bcdp.MAX_EPSILON));
+  $("hint-epsilon").textContent = `If left empty: ${usual} times, an epsilon of ${bcdp.MAX_EPSILON}.`;
+  $("hint-calm").textContent = `If left empty: ${MOST_CALM} percent.`;
+  for (const input of $("limits").querySelectorAll("input")) {
     input.value = localStorage.getItem(`bcdp.${input.id}`) ?? "";
     input.addEventListener("change", () => {
       localStorage.setItem(`bcdp.${input.id}`, input.value);
-      withinLimits(plan);
+      judge(plan);
     });
   }
+  $("limits").hidden = false;
 }
 
 // ------------------------------------------------------------------------------------------------- preview and sending
@@ -195,15 +211,16 @@ function preview(plan, report) {
   $("body").textContent = message;
   $("plan-id").textContent = plan.id;
   $("hints").replaceChildren(...sentences.slice(0, 1 + hints.length).map((sentence) => element("li", {}, sentence)));
-  $("guarantees").replaceChildren(guaranteeTable(plan, guarantees));
+  $("guarantees").replaceChildren(...promised(guarantees, bcdp.operatorSays(plan)));
   $("preview").hidden = false;
-  if (already) return sent("You have already answered. This is what was sent.");
-  say($("status"), "Your answer is ready and kept on this device. It has not been sent yet.");
-  $("send").addEventListener("click", () => send(plan, message));
+  if (already) return sent(plan, "You have already answered. This is what was sent.");
+  judge(plan);
+  $("send").addEventListener("click", () => obeyed(plan) && send(plan, message));
 }
 
-function sent(text) {
-  say($("status"), text, "good");
+function sent(plan, text) {
+  say($("status"), text, kindFor(plan));
+  $("limits").hidden = true;
   $("preview-title").textContent = "This, and nothing else, left your device";
   $("sending").hidden = true;
 }
@@ -220,7 +237,8 @@ async function send(plan, message) {
     if (!response.ok) throw new Error(await reason(response));
     const { duplicate } = await response.json();
     localStorage.setItem(`bcdp.sent.${plan.id}`, message);
-    sent(duplicate ? "This answer had already been received: it counts once." : "Your answer was received. Thank you!");
+    const received = "Your answer was received. Thank you!";
+    sent(plan, duplicate ? "This answer had already been received: it counts once." : received);
   } catch (error) {
     say($("status"), `It could not be sent: ${error.message} You may try again: the same answer counts once.`, "bad");
   }

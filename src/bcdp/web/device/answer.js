@@ -64,8 +64,12 @@ function encode(plan, record) {
   return new Map([...plan.features].map(([name, feature]) => [name, code(name, feature, given(name))]));
 }
 
-function code(name, feature, value) {
-  const missing = value === undefined || value === null || Number.isNaN(value);
+/** The code of one value (docs/policy.md has the table of what may be written for it). */
+export function code(name, feature, value) {
+  const missing = value === undefined || value === null || value === "" || Number.isNaN(value);
+  if (missing && feature.missing === null) {
+    throw new InputError(`${name}: got no value; accepted: a value, as the plan has no rule for missing ones`);
+  }
   if (feature.type === "numeric") {
     const [low, high] = feature.bounds;
     if (!missing && typeof value !== "number") throw refuse(name, value, "a number");
@@ -73,7 +77,7 @@ function code(name, feature, value) {
     return Math.min(Math.max(((inside - low) / (high - low)) * 2 - 1, -1), 1);
   }
   if (missing) return feature.imputed;
-  const found = feature.words.get(word(value));
+  const found = feature.words.get(word(value)); // no word, no code
   if (found === undefined) throw refuse(name, value, feature.values.slice(0, 12).map(String).join(", "));
   return found;
 }

@@ -1,8 +1,14 @@
 /** The certificate: every level recomputed from the integer tables (docs/theory.md, section 4). */
 
 import { MOST_CELLS, counted, least, most, refuse } from "./checks.js";
-import { INFINITE, ONE, exactly, larger, logUp, nearest, product, smaller, times } from "./exact.js";
-import { checkCells } from "./tables.js";
+import { INFINITE, ONE, exactly, inUnits, larger, logUp, nearest, product, smaller, times, total } from "./exact.js";
+
+const NEARLY = 1 - 1e-6; // of the largest double: whatever is larger in truth is among these, and is computed exactly
+
+/** What a device answers at most if nobody set its limit, in nats: beyond, a guess at 50% could become 98.3%. */
+export const MAX_EPSILON = 4;
+const ALONE = { q: 0, odds: Infinity }; // with the others held fixed, BCDP is CDP
+const UNITS = 2 ** 29; // in a step between levels: ends of parts are moved to whole ones, past whatever devices round
 
 /**
  * The true levels in nats, rounded up: `epsilon` of the whole report, and Maps `c` and `delta` of each feature.
@@ -20,18 +26,19 @@ export function certify(plan) {
     const ratios = questions.map((question) => plan.tables[question.table].ratio);
     epsilon = larger(epsilon, product(ratios));
     const asked = questions.flatMap((question) => question.features);
-    const bound = boundOf(plan.correlation, questions);
+    const bounds = boundsOf(plan.correlation, questions);
     for (const name of names) {
       const own = questions.findIndex((question) => question.features.includes(name));
       const rest = product(ratios.filter((_, index) => index !== own));
-      const q = bound(name, asked.filter((other) => other !== name));
-      const ratio = (bound) =>
+      const within = bounds(name, asked.filter((other) => other !== name));
+      const ratio = (within, guess) =>
         own >= 0 && questions[own].features.length > 1 && questions[own].kind !== "product"
-          ? joint(menu.questions[own], name, bound > 0 ? nearest(rest) : 1, bound)
-          : independent(own < 0 ? ONE : ratios[own], rest, bound);
-      c.set(name, larger(c.get(name), ratio(0))); // with the others held fixed, BCDP is CDP
+          ? joint(menu.questions[own], name, within.q > 0 ? rest : ONE, within, guess)
+          : independent(own < 0 ? ONE : ratios[own], rest, within);
+      c.set(name, larger(c.get(name), ratio(ALONE, "value")));
       const known = own < 0 && questions.length === 1 ? knownRatio(plan, name, questions[0]) : INFINITE;
-      delta.set(name, larger(delta.get(name), smaller(ratio(q), known)));
+      const guess = plan.correlation.ranges.has(name) ? "range" : "value";
+      delta.set(name, larger(delta.get(name), smaller(ratio(within, guess), known)));
     }
   }
   const logs = (ratios) => new Map([...ratios].map(([name, ratio]) => [name, logUp(ratio)]));
@@ -39,70 +46,180 @@ export function certify(plan) {
 }
 
 /**
- * For a feature and the others that a menu asks, how far what the questions see of them may move with it.
+ * For a feature and the others that a menu asks, how far what the questions see of them may move with it: `q` and `odds`.
  *
  * A bound about numbers rounded once to 17 levels holds for a question that rounds them to some of these; the product of
  * two, or the square of one, has a bound of its own (docs/theory.md, 4.5).
  */
-function boundOf({ q, productQ, rounded }, questions) {
+export function boundsOf({ q, odds, productQ, rounded }, questions) {
   const fits = ({ features, levels, kind }) =>
     features.every((name, place) => !rounded.has(name) || 16 % (levels[kind === "product" ? 0 : place] - 1) === 0);
   const multiplies = ({ features, kind }) => kind === "product" && features.every((name) => rounded.has(name));
-  if (questions.every((question) => fits(question) && !multiplies(question))) return q;
-  if (questions.length === 1 && fits(questions[0])) return productQ;
-  return (name, others) => (others.some((other) => rounded.has(other)) ? 1 : q(name, others));
+  const stated = (name, others) => ({ q: q(name, others), odds: odds(name, others) });
+  if (questions.every((question) => fits(question) && !multiplies(question))) return stated;
+  if (questions.length === 1 && fits(questions[0])) {
+    return (name, others) => ({ q: productQ(name, others), odds: Infinity });
+  }
+  const unknown = { q: 1, odds: Infinity };
+  return (name, others) => (others.some((other) => rounded.has(other)) ? unknown : stated(name, others));
 }
 
 function remembered(compute) {
   const known = new Map();
   return (...given) => {
-    const key = JSON.stringify(given.map(String));
+    const key = JSON.stringify(given, (_, value) => (typeof value === "bigint" ? String(value) : value));
     if (!known.has(key)) known.set(key, compute(...given));
     return known.get(key);
   };
 }
 
-/** `own (1 - q + q rest)`: the feature's own question, and independent questions about others. */
-function independent(own, rest, q) {
-  if (q === 0) return own;
+/**
+ * Two laws of the others within q and odds are sums of three parts: of one the first law has odds times as much as the
+ * second, of one the second as the first, of one both have the same. The masses of each part in both laws, where they are
+ * as large as they can be, in whole numbers (docs/theory.md, section 4).
+ */
+function massesOf({ q, odds }) {
   const { top, bottom } = exactly(q);
-  return times(own, { top: (bottom - top) * rest.bottom + top * rest.top, bottom: bottom * rest.bottom });
+  if (top === 0n || odds === 1) return partsOf(0n, 0n, 1n);
+  if (odds === Infinity) return partsOf(top, 0n, bottom - top);
+  const { top: high, bottom: low } = exactly(odds);
+  const common = bottom * (high - low) - top * (high + low);
+  return common > 0n ? partsOf(top * high, top * low, common) : partsOf(high, low, 0n);
+}
+
+const partsOf = (most, least, common) => [[most, least], [least, most], [common, common]]; // prettier-ignore
+
+/** What a feature's own question and independent questions about others tell of it: Theorem 8 in whole numbers. */
+function independent(own, rest, within) {
+  const [[most, least], , [common]] = massesOf(within);
+  if (most === 0n) return own;
+  const [unit, heard] = [(most + least + common) * rest.bottom, rest.top - rest.bottom];
+  return times(own, { top: unit + most * heard, bottom: unit + least * heard });
 }
 
 /**
- * The worst ratio for a feature inside a joint table, beside questions of ratio `factor`, over all priors within `q`.
+ * The worst ratio for a feature inside a joint table, beside questions of ratio `rest`, over all priors within bounds.
  *
  * Two values that are coded alike may still differ in what they say of the others: numbers are rounded, and `missing`
- * stands for no value. Doubles, in the order in which the planner computes them, with a margin far above their error.
+ * stands for no value. Of a `guess` which "range" a number is in it counts the most and the least that any number of a
+ * range may give, because within a range it may go with the others (Theorem 6). Doubles find the outputs and the pairs of
+ * values that may be the worst, and these are computed exactly.
  */
-function jointRatio(plan, number, name, factor, q) {
+function jointRatio(plan, number, name, rest, within, guess) {
   const { features, levels, table: index } = plan.questions[number];
-  const table = plan.tables[index];
-  checkCells(`tables.${index}`, table.levels, table.symbols);
-  if (factor === Infinity) return INFINITE;
-  const { type, missing } = plan.features.get(name);
-  const shared = type === "numeric" || missing !== null;
-  const position = features.indexOf(name);
+  const feature = plan.features.get(name);
+  const size = levels[features.indexOf(name)];
+  const parts = guess === "range" ? rangesOf(feature, size - 1) : counted(size).map((own) => [[own, 0]]);
+  const alike = guess === "value" && (feature.type === "numeric" || feature.missing !== null);
+  const pairs = parts.flatMap((_, a) => parts.map((_, b) => [a, b])).filter(([a, b]) => alike || a !== b);
+  const masses = massesOf(within).filter(([one, other]) => one + other > 0n);
+  const whole = total(massesOf(within).map(([one]) => one));
+  const shares = masses.map((part) => part.map((mass) => nearest({ top: mass, bottom: whole })));
+  const low = nearest({ top: rest.bottom, bottom: rest.top });
+  let cases = [];
+  let worst = 1;
+  for (const columns of columnsOf(plan.tables[index], levels, features.indexOf(name))) {
+    const { upper, lower } = extremes(columns, parts, weightAt);
+    for (const [a, b] of pairs) {
+      const rough = roughRatio(upper.map((row) => row[a]), lower.map((row) => row[b]), worst * NEARLY, shares, low);
+      if (rough === Infinity) return INFINITE;
+      worst = Math.max(worst, rough);
+      if (rough >= worst * NEARLY) cases.push({ rough, columns, a, b });
+    }
+    cases = cases.filter(({ rough }) => rough >= worst * NEARLY);
+  }
+  const exact = new Map(cases.map(({ columns }) => [columns, null]));
+  for (const columns of exact.keys()) exact.set(columns, extremes(columns, parts, exactWeightAt));
+  return cases.reduce((worst, { columns, a, b }) => {
+    const { upper, lower } = exact.get(columns);
+    return exactRatio(upper.map((row) => row[a]), lower.map((row) => row[b]), worst, masses, rest);
+  }, ONE);
+}
+
+/**
+ * For each symbol its weights by the feature's own level, one list for each combination of the others' levels.
+ *
+ * Lists that occur twice are left out, and so are symbols that have the lists of another one: nothing depends on them.
+ */
+function columnsOf(table, levels, position) {
   const size = levels[position];
   const inner = levels.slice(position + 1).reduce((total, other) => total * other, 1);
   const others = counted(table.levels / size).map((z) => Math.floor(z / inner) * size * inner + (z % inner));
-  let worst = 1;
+  const found = new Map();
   for (let symbol = 0; symbol < table.symbols; symbol += 1) {
-    const f = counted(size).map((own) => others.map((start) => table.weight(start + own * inner, symbol)));
-    const top = f.map(most);
-    const bottom = f.map(least);
-    for (const [high, low] of [[factor, 1], [1, 1 / factor]]) { // prettier-ignore
-      for (let z = 0; z < others.length; z += 1) {
-        const below = f.map((weights, own) => (1 - q) * weights[z] + q * low * bottom[own]);
-        f.forEach((weights, own) => {
-          const above = (1 - q) * weights[z] + q * high * top[own];
-          const compared = shared ? below : below.filter((_, other) => other !== own);
-          if (above > 0) worst = Math.max(worst, above / least(compared));
-        });
-      }
+    const columns = new Map();
+    for (const start of others) {
+      const weights = counted(size).map((own) => table.weight(start + own * inner, symbol));
+      columns.set(String(weights), weights);
     }
+    found.set([...columns.keys()].sort().join(";"), [...columns.values()]);
   }
-  return worst > 1 ? exactly(worst * (1 + 1e-13)) : ONE;
+  return found.values();
+}
+
+/** What guesses of a number's range tell apart: its ranges, and where "missing" is coded. */
+function rangesOf({ bounds: [low, high], cuts, missing }, steps) {
+  const share = (number) => (number - low) / (high - low);
+  const ends = [0, ...cuts.map(share), 1];
+  const ranges = ends.slice(1).map((end, place) => pointsOf(ends[place], end, steps));
+  return missing === null ? ranges : [...ranges, pointsOf(share(missing), share(missing), steps)];
+}
+
+/** The ends of a part, given as shares of the bounds, and the levels inside: each as a level and units beyond it. */
+function pointsOf(low, high, steps) {
+  const start = Math.max(Math.floor(low * steps * UNITS) - 1, 0);
+  const end = Math.min(Math.ceil(high * steps * UNITS) + 1, steps * UNITS);
+  const [first, last] = [Math.floor(start / UNITS) + 1, Math.ceil(end / UNITS)];
+  const inside = counted(Math.max(0, last - first)).map((number) => (first + number) * UNITS);
+  return [start, ...inside, end].map((place) => [Math.floor(place / UNITS), place % UNITS]);
+}
+
+/** The weight of a number between two levels, which is a straight line, in units of weight: a double, or exactly. */
+const weightAt = (weights, [level, share]) => (UNITS - share) * weights[level] + share * (weights[level + 1] ?? 0);
+const exactWeightAt = (weights, [level, share]) =>
+  BigInt(UNITS - share) * BigInt(weights[level]) + BigInt(share) * BigInt(weights[level + 1] ?? 0);
+
+/** The most and the least weight over each part, in each column. */
+function extremes(columns, parts, at) {
+  const over = (pick) => columns.map((weights) => parts.map((points) => pick(points.map((point) => at(weights, point)))));
+  return { upper: over(most), lower: over(least) };
+}
+
+/**
+ * The largest ratio of one output, in doubles; anything below `start` if it is below that.
+ *
+ * For a given ratio the place of each part that has the largest surplus over it makes a larger one, until none does.
+ */
+function roughRatio(ups, downs, start, shares, low) {
+  for (let [worst, best] = [start, 0]; ; worst = best) {
+    let [top, bottom] = [0, 0];
+    for (const [one, other] of shares) {
+      const surplus = ups.map((up, z) => one * up - worst * other * downs[z]);
+      const place = surplus.indexOf(most(surplus));
+      const heard = surplus[place] > 0 ? 1 : low;
+      top += one * heard * ups[place];
+      bottom += other * heard * downs[place];
+    }
+    const found = top > 0 ? top / bottom : 0;
+    best = Math.max(best, found);
+    if (found === Infinity || !(found > worst * (1 + 1e-9))) return best;
+  }
+}
+
+/** The same in whole numbers: the largest ratio of one output, or `start` if that is larger. */
+function exactRatio(ups, downs, start, masses, rest) {
+  for (let worst = start; ; ) {
+    let [top, bottom] = [0n, 0n];
+    for (const [one, other] of masses) {
+      const surplus = ups.map((up, z) => one * up * worst.bottom - other * downs[z] * worst.top);
+      const place = surplus.indexOf(most(surplus));
+      const heard = surplus[place] > 0n ? rest.top : rest.bottom;
+      top += one * heard * ups[place];
+      bottom += other * heard * downs[place];
+    }
+    if (top * worst.bottom <= bottom * worst.top) return worst;
+    worst = { top, bottom };
+  }
 }
 
 /**
@@ -117,27 +234,19 @@ function knownRatio(plan, name, question) {
   const single = question.features.length === 1 && question.kind !== "product";
   const laws = single ? plan.correlation.laws(name, told) : null;
   if (!laws || table.levels * table.symbols > MOST_CELLS) return INFINITE;
-  if (plan.features.get(told).type === "numeric" || laws[0].length !== table.levels) {
-    throw refuse(`correlation.laws of ${told}`, laws[0].length, "one share for each value, and no numbers");
-  }
   const columns = counted(table.symbols).map((symbol) => counted(table.levels).map((x) => table.weight(x, symbol)));
   const rough = columns.map((column) => {
     const chances = laws.map((law) => law.reduce((sum, share, x) => sum + share * column[x], 0));
     return most(chances) > 0 ? most(chances) / least(chances) : 0; // a symbol that is never given tells nothing
   });
   const worst = most(rough);
-  const candidates = columns.filter((_, symbol) => rough[symbol] >= worst * (1 - 1e-6));
-  const exact = laws.map((law) => law.map(exactly));
+  const candidates = columns.filter((_, symbol) => rough[symbol] >= worst * NEARLY);
+  const exact = laws.map((law) => inUnits(law).parts);
   return candidates.map((column) => spread(exact.map((law) => mean(law, column)))).reduce(larger);
 }
 
 /** The mean of whole numbers under a law, exactly; the law need not quite sum to 1. */
-function mean(law, numbers) {
-  const unit = law.reduce((unit, { bottom }) => (bottom > unit ? bottom : unit), 1n); // all are powers of 2
-  const shares = law.map(({ top, bottom }) => top * (unit / bottom));
-  const sum = (terms) => terms.reduce((total, term) => total + term, 0n);
-  return { top: sum(shares.map((share, x) => share * BigInt(numbers[x]))), bottom: sum(shares) };
-}
+const mean = (law, numbers) => ({ top: total(law.map((part, x) => part * BigInt(numbers[x]))), bottom: total(law) });
 
 /** The largest over the smallest of some numbers that are not all 0. */
 function spread(numbers) {
@@ -150,7 +259,7 @@ function spread(numbers) {
  *
  * Limits are in nats: `maxEpsilon` for the whole report, `maxDelta` for each single feature.
  */
-export function verifyPlan(plan, { maxEpsilon = Infinity, maxDelta = Infinity } = {}) {
+export function verifyPlan(plan, { maxEpsilon = MAX_EPSILON, maxDelta = Infinity } = {}) {
   const levels = certify(plan);
   keep("epsilon", levels.epsilon, plan.certificate.epsilon, plan.epsilon, maxEpsilon);
   for (const [name, { asked, certified, c }] of plan.certificate.features) {
@@ -167,5 +276,6 @@ function keep(path, level, claimed, demanded, limit) {
     throw refuse(`certificate.${path}`, claimed, `a true claim, and the tables give ${level}`);
   }
   if (claimed > demanded) throw refuse(`certificate.${path}`, claimed, `at most the ${demanded} that was asked`);
-  if (!(claimed <= limit)) throw refuse(`certificate.${path}`, claimed, `at most ${limit}, your own limit`);
+  const changed = "your own limit (maxEpsilon and maxDelta change it)";
+  if (!(claimed <= limit)) throw refuse(`certificate.${path}`, claimed, `at most ${limit}, ${changed}`);
 }

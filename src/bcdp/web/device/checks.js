@@ -3,6 +3,7 @@
 export const TOTAL = 2 ** 32;
 export const MOST_VALUES = 10_000;
 export const MOST_CELLS = 2 ** 22;
+const UNFILLED = "FILL"; // what an unfinished policy has in place of a word
 
 /** Input that cannot be used; the message names the field, its value and what is accepted. */
 export class InputError extends Error {
@@ -22,6 +23,23 @@ export function whole(path, value, least, most) {
     throw refuse(path, value, `a whole number from ${least} to ${most}`);
   }
   return value;
+}
+
+/** The value itself, if it is a text that somebody wrote: of at least so many letters, and not left to be filled in. */
+export function text(path, value, least = 0) {
+  if (typeof value !== "string" || value.length < least || value === UNFILLED) {
+    throw refuse(path, value, `text of at least ${least} letters, not ${UNFILLED}`);
+  }
+  return value;
+}
+
+/** The value itself, if it is a list of at least one of these names, each once. */
+export function namesAmong(path, value, known) {
+  const names = list(path, value, 1);
+  if (new Set(names).size !== names.length || !names.every((name) => known.includes(name))) {
+    throw refuse(path, value, `different names among ${known.join(", ")}`);
+  }
+  return names;
 }
 
 /** The names and values of an object. */

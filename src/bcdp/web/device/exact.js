@@ -4,7 +4,9 @@
 
 export const ONE = { top: 1n, bottom: 1n };
 export const INFINITE = { top: 1n, bottom: 0n };
-const PRECISION = 320n;
+const MOST_ODDS = 30; // nats: beyond, a double cannot tell hundredths of the factor apart, and nobody is protected
+const PRECISION = 320n; // bits of a logarithm, of a ratio near 1 after its zeros
+const SMALLEST = 1074n; // doubles are multiples of 2^-1074
 const SLACK = 1n << 64n; // far above the sum of all rounding errors below, far below what a double can show
 
 export const ratioOf = (top, bottom) => ({ top: BigInt(top), bottom: BigInt(bottom) });
@@ -21,6 +23,15 @@ export function exactly(number) {
   return { top: BigInt(number), bottom };
 }
 
+/** Doubles as whole numbers `parts`, each that many times one over `unit`. */
+export function inUnits(numbers) {
+  const ratios = numbers.map(exactly);
+  const unit = ratios.reduce((unit, { bottom }) => (bottom > unit ? bottom : unit), 1n); // all are powers of 2
+  return { unit, parts: ratios.map(({ top, bottom }) => top * (unit / bottom)) };
+}
+
+export const total = (parts) => parts.reduce((sum, part) => sum + part, 0n);
+
 /** The double nearest to a ratio. */
 export function nearest({ top, bottom }) {
   if (bottom === 0n) return Infinity;
@@ -32,23 +43,49 @@ export function nearest({ top, bottom }) {
 
 const bits = (number) => number.toString(2).length;
 
-/** `2 atanh(top / bottom)` in units of 2^-320, rounded down, for ratios of at most 1/3. */
-function twiceArtanh(top, bottom) {
-  const x = (top << PRECISION) / bottom;
-  const square = (x * x) >> PRECISION;
+/** `2 atanh(top / bottom)` in units of 2^-precision, rounded down, for ratios of at most 1/3. */
+function twiceArtanh(top, bottom, precision) {
+  const x = (top << precision) / bottom;
+  const square = (x * x) >> precision;
   let sum = 0n;
-  for (let power = x, odd = 1n; power > 0n; power = (power * square) >> PRECISION, odd += 2n) sum += power / odd;
+  for (let power = x, odd = 1n; power > 0n; power = (power * square) >> precision, odd += 2n) sum += power / odd;
   return 2n * sum;
 }
 
-/** The natural logarithm of a ratio of at least 1, never below the true value: the next double above it. */
+/** The natural logarithm of a ratio of at least 1, rounded up: the least double that is not below it. */
 export function logUp({ top, bottom }) {
   if (bottom === 0n) return Infinity;
   if (top === bottom) return 0;
   const doublings = BigInt(bits(top / bottom) - 1);
   const power = bottom << doublings;
-  const bound = twiceArtanh(top - power, top + power) + doublings * twiceArtanh(1n, 3n) + SLACK;
-  const shift = BigInt(Math.max(0, bits(bound) - 53));
+  const precision = PRECISION + BigInt(Math.max(0, bits(bottom) - bits(top - bottom)));
+  const logarithm = twiceArtanh(top - power, top + power, precision) + doublings * twiceArtanh(1n, 3n, precision);
+  const bound = logarithm + SLACK;
+  const shift = BigInt(Math.max(0, bits(bound) - 53, Number(precision - SMALLEST)));
   const kept = bound >> shift;
-  return Number(kept << shift === bound ? kept : kept + 1n) * 2 ** Number(shift - PRECISION);
+  return Number(kept << shift === bound ? kept : kept + 1n) * 2 ** Number(shift - precision);
+}
+
+/**
+ * The factor by which a level lets odds grow, in hundredths, rounded up: the least n / 100 whose level reaches it.
+ *
+ * A level is a logarithm rounded up to the next double, and so is that of n / 100: no other rounding is forgiven.
+ * Infinite beyond 30 nats. Python has the same rule, and vectors/words/odds.json its numbers.
+ */
+export function oddsOf(level) {
+  if (level > MOST_ODDS) return Infinity;
+  const near = Math.max(100, Math.floor(100 * Math.exp(level)) - 2); // at most 2 off
+  return first(near, (n) => logUp(ratioOf(n, 100)) >= level) / 100;
+}
+
+/** How probable, in percent, a guess of 50% can become under a level; rounded up to tenths by the rule of odds. */
+export function chanceOf(level) {
+  const near = Math.max(500, Math.floor(1000 / (1 + Math.exp(-level))) - 1);
+  return first(near, (n) => logUp(ratioOf(n, 1000 - n)) >= level) / 10;
+}
+
+function first(start, holds) {
+  let n = start;
+  while (!holds(n)) n += 1;
+  return n;
 }

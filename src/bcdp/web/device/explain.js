@@ -2,23 +2,19 @@
 
 import { symbolsOf } from "./answer.js";
 import { TOTAL, counted, least, most } from "./checks.js";
+import { MEANING, operatorSays, promises, quoted } from "./promise.js";
 
 const MOST_SHOWN = 4;
 
-/** How far odds can move, as a factor with two decimals, rounded up. */
-export const oddsOf = (nats) => Math.ceil(Math.exp(nats) * (1 + 1e-12) * 100 - 1e-9) / 100;
-
 /**
- * What a report says: `sentences` for a person to read, the `hints` it gives, and the `guarantees` in odds.
+ * What a report says: `sentences` for a person to read, the `hints` it gives, and the `guarantees`, with conditions.
  *
  * `hints` are `{ about, hint, least, most }`: the chance of giving this hint lies between `least` and `most`, whatever
- * the true values are. `guarantees` are `{ name, label, odds }`.
+ * the true values are. `guarantees` are those of `promises(plan)`, the last about all answers together.
  */
 export function explain(plan, report) {
   const hints = symbolsOf(plan, report).map(([question, symbol]) => hintOf(plan, question, symbol));
-  const guarantees = [...plan.certificate.features].map(([name, { certified }]) => {
-    return { name, label: plan.features.get(name).label, odds: oddsOf(certified) };
-  });
+  const guarantees = promises(plan);
   const others = plan.menus.length - 1;
   const sentences = [
     `Chance alone, not what you entered, chose what to ask${others ? `, out of ${others + 1} menus` : ""}.`,
@@ -27,10 +23,9 @@ export function explain(plan, report) {
         `About ${about}, your report hints at ${hint}. Your device gives this hint with a chance of at least ` +
         `${percent(least, Math.floor)} and at most ${percent(most, Math.ceil)}, whatever the truth is.`,
     ),
-    ...guarantees.map(
-      ({ label, odds }) =>
-        `Whoever sees it can raise the odds of a guess about ${quoted(label)} by at most ${odds.toLocaleString("en")}.`,
-    ),
+    ...guarantees.map(({ sentence }) => sentence),
+    MEANING,
+    `${operatorSays(plan)}.`,
   ];
   return { sentences, hints, guarantees };
 }
@@ -75,8 +70,6 @@ function levelWords(plan, question, level) {
 export function valueWord({ type, values, plain }, digit) {
   return type === "binary" && plain ? ["no", "yes"][digit] : String(values[digit]);
 }
-
-const quoted = (text) => `“${text}”`;
 
 /** A chance in percent, rounded to the side of what is claimed; small ones with two decimals. */
 function percent(chance, round) {

@@ -1,6 +1,12 @@
 /** The features, as a plan states them. */
 
-import { MOST_VALUES, entries, keys, list, refuse } from "./checks.js";
+import { MOST_VALUES, entries, keys, list, refuse, text } from "./checks.js";
+import { pythonFloat } from "./spelling.js";
+
+const LONGEST_NAME = 200;
+const COMMON_KEYS = ["label", "help", "delta", "missing"];
+const OWN_KEYS = { binary: [[], ["values"]], numeric: [["bounds"], ["ranges"]], categorical: [["values"], []] }; // prettier-ignore
+const MOST_CUTS = 31;
 
 /** The value itself, if it is a level in nats. */
 export function level(path, value) {
@@ -21,45 +27,75 @@ export function readFeatures({ epsilon, features, order }) {
 
 function readFeature(name, feature, epsilon) {
   const path = `features.${name}`;
-  const own = { numeric: ["bounds"], categorical: ["values"], binary: [] }[feature?.type];
-  if (!own) throw refuse(`${path}.type`, feature?.type, "binary, numeric or categorical");
-  const optional = ["label", "help", "delta", "missing", ...(feature.type === "binary" ? ["values"] : [])];
-  keys(path, feature, ["type", ...own], optional);
+  if (Array.from(text(path, name, 1)).length > LONGEST_NAME) throw refuse(path, name, `at most ${LONGEST_NAME} letters`);
+  if (typeof feature?.type !== "string" || !Object.hasOwn(OWN_KEYS, feature.type)) {
+    throw refuse(`${path}.type`, feature?.type, "binary, numeric or categorical");
+  }
+  const [required, optional] = OWN_KEYS[feature.type];
+  keys(path, feature, ["type", ...required], [...COMMON_KEYS, ...optional]);
   const { type, label = name, help = null, delta = epsilon, missing = null } = feature;
-  for (const text of [label, help ?? ""]) if (typeof text !== "string") throw refuse(path, text, "text");
+  text(`${path}.label`, label);
+  if (help !== null) text(`${path}.help`, help);
   const common = { type, label, help, missing, delta: level(`${path}.delta`, delta) };
   if (type === "numeric") {
     const [low, high] = list(`${path}.bounds`, feature.bounds, 2);
-    const ordered = [low, high].every(Number.isFinite) && high - low > 0 && Number.isFinite(high - low);
+    const half = (high - low) / 2; // by which a device divides
+    const ordered = [low, high].every(Number.isFinite) && half > 0 && Number.isFinite(half);
     if (!ordered || feature.bounds.length > 2) throw refuse(`${path}.bounds`, feature.bounds, "two numbers, low first");
     if (missing !== null && !(typeof missing === "number" && missing >= low && missing <= high)) {
       throw refuse(`${path}.missing`, missing, "a number within the bounds");
     }
-    return { ...common, bounds: [low, high], imputed: missing ?? low + (high - low) / 2 };
+    const cuts = cutsOf(`${path}.ranges`, [low, high], feature.ranges ?? null);
+    return { ...common, bounds: [low, high], cuts, imputed: missing };
   }
   const values = feature.values ?? null;
   const words = wordsOf(path, type, values);
-  if (missing !== null && !(isScalar(missing) && words.has(word(missing)))) {
+  if (missing !== null && !(values ?? [0, 1, false, true]).includes(missing)) {
     throw refuse(`${path}.missing`, missing, "one of the values");
   }
-  const imputed = words.get(word(missing ?? (values ?? [0])[0]));
+  const imputed = missing === null ? null : words.get(word(missing));
   return { ...common, values: values ?? [0, 1], plain: values === null, words, imputed };
+}
+
+/** Where the ranges of a number begin, the first apart: as stated, or else four equal ones. */
+function cutsOf(path, [low, high], stated) {
+  if (stated === null) return [0.25, 0.5, 0.75].map((share) => low + (high - low) * share);
+  const ends = [low, ...list(path, stated, 1), high];
+  const rising = ends.every((end, place) => Number.isFinite(end) && (place === 0 || ends[place - 1] < end));
+  if (!rising || stated.length > MOST_CUTS) throw refuse(path, stated, "a few numbers inside the bounds, rising");
+  return stated;
 }
 
 /** The number of each value, by its word; a binary feature without values knows 0/1 and false/true. */
 function wordsOf(path, type, values) {
-  if (values === null && type === "binary") {
-    return new Map([["0", 0], ["1", 1], ["false", 0], ["true", 1], ["False", 0], ["True", 1]]); // prettier-ignore
-  }
-  const words = new Map(list(`${path}.values`, values, 1).map((value, number) => [word(value), number]));
-  const fitting = type === "binary" ? values.length === 2 : values.length <= MOST_VALUES;
-  if (!values.every(isScalar) || !fitting || words.size !== values.length) {
+  if (values === null && type === "binary") return wordsFor([[0, 0], [1, 1], [false, 0], [true, 1]]); // prettier-ignore
+  const fitting = list(`${path}.values`, values, 1).length <= MOST_VALUES && (type !== "binary" || values.length === 2);
+  const written = (value) => (typeof value === "string" ? text(`${path}.values`, value, 1) : value);
+  const different = (key) => new Set(values.map(key)).size === values.length;
+  // in a file 1 and "1" are one value, and in Python 1 and true
+  const equal = (value) => (typeof value === "string" ? value : Number(value));
+  if (!values.map(written).every(isScalar) || !fitting || !different(word) || !different(equal)) {
     throw refuse(`${path}.values`, values, "different values, each text, a whole number or true/false");
   }
-  return words;
+  return wordsFor(values.map((value, number) => [value, number]));
+}
+
+/** Whatever is written for a listed value; a listed word means itself before anything else. */
+function wordsFor(listed) {
+  const also = listed.flatMap(([value, number]) => otherWords(value).map((other) => [other, number]));
+  return new Map([...also, ...listed.map(([value, number]) => [word(value), number])]);
+}
+
+function otherWords(value) {
+  if (typeof value === "boolean") return value ? ["True", "TRUE"] : ["False", "FALSE"];
+  return typeof value === "number" ? [`${value}.0`] : [];
 }
 
 const isScalar = (value) => ["string", "boolean"].includes(typeof value) || Number.isSafeInteger(value);
 
-/** The word by which a value is recognised: 1 and "1" are one value, and so are true and "true". */
-export const word = (value) => (Number.isInteger(value) ? BigInt(value).toString() : String(value));
+/** The word by which a value is recognised: 1 and "1" are one value, and so are true and "true"; undefined for none. */
+export function word(value) {
+  if (typeof value === "string" || typeof value === "boolean") return String(value);
+  if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) return undefined;
+  return Number.isInteger(value) ? String(value === 0 ? 0 : value) : pythonFloat(value);
+}

@@ -1,19 +1,19 @@
 /** The form of questions and menus. */
 
-import { MOST_CELLS, TOTAL, keys, list, refuse, whole } from "./checks.js";
+import { MOST_CELLS, TOTAL, keys, list, namesAmong, refuse, whole } from "./checks.js";
+import { checkCells } from "./tables.js";
 
 const MOST_ANSWERS = 2 ** 24;
+const KEYS = ["features", "levels", "table"];
+const PRODUCT_KEYS = [...KEYS, "kind", "categories"];
 
 /** Refuses questions that do not fit their features and tables. */
 export function checkQuestions({ questions, tables, features }) {
   questions.forEach((question, number) => {
     const path = `questions.${number}`;
     const product = question?.kind === "product";
-    keys(path, question, ["features", "levels", "table", ...(product ? ["kind", "categories"] : [])]);
-    const names = list(`${path}.features`, question.features, 1);
-    if (new Set(names).size !== names.length || !names.every((name) => features.has(name))) {
-      throw refuse(`${path}.features`, names, "different features of the collection");
-    }
+    keys(path, question, product ? PRODUCT_KEYS : KEYS);
+    const names = namesAmong(`${path}.features`, question.features, [...features.keys()]);
     list(`${path}.levels`, question.levels).forEach((size) => whole(`${path}.levels`, size, 2, MOST_CELLS));
     const asked = names.map((name) => features.get(name));
     if (product) checkProduct(path, question, asked);
@@ -21,6 +21,7 @@ export function checkQuestions({ questions, tables, features }) {
     const combinations = question.levels.reduce((total, size) => total * size, 1);
     const table = tables[whole(`${path}.table`, question.table, 0, tables.length - 1)];
     if (table.levels !== combinations) throw refuse(`${path}.table`, table.levels, `a table of ${combinations} levels`);
+    if (question.levels.length > 1) checkCells(`tables.${question.table}`, table.levels, table.symbols);
   });
 }
 

@@ -1,0 +1,52 @@
+"""The second assumption at length: `python benchmarks/odds.py [count] [seed]`, 20,000 of each.
+
+Random tables under random q and odds have the ratio that a linear program finds, no random kernel exceeds the theorem
+(docs/theory.md, Theorems 8 and 9), and no exact prior exceeds the certificate of a plan that states its q and odds. The
+exit code is 1 if that is not so.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from bcdp.notions import bcdp_from
+from bcdp.plan import Within, certify
+from laws import binds, plan_and_prior, random_bounds, untrue_claims
+from test_odds import SOLVER, differences, kernel_levels, program, random_table
+
+
+def main() -> None:
+    """Prints the largest difference, how many are above what is certified, and how many need both numbers."""
+    count, seed = (int(given) for given in (*sys.argv[1:], "20000", "1")[:2])
+    started, rng = time.monotonic(), np.random.default_rng(seed)
+    largest = max(map(abs, differences(count, seed)))
+    print(f"{count:,} tables: certificate and program differ by at most {largest:.1e}", flush=True)
+    above = 0
+    for _ in range(count):
+        f, within = random_table(rng), Within(*random_bounds(rng))
+        c, epsilon = np.log(kernel_levels(f))
+        above += math.log(program(f, 1, within, alike=False)) > bcdp_from(c, epsilon, *within) + SOLVER
+    print(f"{count:,} kernels: {above} above the theorem", flush=True)
+    untrue = both = alone = 0
+    for _ in range(count):
+        plan, prior = plan_and_prior(rng)
+        claims = certify(plan)
+        untrue += bool(untrue_claims(plan, claims, prior))
+        both += binds(plan, claims)
+        alone += any(most == 1 for *_, most in plan.correlation["odds"])
+    print(
+        f"{count:,} plans with exact priors: {untrue} with a claim below the truth; {both:,} need both q and odds, "
+        f"{alone:,} state odds of exactly 1; {time.monotonic() - started:.0f} s"
+    )
+    if largest > SOLVER or above or untrue or both < count / 2:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""What a suspicious person's device runs before it answers: a plan's levels, recomputed from its JSON alone.
+
+A second implementation on purpose. It shares no code with the planner, the tables or the plan's own certificate, and
+needs only Python's integers and fractions: weights are read from the tables, `q` from the stated correlation, and every
+level is the maximum over the menus of the exact certificate (docs/theory.md, section 4), rounded up. What every reader
+of plans refuses stands in vectors/README.md.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bcdp.audit.verify.collection import Collection, Feature, read_collection
+from bcdp.audit.verify.correlation import Correlation, read_correlation
+from bcdp.audit.verify.levels import Levels, cascade_levels, survey_levels
+from bcdp.audit.verify.questions import read_channels, read_menus
+from bcdp.audit.verify.values import mapping, number
+from bcdp.errors import InputError, refuse
+
+FORMAT = 1  # the version of the plan's format
+KEYS = ("bcdp", "mechanism", "collection", "correlation", "tables", "questions", "menus", "channels", "certificate")
+CERTIFICATE_KEYS = ("epsilon", "features", "objective", "optimality_gap")
+CLAIM_KEYS = ("asked", "certified", "c")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The levels of a plan in nats, rounded up, and in one sentence each what is above a claim or a person's limit."""
+
+    epsilon: float
+    c: Mapping[str, float]
+    delta: Mapping[str, float]
+    objections: tuple[str, ...]
+    ranges: Mapping[str, Sequence[float]]  # the numbers of which delta covers guesses of the range only; its cuts
+
+    @property
+    def acceptable(self) -> bool:
+        """Whether the plan claims the truth and keeps every limit."""
+        return not self.objections
+
+
+def verify_limits(
+    plan: str | Mapping[str, Any], max_epsilon: float = math.inf, max_delta: Mapping[str, float] | None = None
+) -> Verdict:
+    """The levels of a plan, given as JSON text or as a mapping, and whether they keep a person's own limits.
+
+    What the plan claims of itself is not believed: a claim below the level found is an objection. A document that no
+    device could execute is refused. Features that the limits do not name may have any level.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=2, features={"smoker": {"type": "binary"}}))
+    >>> verify_limits(plan.text, max_epsilon=2.0, max_delta={"smoker": 1.0}).objections
+    ('delta of smoker is 2, above the limit 1',)
+    """
+    document = _document(plan)
+    collection = read_collection(document["collection"])
+    _check_limits(max_epsilon, max_delta or {}, collection)
+    correlation = read_correlation(document["correlation"], collection.features)
+    found = _levels(document, collection.features, correlation)
+    stated = [("epsilon", found.epsilon, max_epsilon)]
+    stated += [(f"delta of {name}", found.delta[name], limit) for name, limit in (max_delta or {}).items()]
+    above = [f"{name} is {level:.4g}, above the limit {limit:g}" for name, level, limit in stated if level > limit]
+    objections = (*_untrue(document["certificate"], collection, found), *above)
+    return Verdict(found.epsilon, found.c, found.delta, objections, correlation.ranges)
+
+
+def _document(plan: str | Mapping[str, Any]) -> Mapping[str, Any]:
+    """The document of a plan of this version, all its parts there; a text in the canonical form."""
+    if isinstance(plan, str):
+        try:
+            document = json.loads(plan, object_pairs_hook=_unique)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"plan: not JSON ({error}); accepted: a plan document") from None
+    else:
+        document = plan
+    if mapping("plan", document).get("bcdp") != FORMAT or type(document["bcdp"]) is not int:
+        raise refuse("bcdp", document.get("bcdp"), f"the version of the plan's format, {FORMAT}")
+    mapping("plan", document, KEYS)
+    if isinstance(plan, str) and plan != _canonical(document):
+        raise InputError(
+            "plan: not in canonical form; accepted: the text as `bcdp plan` wrote it, whose hash is its id"
+        )
+    return dict(document)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a key appears twice")
+    return dict(pairs)
+
+
+def _canonical(document: Mapping[str, Any]) -> str:
+    """The one text of a document: sorted keys, no spaces, and in the certificate no whole numbers."""
+    whole = {**document, "certificate": _as_floats(document["certificate"])}
+    try:
+        return json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    except RecursionError:
+        raise InputError("plan: objects within objects; accepted: a plan document") from None
+
+
+def _as_floats(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {key: _as_floats(value) for key, value in part.items()}
+    return number("certificate", part) if type(part) is int else part
+
+
+def _check_limits(max_epsilon: float, max_delta: Mapping[str, float], collection: Collection) -> None:
+    if unknown := sorted(set(max_delta) - set(collection.features)):
+        raise refuse("max_delta", unknown, f"features of the plan: {', '.join(collection.features)}")
+    for name, limit in (("epsilon", max_epsilon), *max_delta.items()):
+        if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 0:
+            raise refuse(f"limit of {name}", limit, "a number of at least 0")
+
+
+def _levels(document: Mapping[str, Any], features: Mapping[str, Feature], correlation: Correlation) -> Levels:
+    if document["mechanism"] == "cascade":
+        return cascade_levels(read_channels(document, features), features, correlation)
+    if document["mechanism"] != "survey":
+        raise refuse("mechanism", document["mechanism"], "survey or cascade")
+    return survey_levels(read_menus(document, features), features, correlation)
+
+
+def _untrue(stated: Any, collection: Collection, found: Levels) -> Iterator[str]:
+    """In one sentence each, the claims that are below the levels found, or above what was asked."""
+    certificate = mapping("certificate", stated, CERTIFICATE_KEYS)
+    for key in ("objective", "optimality_gap"):
+        if certificate[key] is not None:
+            number(f"certificate.{key}", certificate[key])
+    yield from _objections("epsilon", found.epsilon, certificate["epsilon"], collection.epsilon)
+    claims = mapping("certificate.features", certificate["features"], collection.features)
+    for name, feature in collection.features.items():
+        claim = mapping(f"certificate.features.{name}", claims[name], CLAIM_KEYS)
+        if number(f"certificate.features.{name}.asked", claim["asked"], 0) != feature.delta:
+            raise refuse(f"certificate.features.{name}.asked", claim["asked"], f"the policy's delta {feature.delta}")
+        yield from _objections(f"delta of {name}", found.delta[name], claim["certified"], feature.delta)
+        yield from _objections(f"c of {name}", found.c[name], claim["c"], math.inf)
+
+
+def _objections(name: str, level: float, claimed: Any, asked: float) -> Iterator[str]:
+    if level > number(f"certificate, {name}", claimed, 0):
+        yield f"{name} is {level:.4g}, above the {claimed:.4g} that the plan claims"
+    if claimed > asked:
+        yield f"{name} is claimed to be {claimed:.4g}, above the {asked:.4g} that was asked"

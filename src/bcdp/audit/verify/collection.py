@@ -1,0 +1,153 @@
+"""What a plan collects: its features and what they are for, refused if it is not to be understood in every part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from bcdp.audit.verify.values import mapping, names, number, rising, sequence, whole, word
+from bcdp.errors import refuse
+
+LARGEST_EPSILON = 20
+LONGEST_NAME = 200
+LARGEST_WHOLE = 2**53 - 1
+MOST_VALUES = 10_000
+MOST_CUTS = 31
+COMMON_KEYS = ("label", "help", "delta", "missing")
+OWN_KEYS = {"binary": ((), ("values",)), "numeric": (("bounds",), ("ranges",)), "categorical": (("values",), ())}
+
+
+@dataclass(frozen=True)
+class Number:
+    """What a number may be: its bounds, where its ranges begin (the first apart), what counts for a missing one."""
+
+    bounds: tuple[float, float]
+    cuts: tuple[float, ...]
+    missing: float | None
+
+    @property
+    def parts(self) -> list[tuple[float, float]]:
+        """The ends of what guesses of a range tell apart, as shares of the bounds: "missing" is a part of its own.
+
+        In doubles, by the operations of every reader.
+        """
+        low, high = self.bounds
+        ends = [0.0, *((cut - low) / (high - low) for cut in self.cuts), 1.0]
+        place = [] if self.missing is None else [(self.missing - low) / (high - low)]
+        return [*pairwise(ends), *zip(place, place, strict=True)]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature: how many values it has (None for numbers), what was asked for it, whether it may be missing."""
+
+    kind: str
+    values: int | None
+    delta: float
+    missing: bool
+    number: Number | None = None
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The features by their names, and what was asked for the whole record."""
+
+    epsilon: float
+    features: Mapping[str, Feature]
+
+
+def read_collection(stated: Any) -> Collection:
+    """The collection that a plan states."""
+    collection = mapping("collection", stated, ("epsilon", "features"), ("tasks", "order"))
+    epsilon = number("collection.epsilon", collection["epsilon"])
+    if not 0 < epsilon <= LARGEST_EPSILON:
+        raise refuse("collection.epsilon", epsilon, f"a number above 0 and at most {LARGEST_EPSILON}")
+    features = {
+        name: _feature(f"features.{name}", name, feature, epsilon)
+        for name, feature in mapping("collection.features", collection["features"]).items()
+    }
+    if not features:
+        raise refuse("collection.features", stated, "at least one feature")
+    if "order" in collection:
+        names("collection.order", collection["order"], features, len(features))
+    if "tasks" in collection:
+        for place, task in enumerate(sequence("collection.tasks", collection["tasks"], 1)):
+            _check_task(f"collection.tasks.{place}", task, features)
+    return Collection(epsilon, features)
+
+
+def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
+    if len(word(path, name, 1)) > LONGEST_NAME:
+        raise refuse(path, name, f"a name of at most {LONGEST_NAME} letters")
+    kind = mapping(path, stated).get("type")
+    if not isinstance(kind, str) or kind not in OWN_KEYS:
+        raise refuse(f"{path}.type", kind, "binary, numeric or categorical")
+    required, optional = OWN_KEYS[kind]
+    mapping(path, stated, ("type", *required), (*COMMON_KEYS, *optional))
+    word(f"{path}.label", stated.get("label", name))
+    if stated.get("help") is not None:
+        word(f"{path}.help", stated["help"])
+    delta, missing = number(f"{path}.delta", stated.get("delta", epsilon), 0), stated.get("missing")
+    if kind == "numeric":
+        return Feature(kind, None, delta, missing is not None, _number(path, stated, missing))
+    listed = stated.get("values")
+    values = (0, 1) if listed is None and kind == "binary" else _values(f"{path}.values", kind, listed)
+    known = (0, 1, False, True) if listed is None else values
+    if missing is not None and not any(type(value) is type(missing) and value == missing for value in known):
+        raise refuse(f"{path}.missing", missing, "one of the values")
+    return Feature(kind, len(values), delta, missing is not None)
+
+
+def _number(path: str, stated: Any, missing: Any) -> Number:
+    bounds, ranges = stated["bounds"], stated.get("ranges")
+    low, high = (number(f"{path}.bounds", end) for end in (*sequence(f"{path}.bounds", bounds, 2)[:2],))
+    half = (high - low) / 2  # devices divide by it
+    if len(bounds) > 2 or not 0 < half < float("inf"):
+        raise refuse(f"{path}.bounds", bounds, "two numbers, low first")
+    if missing is not None and not low <= number(f"{path}.missing", missing) <= high:
+        raise refuse(f"{path}.missing", missing, "a number within the bounds")
+    if ranges is None:
+        cuts = tuple(low + (high - low) * share for share in (0.25, 0.5, 0.75))
+    elif len(cuts := rising(f"{path}.ranges", ranges, low, high)) > MOST_CUTS:
+        raise refuse(f"{path}.ranges", ranges, f"at most {MOST_CUTS} numbers")
+    return Number((low, high), cuts, None if missing is None else float(missing))
+
+
+def _values(path: str, kind: str, stated: Any) -> tuple[Any, ...]:
+    values = tuple(sequence(path, stated, 1 if kind == "categorical" else 2))
+    for value in values:
+        if type(value) is int:
+            whole(path, value, -LARGEST_WHOLE, LARGEST_WHOLE)
+        elif not isinstance(value, bool):
+            word(path, value, 1)
+    spelled = {str(value).lower() if isinstance(value, bool) else str(value) for value in values}
+    different = len(spelled) == len(set(values)) == len(values)  # 1 is "1" in a file, and equal to true
+    if not different or len(values) > (MOST_VALUES if kind == "categorical" else 2):
+        raise refuse(path, stated, f"two different values, or for a categorical feature at most {MOST_VALUES}")
+    return values
+
+
+def _check_task(path: str, stated: Any, features: Mapping[str, Feature]) -> None:
+    numbers = [name for name, feature in features.items() if feature.kind != "categorical"]
+    categories = [name for name, feature in features.items() if feature.kind != "numeric"]
+    kind = next((key for key in ("mean", "frequency", "regression") if key in mapping(path, stated)), "mean")
+    mapping(path, stated, (kind,), ("weight",))
+    if not number(f"{path}.weight", stated.get("weight", 1.0)) > 0:
+        raise refuse(f"{path}.weight", stated["weight"], "a number above 0")
+    if kind == "regression":
+        _check_regression(f"{path}.regression", stated["regression"], numbers, features)
+    else:
+        names(f"{path}.{kind}", stated[kind], numbers if kind == "mean" else categories)
+
+
+def _check_regression(path: str, stated: Any, numbers: list[str], features: Mapping[str, Feature]) -> None:
+    mapping(path, stated, ("target", "features"), ("intercept", "ridge", "radius"))
+    (target,) = names(f"{path}.target", [stated["target"]], numbers)
+    names(f"{path}.features", stated["features"], [name for name in features if name != target])
+    if not isinstance(stated.get("intercept", True), bool):
+        raise refuse(f"{path}.intercept", stated["intercept"], "true or false")
+    for key in ("ridge", "radius"):
+        if stated.get(key) is not None and not number(f"{path}.{key}", stated[key], 0) > (0 if key == "radius" else -1):
+            raise refuse(f"{path}.{key}", stated[key], "null or a number above 0")

@@ -1,0 +1,203 @@
+"""The levels that a plan's integers keep: exact ratios (docs/theory.md, section 4), their logarithms rounded up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from bcdp.audit.verify.collection import Feature
+from bcdp.audit.verify.correlation import Correlation, Law
+from bcdp.audit.verify.questions import MOST_CELLS, Channel, Menu, Question, Ratio
+
+DIGITS = 60
+STEP = 2**29  # units of the step between two levels: ends of parts are moved outward, past whatever devices round
+
+Part = tuple[float, float]  # the ends of a range of a number, as shares of its bounds
+Masses = tuple[Fraction, Fraction]  # of what one law has more of than the other: its mass in the one and in the other
+
+HELD: Masses = (Fraction(0), Fraction(0))  # the others held fixed: BCDP is CDP
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Levels in nats, rounded up."""
+
+    epsilon: float
+    c: Mapping[str, float]
+    delta: Mapping[str, float]
+
+
+def cascade_levels(channels: Sequence[Channel], features: Mapping[str, Feature], correlation: Correlation) -> Levels:
+    """One channel after the other: each keeps a bit with its own weight (docs/theory.md, section 3)."""
+    whole = _times(channel.ratio for channel in channels)
+    c, delta = {}, {}
+    for name in features:
+        own = _times(channel.ratio for channel in channels if name in channel.features)
+        moved = _moved(correlation, name, frozenset(features) - {name}, "as they are")
+        c[name], delta[name] = _log_up(own), _log_up(own * _gain(Fraction(whole) / Fraction(own), moved))
+    return Levels(_log_up(whole), c, delta)
+
+
+def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correlation: Correlation) -> Levels:
+    """The draw of the menu does not look at the record: every level is the largest over the menus."""
+    epsilon: Ratio = Fraction(1)
+    c: dict[str, Ratio] = dict.fromkeys(features, Fraction(1))
+    delta: dict[str, Ratio] = dict.fromkeys(features, Fraction(1))
+    known: dict[tuple[Any, ...], Ratio] = {}  # menus repeat: the same question beside others of the same ratio
+    for menu in menus:
+        asked = frozenset(name for question in menu for name in question.features)
+        seen = _together([question.sees(correlation.rounded) for question in menu])
+        epsilon = max(epsilon, _times(question.ratio for question in menu))
+        for name, feature in features.items():
+            own = next((question for question in menu if name in question.features), None)
+            rest = _times(question.ratio for question in menu if question is not own)
+            moved = _moved(correlation, name, asked - {name}, seen)
+            laws = correlation.laws.get((name, min(asked))) if len(asked) == 1 else None
+            told = math.inf if laws is None or menu[0].product else _told(menu[0], laws)
+            parts = feature.number.parts if feature.number and name in correlation.ranges else None
+            for level, masses, guessed in ((c, HELD, None), (delta, moved, parts)):
+                key = (name, id(own), rest, masses, guessed is None)
+                if key not in known:
+                    known[key] = _worst(own, name, rest, masses, feature, guessed)
+                level[name] = max(level[name], known[key] if level is c else min(known[key], told))
+    return Levels(_log_up(epsilon), {n: _log_up(r) for n, r in c.items()}, {n: _log_up(r) for n, r in delta.items()})
+
+
+def _together(seen: Sequence[str]) -> str:
+    """How a menu sees numbers: what is stated of a product is about a menu that asks nothing else."""
+    return seen[0] if len(seen) == 1 or set(seen) == {"rounded"} else "as they are"
+
+
+def _moved(correlation: Correlation, name: str, others: frozenset[str], seen: str) -> Masses:
+    """Of the laws of the others given two values of a feature, the part of which one has the most it may have.
+
+    Where odds are stated, one law has at most so many times what the other has, anywhere: to be `q` apart it needs
+    `q odds/(odds - 1)` against `q/(odds - 1)`, and as much the other way round, if all that is at most 1.
+    """
+    q, odds = correlation.q(name, others, seen), correlation.odds(name, others, seen)
+    if odds is None:
+        return q, Fraction(0)
+    if odds == 1:
+        return HELD
+    less = q / (odds - 1) if q * (odds + 1) <= odds - 1 else 1 / (odds + 1)
+    return odds * less, less
+
+
+def _gain(rest: Ratio, moved: Masses) -> Ratio:
+    """What independent questions of ratio `rest` about others tell of a feature (docs/theory.md, Theorem 8)."""
+    more, less = moved
+    if rest == math.inf:
+        return Fraction(1) if more == 0 else more / less if less else math.inf
+    return (1 + more * (Fraction(rest) - 1)) / (1 + less * (Fraction(rest) - 1))
+
+
+def _worst(
+    question: Question | None, name: str, rest: Ratio, moved: Masses, feature: Feature, parts: Sequence[Part] | None
+) -> Ratio:
+    """`exp(delta)` of one feature in one menu: section 4 of docs/theory.md, other questions of ratio `rest`.
+
+    Of a number whose bounds are about `parts`, for guesses between these (Theorem 6).
+    """
+    gain = _gain(rest, moved)
+    if question is None:
+        return gain
+    if question.product or len(question.features) == 1 or question.table.family == "response":
+        return _times((question.ratio, gain))
+    place = question.features.index(name)
+    size, below = question.levels[place], math.prod(question.levels[place + 1 :])
+    shared = parts is None and (feature.kind == "numeric" or feature.missing)
+    worst: Ratio = Fraction(1)
+    for column in set(question.table.columns()):
+        runs = [column[start : start + below] for start in range(0, len(column), below)]  # with one own value each
+        f = [[weight for run in runs[own::size] for weight in run] for own in range(size)]
+        most, least = (f, f) if parts is None else _extremes(f, parts)
+        for a, b in product(range(len(most)), repeat=2):
+            if worst != math.inf and (shared or a != b):
+                worst = _raised(Fraction(worst), set(zip(most[a], least[b], strict=True)), rest, moved)
+    return worst
+
+
+def _extremes(f: Sequence[Sequence[int]], parts: Sequence[Part]) -> tuple[list[list[int]], list[list[int]]]:
+    """For each part and others, the most and the least weight of any number in the part, times `STEP`.
+
+    A number's weight is a straight line between two levels: the ends of a part and the levels inside it suffice.
+    """
+    last = len(f) - 1
+    above, below = [], []
+    for low, high in parts:
+        first = max(0, math.floor(low * last * STEP) - 1)
+        final = min(last * STEP, math.ceil(high * last * STEP) + 1)
+        rows = []
+        for place in {first, final, *range(first // STEP * STEP + STEP, final, STEP)}:
+            level, share = divmod(place, STEP)
+            following = f[min(level + 1, last)]
+            rows.append([(STEP - share) * one + share * two for one, two in zip(f[level], following, strict=True)])
+        above.append([max(column) for column in zip(*rows, strict=True)])
+        below.append([min(column) for column in zip(*rows, strict=True)])
+    return above, below
+
+
+def _raised(worst: Fraction, weights: Collection[tuple[int, int]], rest: Ratio, moved: Masses) -> Ratio:
+    """The largest ratio of one symbol, whose weights `(above, below)` these are, if it is larger than `worst`.
+
+    It is reached with each of three parts of both laws at one place. A place with the largest surplus of what is above
+    over `worst` times what is below raises `worst`, as long as all three surpluses together are positive.
+    """
+    more, less = moved
+    quiet, loud = (Fraction(0), Fraction(1)) if rest == math.inf else (1 / Fraction(rest), Fraction(1))
+    unit = math.lcm(more.denominator, less.denominator)
+    parts = [(int(u * unit), int(v * unit)) for u, v in (moved, (less, more), 2 * (1 - more - less,))]
+    while True:
+        (high, low), above, below = worst.as_integer_ratio(), Fraction(0), Fraction(0)
+        for u, v in parts:
+            gains, x, y = max((u * x * low - v * y * high, x, y) for x, y in weights)
+            heard = loud if gains > 0 else quiet
+            above, below = above + u * x * heard, below + v * y * heard
+        if above <= worst * below:
+            return worst
+        if below == 0:
+            return math.inf
+        worst = above / below
+
+
+def _told(question: Question, laws: Sequence[Law]) -> Ratio:
+    """What one question tells of another feature, by the stated laws of what it asks about given that feature's values.
+
+    Each value's law is a mixture of the stated ones, so two of these are worst (docs/theory.md, section 4.5). Infinite
+    where there are too many to enumerate: then the bound by `q`, which is larger, is used.
+    """
+    if question.table.levels * question.table.symbols > MOST_CELLS:
+        return math.inf
+    totals = [sum(law) for law in laws]
+    worst: Ratio = Fraction(1)
+    for column in set(question.table.columns()):
+        chances = [
+            Fraction(sum(p * weight for p, weight in zip(law, column, strict=True)), total)
+            for law, total in zip(laws, totals, strict=True)
+        ]
+        most, least = max(chances), min(chances)
+        worst = max(worst, most / least if least else (math.inf if most else Fraction(1)))
+    return worst
+
+
+def _times(ratios: Iterable[Ratio]) -> Ratio:
+    known = list(ratios)
+    return math.inf if math.inf in known else math.prod(known, start=Fraction(1))
+
+
+def _log_up(ratio: Ratio) -> float:
+    """The natural logarithm of a ratio of at least 1, rounded up: the least float that is not below it."""
+    if ratio in (1, math.inf):
+        return 0.0 if ratio == 1 else math.inf
+    top, bottom = Fraction(ratio).as_integer_ratio()
+    zeros = max(0, bottom.bit_length() - (top - bottom).bit_length()) // 3  # after the point of a ratio near 1
+    context = Context(prec=DIGITS + zeros, rounding=ROUND_CEILING)
+    # `ln` rounds to nearest whatever the context says: one step up is above the truth
+    bound = context.next_plus(context.ln(context.divide(Decimal(top), Decimal(bottom))))
+    nearest = float(bound)
+    return nearest if Decimal(nearest) >= bound else math.nextafter(nearest, math.inf)

@@ -1,0 +1,207 @@
+"""What a plan asks and how answers are randomized: tables, questions and menus, or the channels of a cascade."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from bcdp.audit.verify.collection import Feature
+from bcdp.audit.verify.values import mapping, names, sequence, whole
+from bcdp.errors import refuse
+
+TOTAL = 2**32
+MOST_CELLS = 2**22  # of a table that is written out, or enumerated cell by cell
+MOST_LEVELS = 10_000  # of a response
+LARGEST_ORDER = 2**14
+MOST_ANSWERS = 2**24  # to all menus together
+TABLE_KEYS = {"dense": ("weights",), "response": ("levels", "keep", "other"), "hadamard": ("levels", "order", "keep")}
+QUESTION_KEYS = ("features", "levels", "table")
+PRODUCT_KEYS = (*QUESTION_KEYS, "kind", "categories")
+
+Ratio = Fraction | float  # a float only where it is infinite
+Column = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Integer weights: how many of the 2^32 words send a level to a symbol."""
+
+    family: str
+    levels: int
+    symbols: int
+    numbers: Mapping[str, Any]
+
+    def columns(self) -> Iterator[Column]:
+        """The weights of every symbol over all levels, in the order of the device's symbols."""
+        if self.family == "dense":
+            yield from zip(*self.numbers["weights"], strict=True)
+        elif self.family == "response":
+            for symbol in range(self.levels):
+                yield tuple(self.numbers["keep" if level == symbol else "other"] for level in range(self.levels))
+        else:
+            keep = self.numbers["keep"]
+            flip = TOTAL // self.numbers["order"] - keep
+            for row in range(self.numbers["order"]):
+                for bit in range(2):
+                    same = [(row & level).bit_count() % 2 == bit for level in range(self.levels)]
+                    yield tuple(keep if kept else flip for kept in same)
+
+    @property
+    def ratio(self) -> Ratio:
+        """The largest ratio of two weights of one symbol."""
+        if self.family == "dense":
+            return max(over(max(column), min(column)) for column in self.columns())
+        keep = self.numbers["keep"]
+        return Fraction(keep, self.numbers["other"] if self.family == "response" else TOTAL // self.symbols * 2 - keep)
+
+
+@dataclass(frozen=True)
+class Question:
+    """Features, the levels that each (or their product) is coded into, and the table that randomizes them."""
+
+    features: tuple[str, ...]
+    levels: tuple[int, ...]
+    product: bool  # whether all that is asked is one number made of the features
+    table: Table
+    ratio: Ratio
+
+    def sees(self, rounded: frozenset[str]) -> str:
+        """How these numbers enter the answer: rounded once to some of 17 levels, multiplied before, or as they are."""
+        marked = [place for place, name in enumerate(self.features) if name in rounded]
+        if any(16 % (self.levels[0 if self.product else place] - 1) for place in marked):
+            return "as they are"
+        return "multiplied" if self.product and len(marked) == len(self.features) else "rounded"
+
+
+@dataclass(frozen=True)
+class Channel:
+    """The features that a channel of the cascade covers, and the ratio of its bit."""
+
+    features: tuple[str, ...]
+    ratio: Fraction
+
+
+Menu = tuple[Question, ...]
+
+
+def read_menus(document: Mapping[str, Any], features: Mapping[str, Feature]) -> list[Menu]:
+    """The menus of a survey, each as its questions."""
+    if sequence("channels", document["channels"]):
+        raise refuse("channels", document["channels"], "no channels in a survey")
+    tables = [_table(f"tables.{k}", table) for k, table in enumerate(sequence("tables", document["tables"]))]
+    ratios = [table.ratio for table in tables]
+    questions = [
+        _question(f"questions.{k}", stated, features, tables, ratios)
+        for k, stated in enumerate(sequence("questions", document["questions"]))
+    ]
+    menus, drawn = [], 0
+    for k, stated in enumerate(sequence("menus", document["menus"], 1)):
+        mapping(f"menus.{k}", stated, ("weight", "questions"))
+        drawn += whole(f"menus.{k}.weight", stated["weight"], 1, TOTAL)
+        places = sequence(f"menus.{k}.questions", stated["questions"], 1)
+        menu = tuple(questions[whole(f"menus.{k}.questions", place, 0, len(questions) - 1)] for place in places)
+        asked = [name for question in menu for name in question.features]
+        if len(set(asked)) < len(asked):
+            raise refuse(f"menus.{k}", asked, "each feature at most once in a menu")
+        menus.append(menu)
+    if drawn != TOTAL:
+        raise refuse("menus", f"weights that sum to {drawn}", f"a sum of 2^32 = {TOTAL}")
+    answers = sum(math.prod(question.table.symbols for question in menu) for menu in menus)
+    if answers > MOST_ANSWERS:
+        raise refuse("menus", f"{answers} possible answers", f"at most {MOST_ANSWERS} in all menus together")
+    return menus
+
+
+def read_channels(document: Mapping[str, Any], features: Mapping[str, Feature]) -> list[Channel]:
+    """The channels of a cascade, each within the one before it."""
+    for key in ("tables", "questions", "menus"):
+        if sequence(key, document[key]):
+            raise refuse(key, document[key], "none in a cascade")
+    channels, covered = [], tuple(features)
+    for k, stated in enumerate(sequence("channels", document["channels"], 1)):
+        mapping(f"channels.{k}", stated, ("features", "keep"))
+        keep = whole(f"channels.{k}.keep", stated["keep"], TOTAL // 2 + 1, TOTAL - 1)
+        covered = names(f"channels.{k}.features", stated["features"], covered)
+        channels.append(Channel(covered, Fraction(keep, TOTAL - keep)))
+    return channels
+
+
+def _question(
+    path: str, stated: Any, features: Mapping[str, Feature], tables: Sequence[Table], ratios: Sequence[Ratio]
+) -> Question:
+    product = "kind" in mapping(path, stated)
+    mapping(path, stated, PRODUCT_KEYS if product else QUESTION_KEYS)
+    asked = names(f"{path}.features", stated["features"], features)
+    levels = tuple(
+        whole(f"{path}.levels", size, 2, MOST_CELLS) for size in sequence(f"{path}.levels", stated["levels"])
+    )
+    if product:
+        _check_product(path, stated, [features[name] for name in asked])
+    elif len(levels) != len(asked):
+        raise refuse(f"{path}.levels", levels, "one number for each feature")
+    for name, size in zip(() if product else asked, levels, strict=not product):
+        if features[name].values not in (None, size):
+            raise refuse(f"{path}.levels", size, f"the {features[name].values} values of {name}")
+    place = whole(f"{path}.table", stated["table"], 0, len(tables) - 1)
+    table = tables[place]
+    if table.levels != math.prod(levels):
+        raise refuse(f"{path}.table", f"{table.levels} levels", f"{math.prod(levels)} levels")
+    if len(levels) > 1:
+        _check_cells(f"tables.{place}", table.levels, table.symbols)
+    return Question(asked, levels, product, table, ratios[place])
+
+
+def _check_product(path: str, stated: Any, asked: Sequence[Feature]) -> None:
+    if stated["kind"] != "product":
+        raise refuse(f"{path}.kind", stated["kind"], "product, or no such key")
+    if len(stated["levels"]) != 1 or len(asked) > 2 or (len(asked) == 1 and asked[0].kind != "numeric"):
+        raise refuse(path, stated, "one entry of levels, for the product of two features or the square of a number")
+    categories = sequence(f"{path}.categories", stated["categories"])
+    if len(categories) != len(asked):
+        raise refuse(f"{path}.categories", categories, "one entry for each feature")
+    for feature, category in zip(asked, categories, strict=True):
+        if feature.kind == "categorical":
+            whole(f"{path}.categories", category, 0, (feature.values or 0) - 1)
+        elif category is not None:
+            raise refuse(f"{path}.categories", category, "null for what is not categorical")
+
+
+def _table(path: str, stated: Any) -> Table:
+    family = mapping(path, stated).get("family")
+    if not isinstance(family, str) or family not in TABLE_KEYS:
+        raise refuse(f"{path}.family", family, ", ".join(TABLE_KEYS))
+    mapping(path, stated, ("family", *TABLE_KEYS[family]))
+    if family == "dense":
+        rows = [sequence(f"{path}.weights", row, 1) for row in sequence(f"{path}.weights", stated["weights"], 1)]
+        _check_cells(path, len(rows), max(map(len, rows)))
+        for row in rows:
+            if len(row) != len(rows[0]) or sum(whole(f"{path}.weights", weight, 0, TOTAL) for weight in row) != TOTAL:
+                raise refuse(f"{path}.weights", row, f"rows of one length that sum to {TOTAL}")
+        return Table(family, len(rows), len(rows[0]), stated)
+    if family == "response":
+        levels = whole(f"{path}.levels", stated["levels"], 2, MOST_LEVELS)
+        other = whole(f"{path}.other", stated["other"], 1, TOTAL)
+        if whole(f"{path}.keep", stated["keep"], other, TOTAL) + (levels - 1) * other != TOTAL:
+            raise refuse(f"{path}.keep", stated["keep"], f"keep + (levels - 1) other = {TOTAL}")
+        return Table(family, levels, levels, stated)
+    levels = whole(f"{path}.levels", stated["levels"], 2, LARGEST_ORDER)
+    order = whole(f"{path}.order", stated["order"], levels, LARGEST_ORDER)
+    if order & (order - 1):
+        raise refuse(f"{path}.order", order, "a power of 2")
+    whole(f"{path}.keep", stated["keep"], TOTAL // order // 2, TOTAL // order - 1)
+    return Table(family, levels, 2 * order, stated)
+
+
+def _check_cells(path: str, levels: int, symbols: int) -> None:
+    if levels * symbols > MOST_CELLS:
+        raise refuse(path, f"{levels} x {symbols} weights", f"at most {MOST_CELLS} weights")
+
+
+def over(most: int, least: int) -> Ratio:
+    """One weight over another of the same symbol."""
+    if most == 0:
+        return Fraction(1)  # a symbol that is never given tells nothing
+    return Fraction(most, least) if least else math.inf

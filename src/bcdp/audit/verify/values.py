@@ -1,0 +1,90 @@
+"""The values of a plan's document, one by one: each is what its place may hold, or the document is refused."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from bcdp.errors import refuse
+
+LARGEST = sys.float_info.max
+UNFILLED = "FILL"  # what an unfinished policy has in place of a word
+
+
+def mapping(path: str, value: Any, required: Collection[str] | None = None, optional: Collection[str] = ()) -> Any:
+    """The value itself, if it is an object with exactly the required keys (None: any) and perhaps optional ones."""
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise refuse(path, type(value).__name__, "an object")
+    if required is not None and not set(required) <= set(value) <= {*required, *optional}:
+        raise refuse(path, sorted(value), f"the keys {', '.join(required)}{', perhaps '.join(('', *optional))}")
+    return value
+
+
+def sequence(path: str, value: Any, least: int = 0) -> Sequence[Any]:
+    """The value itself, if it is a list of at least so many entries."""
+    if not isinstance(value, list | tuple) or len(value) < least:
+        raise refuse(path, value, f"a list of at least {least} entries")
+    return value
+
+
+def text(path: str, value: Any) -> str:
+    """The value itself, if it is text that a file can hold."""
+    if not isinstance(value, str) or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise refuse(path, value, "text, without half a surrogate pair")
+    return value
+
+
+def word(path: str, value: Any, least: int = 0) -> str:
+    """The value itself, if it is text of at least so many letters that is not left to be filled in."""
+    if len(text(path, value)) < least or value == UNFILLED:
+        raise refuse(path, value, f"text of at least {least} letters, not {UNFILLED}")
+    return str(value)
+
+
+def names(path: str, value: Any, known: Collection[str], least: int = 1) -> tuple[str, ...]:
+    """The value as names, if it is a list of different ones that are known."""
+    given = tuple(sequence(path, value, least))
+    if not all(isinstance(name, str) and name in known for name in given) or len(set(given)) < len(given):
+        raise refuse(path, value, f"different names among {', '.join(known)}")
+    return given
+
+
+def whole(path: str, value: Any, least: int, most: int) -> int:
+    """The value itself, if it is a whole number within these bounds."""
+    if type(value) is not int or not least <= value <= most:
+        raise refuse(path, value, f"a whole number from {least} to {most}")
+    return value
+
+
+def number(path: str, value: Any, least: float = -math.inf) -> float:
+    """The value as a float, if it is a finite number of at least so much."""
+    finite = type(value) in (int, float) and abs(value) <= LARGEST  # no comparison rounds a whole number
+    if not finite or value < least:
+        raise refuse(path, value, "a finite number" + f" of at least {least:g}" * (least > -math.inf))
+    return float(value)
+
+
+def rising(path: str, value: Any, low: float, high: float) -> tuple[float, ...]:
+    """The value as floats, if it is a list of numbers between these two, each above the one before it."""
+    numbers = tuple(number(path, entry) for entry in sequence(path, value, 1))
+    ends = (low, *numbers, high)
+    if not all(one < following for one, following in pairwise(ends)):
+        raise refuse(path, value, f"rising numbers above {low:g} and below {high:g}")
+    return numbers
+
+
+def share(path: str, value: Any) -> Fraction:
+    """The value exactly, if it is a number from 0 to 1."""
+    if not number(path, value, 0) <= 1:
+        raise refuse(path, value, "a number from 0 to 1")
+    return Fraction(value)
+
+
+def at_least_1(path: str, value: Any) -> Fraction:
+    """The value exactly, if it is a finite number of at least 1."""
+    number(path, value, 1)
+    return Fraction(value)

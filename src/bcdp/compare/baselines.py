@@ -1,0 +1,100 @@
+"""The error to expect from a plan, beside the paper's mechanism and uniform LDP at the same guarantee.
+
+All three are predictions for the worst population and the same demands, and each alternative is taken at its best: the
+paper's mechanism at its best level (never worse than with its own heuristic); uniform LDP, which protects every feature
+like the most sensitive one, for each feature as the better of two surveys: the one of least total error, which may ask
+some features rarely, and the one that asks all equally often. Worst is a population with shares of one half, numbers at
+the bounds (half of them at each) and equally frequent categories: no other has larger errors (docs/theory.md, 4.3).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.correlation import Correlation, PerFeature, unrounded_q
+from bcdp.mechanisms.cascade import budgets
+from bcdp.mechanisms.cascade.mechanism import least_variances, open_channels
+from bcdp.mechanisms.cascade.plans import coordinates
+from bcdp.mechanisms.survey.decoding import largest_errors
+from bcdp.mechanisms.survey.planner import plan_evenly, plan_survey
+from bcdp.mechanisms.survey.profiles import NEGLIGIBLE
+from bcdp.plan import Plan
+from bcdp.policy import Feature, Policy
+from bcdp.statistics import Single
+
+Array = npt.NDArray[np.float64]
+
+NO_REGRESSION = "its mechanism for means cannot serve a regression too; bcdp simulate runs the one for both"
+
+
+@dataclass(frozen=True)
+class Errors:
+    """n times the largest squared error of a feature: of its mean on the [-1, 1] scale, or summed over frequencies."""
+
+    plan: float
+    paper: float  # NaN where the paper's mechanism for means cannot do what the plan does: a regression
+    uniform: float
+
+
+def compare(plan: Plan, correlation: Correlation) -> dict[str, Errors]:
+    """The errors of each feature; infinite where it is not asked."""
+    policy = plan.policy
+    paper = _cascade(policy, paper_budgets(policy, correlation))
+    ours = _survey(plan) if plan.menus else paper
+    surveys = [_survey(uniform) for uniform in uniform_plans(policy)]
+    alike = {name: min((errors[name] for errors in surveys), default=math.inf) for name in policy.features}
+    means = all(task.kind != "regression" for task in policy.tasks)
+    return {name: Errors(ours[name], paper[name] if means else math.nan, alike[name]) for name in policy.features}
+
+
+def uniform_plans(policy: Policy) -> tuple[Plan, ...]:
+    """The surveys that give every feature and the whole record the smallest delta; none where that allows nothing.
+
+    The first has the least total error; the second asks everything equally often.
+    """
+    least = min(policy.epsilon, *(feature.delta for feature in policy.features.values()))
+    if least < 2 * NEGLIGIBLE:
+        return ()
+    alike = {name: feature.model_copy(update={"delta": least}) for name, feature in policy.features.items()}
+    stated, independent_of_q = policy.model_copy(update={"epsilon": least, "features": alike}), PerFeature(1.0, {})
+    return plan_survey(stated, independent_of_q), plan_evenly(stated, independent_of_q)
+
+
+def paper_budgets(policy: Policy, correlation: Correlation) -> Array:
+    """The paper's budget of each coordinate, at the best level for the policy's demands."""
+    owners = coordinates(policy)
+    demands = [policy.features[name].delta for name in owners]
+    q = [unrounded_q(correlation, name, frozenset(policy.features) - {name}) for name in owners]
+    return budgets(demands, policy.epsilon, q).c
+
+
+def _survey(plan: Plan) -> dict[str, float]:
+    errors = largest_errors(plan)
+    return {name: errors[Single(name)] for name in plan.policy.features}
+
+
+def _cascade(policy: Policy, c: Array) -> dict[str, float]:
+    """What the channels add to what chance leaves when everybody is asked openly: the two are independent."""
+    noise = np.nan_to_num(least_variances(open_channels(c), len(c)), nan=math.inf)
+    errors = {name: openly(feature) for name, feature in policy.features.items()}
+    for name, error in zip(coordinates(policy), noise, strict=True):
+        scale = 0.25 if policy.features[name].counts_values else 1.0  # indicators count on the [0, 1] scale
+        errors[name] += float(error) * scale
+    return errors
+
+
+def openly(feature: Feature) -> float:
+    """n times the largest squared error without any protection, as `Errors` counts it."""
+    return 1 - 1 / len(feature.categories) if feature.counts_values else 1.0
+
+
+def standard_error(policy: Policy, name: str, error: float, people: int) -> float:
+    """The largest standard error for so many people in own units; of frequencies, the root of their mean square."""
+    feature = policy.features[name]
+    if feature.counts_values:
+        return math.sqrt(error / people / len(feature.categories))
+    return math.sqrt(error / people) * (feature.span[1] - feature.span[0]) / 2

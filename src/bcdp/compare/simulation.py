@@ -1,0 +1,192 @@
+"""The error to expect on one's own data: the whole collection, many times, against the paper and uniform LDP.
+
+The data stand for the population. In each trial people are drawn from them with replacement and answer through the code
+that devices run; errors are against the data's own means, frequencies and least squares, in own units. All mechanisms
+keep the same promises, and estimates of all of them are moved into the possible range. Uniform LDP is for each task the
+better of two surveys, by the mean error over the trials (see `baselines`).
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.compare.baselines import paper_budgets, uniform_plans
+from bcdp.compare.curves import BATCH
+from bcdp.compare.results import Row, run_trials, summarise
+from bcdp.correlation import Correlation, correlation_of
+from bcdp.device import answers
+from bcdp.errors import InputError, refuse
+from bcdp.estimates import Estimates, estimate
+from bcdp.mechanisms.cascade import mean_mechanism
+from bcdp.mechanisms.cascade.decoding import means_from_moments
+from bcdp.mechanisms.cascade.plans import coordinate_values
+from bcdp.mechanisms.planning import make_plan
+from bcdp.plan import Plan
+from bcdp.policy import Policy
+from bcdp.policy.encoding import Codes, as_arrow, encode
+from bcdp.randomness import RecordWords
+from bcdp.statistics import Goal, Means, Single
+from bcdp.tally import Tally
+
+Array = npt.NDArray[np.float64]
+
+SURVEY, PAPER, UNIFORM, NOTHING = "survey", "paper", "uniform LDP", "without data"
+CURVES = (SURVEY, PAPER, UNIFORM, NOTHING)
+_EVENLY = "uniform LDP, all equally often"  # its twin, of which only the better of the two is told
+_SIMULATED = (SURVEY, PAPER, UNIFORM, _EVENLY, NOTHING)
+_SIZES = (64, 16, 4, 1)  # the number of people divided by these
+_FEWEST = 10
+
+
+def simulate(
+    policy: Policy,
+    table: Any,
+    users: int,
+    trials: int,
+    correlation: Correlation | None = None,
+    seed: int = 0,
+    workers: int = 1,
+    advance: Callable[[float], None] = lambda share: None,
+) -> list[Row]:
+    """The errors of every task in own units, one row for each task (`panel`), mechanism and number of people.
+
+    A mean counts its absolute error, frequencies the root of their mean squared error, a regression the root mean
+    squared distance of its predictions to those of least squares on the data themselves.
+
+    >>> policy = Policy(epsilon=2, features={"ill": {"type": "binary", "delta": 0.5}, "old": {"type": "binary"}})
+    >>> rows = simulate(policy, {"ill": [0, 0, 1], "old": [0, 1, 1]}, users=640, trials=2)
+    >>> sorted({row.panel for row in rows}), sorted({row.n for row in rows})
+    (['mean of ill', 'mean of old'], [10, 40, 160, 640])
+    """
+    for name, number, least in (("users", users, _FEWEST), ("trials", trials, 1)):
+        if isinstance(number, bool) or not isinstance(number, int) or number < least:
+            raise refuse(name, number, f"a whole number of at least {least}")
+    codes = encode(policy, as_arrow(table))
+    if len(next(iter(codes.values()))) == 0:
+        raise InputError("data: there are no records; accepted: at least one, to draw people from")
+    model = correlation_of(policy) if correlation is None else correlation
+    plan = make_plan(policy.model_copy(update={"mechanism": "survey"}), model)
+    texts = (plan.text, *(alike.text for alike in uniform_plans(policy)))
+    paper = tuple(paper_budgets(policy, model).tolist())
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "codes.npy"
+        with data.open("wb") as file:
+            for name in plan.policy.features:
+                np.save(file, codes[name])
+        sizes = sorted({max(users // part, _FEWEST) for part in _SIZES})
+        scenarios = [SimulationScenario(texts, paper, str(data), people) for people in sizes]
+        errors = run_trials(scenarios, trials, seed, workers, advance)
+        return _better_uniform(summarise("simulate", scenarios, errors))
+
+
+def _better_uniform(rows: list[Row]) -> list[Row]:
+    """The rows without those of the worse uniform survey, for each task and number of people."""
+    twins = {(row.panel, row.n): row for row in rows if row.curve == _EVENLY}
+    better = {place: replace(row, curve=UNIFORM) for place, row in twins.items()}
+    return [
+        min(row, better[row.panel, row.n], key=lambda one: one.mean) if row.curve == UNIFORM else row
+        for row in rows
+        if row.curve != _EVENLY
+    ]
+
+
+@dataclass(frozen=True)
+class SimulationScenario:
+    """So many people drawn from the data, who answer in each of the ways."""
+
+    plans: tuple[str, ...]  # the survey's text, which any process can read, and both of uniform LDP, if possible
+    paper: tuple[float, ...]  # the paper's budget of each coordinate
+    data: str  # a file with the codes of the records
+    people: int
+
+    curves = _SIMULATED
+
+    @property
+    def x(self) -> float:
+        return self.people
+
+    @property
+    def features(self) -> int:
+        return len(self.paper)
+
+    @property
+    def panels(self) -> tuple[str, ...]:
+        return tuple(goal.name for _, goal in _world(self.plans, self.data).goals)
+
+    def predicted(self) -> Array:
+        """NaN for each panel and curve: no formula is known."""
+        return np.full((len(self.panels), len(_SIMULATED)), np.nan)
+
+    def trial(self, seed: Sequence[int]) -> Array:
+        """The error of each task and mechanism in one trial."""
+        world = _world(self.plans, self.data)
+        drawn = np.random.default_rng([*seed, 0]).integers(0, world.records.shape[0], self.people)
+        secret = np.random.default_rng([*seed, 1]).bytes(32)  # words differ with the plan
+        ours, *alike = (world.survey(plan, drawn, secret) for plan in world.plans)
+        surveys: list[Estimates | None] = [ours, *alike] if alike else [ours, None, None]
+        paper = world.cascade(drawn, np.random.default_rng([*seed, 2]), np.array(self.paper))
+        rows = []
+        for key, goal in world.goals:
+            own, *uniform = (_surveyed(goal, key, found) for found in surveys)
+            rows.append([own, goal.error(goal.solved(paper)), *uniform, goal.nothing])
+        return np.array(rows)
+
+
+def _surveyed(goal: Goal, key: str, found: Estimates | None) -> float:
+    """The error of a survey; of the answer without data, if nobody could be asked."""
+    return goal.error(goal.blind if found is None else goal.of(found.results[key]))
+
+
+class _World:
+    """The data as the mechanisms see them, and what the tasks want to know of them."""
+
+    def __init__(self, plans: tuple[Plan, ...], codes: dict[str, Codes]) -> None:
+        self.plans, self._codes, policy = plans, codes, plans[0].policy
+        self.records = coordinate_values(policy, codes)
+        people = len(self.records)
+        self._targets = {target for task in policy.tasks for target, _ in task.targets(policy)}
+        data = self._means(self.records.mean(axis=0), self.records.T @ self.records / people)
+        self.goals = [(task.key, goal) for task in policy.tasks for goal in task.goals(policy, data)]
+        self._copies = 1 if all(isinstance(target, Single) for target in self._targets) else 2
+
+    def _means(self, mean: Array, second: Array) -> Means:
+        return means_from_moments(self.plans[0].policy, self._targets, mean, second)
+
+    def survey(self, plan: Plan, drawn: npt.NDArray[np.int64], key: bytes) -> Estimates:
+        """What a survey estimates from these people."""
+        tally = Tally(plan)
+        for start in range(0, len(drawn), BATCH):
+            rows = drawn[start : start + BATCH]
+            words = RecordWords(key, np.arange(start, start + len(rows)), plan.id)
+            menu, answer = answers(plan, {name: code[rows] for name, code in self._codes.items()}, words)
+            tally.add({"menu": menu, "answer": answer})
+        return estimate(tally)
+
+    def cascade(self, drawn: npt.NDArray[np.int64], rng: np.random.Generator, c: Array) -> Means:
+        """The means from the paper's reports: one copy for means, two with half of the budgets for products."""
+        budget = c / self._copies
+        size = len(budget)
+        mean, second = np.zeros(size), np.zeros((size, size))
+        for start in range(0, len(drawn), BATCH):
+            records = self.records[drawn[start : start + BATCH]]
+            copies = [mean_mechanism(records, budget, rng) for _ in range(self._copies)]
+            mean += sum(copy.sum(axis=0) for copy in copies) / self._copies
+            second += copies[0].T @ copies[-1]
+        second = second / len(drawn)
+        return self._means(mean / len(drawn), (second + second.T) / 2)
+
+
+@lru_cache(maxsize=1)
+def _world(plans: tuple[str, ...], data: str) -> _World:
+    made = tuple(map(Plan.parse, plans))
+    with Path(data).open("rb") as file:
+        codes = {name: np.load(file) for name in made[0].policy.features}
+    return _World(made, codes)

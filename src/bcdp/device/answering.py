@@ -1,0 +1,80 @@
+"""A table of records becomes a table of reports: encoded by public rules, released by the plan's mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from bcdp.errors import InputError, expect, refuse
+from bcdp.plan import A_PLAN, PLAN_KEY, Plan, mechanism_of
+from bcdp.policy.encoding import Codes, as_arrow, encode
+from bcdp.randomness import RecordWords, as_ids, check_key, fresh_key
+
+
+def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None) -> pa.Table:
+    """The reports of a batch of records, one row each: `menu` and `answer`, or `estimate` for a cascade plan.
+
+    With a `key` and `ids` (a column's name, or one id per record) the same records give the same reports again; without
+    them the randomness is fresh. An id stands for one record: its values must not change between two runs, because two
+    answers made with the same words can be compared. The ids 7 and "7" are one, "007" is another. Arrow tables, pandas,
+    polars and mappings of columns are read alike.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> privatize(plan, {"smoker": [True, False, True]}).column_names
+    ['menu', 'answer']
+    """
+    expect("plan", plan, Plan, A_PLAN)
+    plan.verify()
+    records = as_arrow(table)
+    secret = fresh_key() if key is None else check_key(key)
+    identities = _ids(records, key, ids)
+    mechanism, reports = mechanism_of(plan), []
+    for part in _blocks(len(records), len(plan.menus)):
+        words = RecordWords(secret, identities[part], plan.id)
+        reports.append(mechanism.release(plan, _encoded(plan, records, part), words))
+    schema = mechanism.report_schema(plan).with_metadata({PLAN_KEY: plan.id.encode()})
+    return pa.table([pa.chunked_array(column) for column in zip(*reports, strict=True)], schema=schema)
+
+
+def _encoded(plan: Plan, records: pa.Table, part: slice) -> dict[str, Codes]:
+    """The codes of a part of the records."""
+    try:
+        return encode(plan.policy, records[part])
+    except InputError:
+        encode(plan.policy, records)  # tells the record's row, or how many there are, among all of them
+        raise
+
+
+def _blocks(people: int, menus: int) -> Iterator[slice]:
+    """Parts small enough for the processor's cache, and large enough that every menu has work for the arrays."""
+    size = min(max(2**17, menus * 2**11), 2**20)
+    return (slice(start, min(start + size, people)) for start in range(0, max(people, 1), size))
+
+
+def _ids(records: pa.Table, key: bytes | None, ids: Any) -> Any:
+    if ids is None:
+        if key is not None:
+            raise refuse("ids", None, "a column's name or one id per record, because a key repeats answers by id")
+        return np.arange(len(records))
+    if isinstance(ids, str):
+        if (count := records.column_names.count(ids)) != 1:
+            raise refuse("ids", f"{ids}, the name of {count or 'no'} column{'s' * (count > 1)}", "a column's name")
+        ids = records.column(ids)
+    if len(ids) != len(records):
+        raise refuse("ids", f"{len(ids)} ids", f"one for each of the {len(records)} records")
+    known = as_ids(ids)
+    if (distinct := _distinct(known)) < len(known):
+        raise refuse("ids", f"{distinct} different ids for {len(known)} records", "a different id for each record")
+    return known
+
+
+def _distinct(ids: npt.NDArray[Any] | pa.Array) -> int:
+    if isinstance(ids, pa.Array):
+        return len(ids.unique())
+    ordered = ids if np.all(ids[1:] > ids[:-1]) else np.sort(ids)
+    return len(ids) - int(np.count_nonzero(ordered[1:] == ordered[:-1]))

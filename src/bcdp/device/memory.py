@@ -1,0 +1,116 @@
+"""One person's device over time: each plan is answered once, and a ledger keeps what all of them cost together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bcdp.errors import InputError, expect, refuse
+from bcdp.exact import TOTAL
+from bcdp.files import locked, written_whole
+from bcdp.mechanisms.survey.answering import answers
+from bcdp.plan import A_PLAN, Plan
+from bcdp.plan.ledger import Ledger, release_of
+from bcdp.policy.encoding import as_arrow, encode
+from bcdp.randomness import RecordWords
+
+Reports = MutableMapping[str, dict[str, int]]
+
+MAX_EPSILON = 4.0  # of a plan that a device answers if nobody set its limit: beyond, a guess at 50% could become 98.3%
+
+
+class Device:
+    """One person's device: answers each plan once and remembers the answer, because a second one would tell more.
+
+    `memory` is a mapping or the path of a JSON file that keeps the answers by plan id; several programs may share a
+    file. A plan whose epsilon is above `max_epsilon` is not answered. With the path of a `ledger` the device refuses a
+    plan that exceeds the person's limits there, before anything is drawn, and enters what it answers.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> device = Device("answers.json")
+    >>> device.answer(plan, {"smoker": 1}) == device.answer(plan, {"smoker": 1})
+    True
+    """
+
+    def __init__(
+        self, memory: Reports | str | Path, ledger: str | Path | None = None, max_epsilon: float = MAX_EPSILON
+    ) -> None:
+        if not max_epsilon >= 0:
+            raise refuse("max_epsilon", max_epsilon, "a number of at least 0")
+        self._max_epsilon = max_epsilon
+        self._ledger = None if ledger is None else Path(ledger).resolve()
+        self._memory = Path(memory).resolve() if isinstance(memory, str | Path) else memory
+        if self._ledger is not None and self._ledger == self._memory:
+            raise refuse("ledger", str(ledger), "another file than the memory's")
+        if isinstance(self._memory, Path):
+            _read(self._memory)  # what is broken is better told now than when there is something to answer
+
+    def answer(self, plan: Plan, record: Mapping[str, Any]) -> dict[str, int]:
+        """The report `{"menu": .., "answer": ..}` for a record: the first one again, if there was one."""
+        expect("plan", plan, Plan, A_PLAN)
+        expect("record", record, Mapping, "a mapping of features to values")
+        if not plan.menus:
+            raise refuse("plan.mechanism", plan.mechanism, "survey; a cascade report is made by privatize()")
+        plan.verify()
+        if plan.certificate.epsilon > self._max_epsilon:
+            limit = f"at most {self._max_epsilon:g}, this device's limit; Device(.., max_epsilon=..) sets another"
+            raise refuse("plan.certificate.epsilon", plan.certificate.epsilon, limit)
+        with self._reports() as known:
+            if plan.id not in known:
+                known.setdefault(plan.id, self._first(plan, record))
+            return dict(known[plan.id])
+
+    @contextmanager
+    def _reports(self) -> Iterator[Reports]:
+        """What is remembered, nobody else's to read or change before a new answer is safely kept."""
+        if not isinstance(self._memory, Path):
+            yield self._memory
+            return
+        with locked(self._memory):
+            known = _read(self._memory)
+            before = len(known)
+            yield known
+            if len(known) > before:
+                with written_whole(self._memory) as draft:
+                    draft.write_text(json.dumps(known), encoding="utf-8")
+
+    def _first(self, plan: Plan, record: Mapping[str, Any]) -> dict[str, int]:
+        """A new report; a record that is refused costs nothing, and what was charged and never sent tells nothing."""
+        codes = encode(plan.policy, as_arrow({name: [record.get(name)] for name in plan.policy.features}))
+        if self._ledger is not None:
+            _charge(self._ledger, plan)
+        menu, answer = answers(plan, codes, RecordWords(None, [0], plan.id))
+        return {"menu": int(menu[0]), "answer": int(answer[0])}
+
+
+def _read(path: Path) -> dict[str, dict[str, int]]:
+    if not path.exists():
+        return {}
+    try:
+        kept = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"memory: {path} cannot be read ({error}); accepted: a file written by a device") from None
+    reports = kept.values() if isinstance(kept, dict) else [kept]
+    if not all(
+        isinstance(report, dict)
+        and report.keys() == {"menu", "answer"}
+        and all(type(number) is int and 0 <= number < TOTAL for number in report.values())
+        for report in reports
+    ):
+        raise refuse("memory", str(path), "a file written by a device")
+    return dict(kept)
+
+
+def _charge(path: Path, plan: Plan) -> None:
+    with locked(path):
+        spent = Ledger.load(path)
+        if spent.holds(plan.id):
+            raise InputError(
+                f"ledger: {path} holds plan {plan.id[:12]}.., but its answer is lost; "
+                "accepted: a plan not answered yet, because a second answer would tell more"
+            )
+        spent.add(release_of(plan)).save(path)

@@ -1,0 +1,6 @@
+"""What follows from the counts: estimates with intervals, in the features' own units."""
+
+from bcdp.estimates.results import Estimates, estimate
+from bcdp.statistics import Estimate, on_simplex
+
+__all__ = ["Estimate", "Estimates", "estimate", "on_simplex"]

@@ -1,0 +1,82 @@
+"""Counts become estimates: all that the plan's tasks ask for, in the features' own units (docs/theory.md, 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bcdp.errors import expect, refuse
+from bcdp.policy import Policy
+from bcdp.policy.tasks import statistics
+from bcdp.statistics import Section
+from bcdp.statistics.regression import RegressionEstimate
+from bcdp.tally import Tally
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Everything that the plan's tasks ask for; `people` is the number of reports.
+
+    Each statistic's estimates are an attribute: `means`, `frequencies` and so on, empty where no task asks for it.
+    `regression` is the first of `regressions`.
+
+    >>> from bcdp import Policy, make_plan, privatize
+    >>> plan = make_plan(Policy(epsilon=2, features={"region": {"type": "categorical", "values": ["north", "south"]}}))
+    >>> found = estimate(Tally(plan).add(privatize(plan, {"region": ["north"] * 30 + ["south"] * 10})))
+    >>> list(found.frequencies["region"]), found.means
+    (['north', 'south'], {})
+    """
+
+    people: int
+    level: float
+    results: Mapping[str, Mapping[Any, Any]]  # of each statistic, by its key
+
+    def __getattr__(self, name: str) -> Any:
+        results = self.__dict__.get("results", {})
+        if name not in results:
+            raise AttributeError(f"'Estimates' has no attribute '{name}'")
+        return results[name]
+
+    @property
+    def regressions(self) -> tuple[RegressionEstimate, ...]:
+        """The regressions that the policy asks for; only surveys have them."""
+        return tuple(self.results["regressions"].values())
+
+    @property
+    def regression(self) -> RegressionEstimate | None:
+        """The first regression that the policy asks for; None if it asks for none."""
+        return self.regressions[0] if self.regressions else None
+
+    def sections(self, policy: Policy) -> Iterator[Section]:
+        """The estimates as rows to tell."""
+        for statistic in statistics().values():
+            yield from statistic.sections(policy, self.results[statistic.key])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The estimates in plain JSON; what is not finite is null."""
+        documents = (statistic.document(self.results[statistic.key]) for statistic in statistics().values())
+        parts = {key: value for document in documents for key, value in document.items()}
+        return {"people": self.people, "level": self.level, **parts}
+
+
+def estimate(tally: Tally, level: float = 0.95) -> Estimates:
+    """The estimates of all that the plan's tasks name, with intervals of the given level.
+
+    The intervals are for the population that the people were drawn from.
+
+    >>> from bcdp import Policy, make_plan, privatize
+    >>> plan = make_plan(Policy(epsilon=2, features={"age": {"type": "numeric", "bounds": [0, 100]}}))
+    >>> age = estimate(Tally(plan).add(privatize(plan, {"age": [30, 40] * 500}))).means["age"]
+    >>> 0 <= age.low <= age.value <= age.high <= 100
+    True
+    """
+    expect("tally", tally, Tally, "a Tally, for example Tally(plan).add(reports)")
+    expect("level", level, float, "a number above 0 and below 1")
+    if not 0 < level < 1:
+        raise refuse("level", level, "a number above 0 and below 1")
+    decoder = tally.decoder()
+    results: dict[str, dict[Any, Any]] = {statistic.key: {} for statistic in statistics().values()}
+    for task in tally.plan.policy.tasks:
+        results[task.key].update(task.estimate(decoder, level))
+    return Estimates(tally.people, level, results)

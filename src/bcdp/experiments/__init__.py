@@ -1,7 +1,0 @@
-"""The paper's experiment and the comparisons: simulations with real reports that protect nobody."""
-
-from bcdp.experiments.catalogue import EXPERIMENTS, SEED, Experiment, find, run
-from bcdp.experiments.curves import Curve, Mechanism, Method
-from bcdp.experiments.results import Row, write_csv
-
-__all__ = ["EXPERIMENTS", "SEED", "Curve", "Experiment", "Mechanism", "Method", "Row", "find", "run", "write_csv"]

@@ -1,0 +1,48 @@
+"""The paper's mechanism: the Duchi channel, nested channels for means, budgets, and two-copy least squares."""
+
+from bcdp.mechanisms.cascade.allocation import Budgets, budgets, certify, level_budgets, theorem_budgets
+from bcdp.mechanisms.cascade.channels import Channel, DuchiL2, Laplace, OneBit, duchi, duchi_radius
+from bcdp.mechanisms.cascade.mechanism import (
+    MeanEstimate,
+    OpenChannel,
+    corollary_bound,
+    estimate_mean,
+    mean_mechanism,
+    open_channels,
+    paper_bound,
+    predicted_error,
+)
+from bcdp.mechanisms.cascade.regression import (
+    LeastSquares,
+    least_squares,
+    minimise_quadratic,
+    ridge_loss,
+    trust_region,
+)
+
+__all__ = [
+    "Budgets",
+    "Channel",
+    "DuchiL2",
+    "Laplace",
+    "LeastSquares",
+    "MeanEstimate",
+    "OneBit",
+    "OpenChannel",
+    "budgets",
+    "certify",
+    "corollary_bound",
+    "duchi",
+    "duchi_radius",
+    "estimate_mean",
+    "least_squares",
+    "level_budgets",
+    "mean_mechanism",
+    "minimise_quadratic",
+    "open_channels",
+    "paper_bound",
+    "predicted_error",
+    "ridge_loss",
+    "theorem_budgets",
+    "trust_region",
+]

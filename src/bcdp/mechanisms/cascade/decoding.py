@@ -1,0 +1,70 @@
+"""What the reports of a cascade tell: the means of its coordinates, and products of two independent copies."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.mechanisms.cascade.mechanism import least_variances
+from bcdp.mechanisms.cascade.plans import coordinates, plan_channels
+from bcdp.plan import Plan
+from bcdp.policy import Policy
+from bcdp.statistics import Decoded, Means, Product, Single, Target
+from bcdp.statistics.decoded import two_valued, unknown, with_spread
+
+Array = npt.NDArray[np.float64]
+
+
+class CascadeDecoder:
+    """The sums of a cascade's estimates as statistics see them."""
+
+    def __init__(self, plan: Plan, people: int, total: Array, products: Array) -> None:
+        self._plan, self.people, self._sum, self._products = plan, people, total, products
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the plan that was answered."""
+        return self._plan.policy
+
+    def decode(self, target: Target) -> Decoded:
+        """The unbiased values of a feature's mean or frequencies, and their variances."""
+        owners, people = coordinates(self.policy), self.people
+        feature = self.policy.features[target.features[0]]
+        mine = [place for place, owner in enumerate(owners) if (owner,) == target.features]
+        if people < 2 or np.any(np.isnan(self._sum[mine])):
+            return unknown(len(mine), people)
+        mean = self._sum[mine] / people
+        least = least_variances(plan_channels(self._plan), len(owners))[mine]
+        if feature.counts_values:
+            return two_valued((mean + 1) / 2, 0.0, least / 4 + 1, least / 4, people)
+        if not feature.is_number:
+            return two_valued(mean, -1.0, least + 1, least + 1, people)
+        return with_spread(mean, np.maximum(np.diag(self._products)[mine] / people - mean**2, least), people)
+
+    def means(self, targets: Collection[Target]) -> Means:
+        """The unbiased values of several features, shape (size,)."""
+        return {target: self.decode(target).value for target in targets}
+
+    def bootstrap(self, targets: Collection[Target], draws: int) -> None:
+        """None: sums do not tell how the reports vary together, so nothing made of products is estimated."""
+
+
+def means_from_moments(policy: Policy, targets: Collection[Target], mean: Array, second: Array) -> Means:
+    """The targets' values from the means and second moments of all coordinates, NaN where they are not released."""
+    owners = coordinates(policy)
+
+    def place(name: str, category: int | None) -> int:
+        return owners.index(name) + (category or 0)
+
+    found: dict[Target, Array] = {}
+    for target in targets:
+        if isinstance(target, Single):
+            mine = mean[[owner == target.feature for owner in owners]]
+            found[target] = (mine + 1) / 2 if policy.features[target.feature].counts_values else mine
+        elif isinstance(target, Product):
+            places = [place(*factor) for factor in zip(target.features, target.categories, strict=True)]
+            value = second[places[0], places[-1]]
+            found[target] = np.array([value if len(places) == 2 else 2 * value - 1])
+    return found

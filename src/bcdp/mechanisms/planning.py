@@ -1,0 +1,27 @@
+"""From a policy to a plan, by the mechanism that the policy names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bcdp.correlation import Correlation, correlation_of
+from bcdp.errors import expect
+from bcdp.plan import Plan, mechanism_of
+from bcdp.policy import Policy
+
+
+def make_plan(
+    policy: Policy, correlation: Correlation | None = None, progress: Callable[[str], None] = lambda line: None
+) -> Plan:
+    """The plan of a collection: public, executable on any device, with a certificate that `verify()` recomputes.
+
+    `correlation` stands in for the policy's own statement, for a model that no policy can write down.
+
+    >>> policy = Policy(epsilon=1, features={"smoker": {"type": "binary", "delta": 0.2}, "age": {"type": "numeric",
+    ...     "bounds": [0, 100]}}, correlation=0.05)
+    >>> make_plan(policy).certificate.features["smoker"].certified <= 0.2
+    True
+    """
+    expect("policy", policy, Policy, "a Policy, from Policy(..) or Policy.load(path)")
+    model = correlation_of(policy) if correlation is None else correlation
+    return mechanism_of(policy).make_plan(policy, model, progress)

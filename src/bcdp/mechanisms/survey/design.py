@@ -1,0 +1,126 @@
+"""Which menus to ask, and how often: A-optimal design by column generation (docs/theory.md, section 4.1).
+
+Minimises the weighted sum of `1 / J`, the variance of each target's estimate times the number of people, second moments
+counted. The result states a bound on how far it is from the best design of its class (the equivalence theorem).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.mechanisms.survey.pricing import Market
+from bcdp.mechanisms.survey.profiles import FeatureClass, Profile, Question, information
+
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+_ENOUGH = 1e-4  # stop when no menu found is worth more than this beyond those already asked
+_ROUNDS = 60
+_NEWTON_STEPS = 50
+_HAIR = 1e-5  # of the objective may be given up for fewer menus
+
+
+@dataclass(frozen=True)
+class Design:
+    """Menus up to exchange of interchangeable features, how often each is asked, and the proof of optimality."""
+
+    profiles: tuple[Profile, ...]
+    probabilities: Array
+    objective: float
+    gap: float  # the objective is at most so many times the smallest of the class; below 1 if other menus beat it
+
+
+def design(
+    classes: tuple[FeatureClass, ...],
+    total: float,
+    groups: bool = True,
+    further: Callable[[Array, float], list[Profile]] = lambda prices, enough: [],
+    progress: Callable[[str], None] = lambda line: None,
+) -> Design:
+    """The A-optimal design over all menus of the class with totals up to `total`, starting from single questions.
+
+    Classes that may stand beside others in a menu come first, then those that are only asked alone. `further(prices,
+    enough)` may offer menus of other sorts that are worth more than `enough`; the gap does not speak of those.
+    """
+    joinable = tuple(c for c in classes if c.joinable)
+    market = Market(joinable, total, groups) if joinable else None
+    sizes = np.array([len(c.members) for c in classes])
+    weights = np.array([c.weight for c in classes])
+    profiles: list[Profile] = [(Question((j,), c.alone),) for j, c in enumerate(classes)]
+    told = np.array([information(classes, profile) for profile in profiles])
+    tolerance = 1e-2  # of the search for menus: coarse while there is much to gain
+    for round_number in range(_ROUNDS):
+        objective, prices = _objective(told, sizes, weights, balance(told, sizes, weights))
+        progress(f"menus, round {round_number + 1}: n x error {objective:.5g}")
+        if market is None:
+            break
+        enough = objective * (1 + max(tolerance, _ENOUGH))
+        offers = [market.best(prices[: len(joinable)], tolerance).profile, *further(prices, enough)]
+        gains = np.array([information(classes, profile) for profile in offers])
+        useful = [i for i in range(len(offers)) if gains[i] @ prices > enough]
+        if not useful:
+            if tolerance <= _ENOUGH:
+                break
+            tolerance /= 10
+            continue
+        profiles += [offers[i] for i in useful]
+        told = np.concatenate([told, gains[useful]])
+    kept, probabilities = _tidy(told, sizes, weights)
+    objective, prices = _objective(told[kept], sizes, weights, probabilities)
+    bound = float((told[: len(classes)] @ prices).max())  # of the single questions
+    if market is not None:
+        bound = max(bound, market.bound(prices[: len(joinable)], tolerance=2e-5))
+    return Design(tuple(profiles[i] for i in kept), probabilities, objective, bound / objective)
+
+
+def _tidy(told: Array, sizes: Integers, weights: Array) -> tuple[Integers, Array]:
+    """The menus worth keeping, rarest tried first: without any other the objective stays within a hair."""
+    kept, best = np.arange(len(told)), balance(told, sizes, weights)
+    limit = _objective(told, sizes, weights, best)[0] * (1 + _HAIR)
+    for menu in np.argsort(best):
+        rest = kept[kept != menu]
+        if len(rest) == 0 or np.any(told[rest].sum(axis=0) == 0):
+            continue
+        tried = balance(told[rest], sizes, weights)
+        if _objective(told[rest], sizes, weights, tried)[0] <= limit:
+            kept, best = rest, tried
+    return kept, best
+
+
+def _objective(told: Array, sizes: Integers, weights: Array, probabilities: Array) -> tuple[float, Array]:
+    """The objective and the price of each class: what a little more information about one of its features is worth."""
+    each = probabilities @ told / sizes
+    return float((sizes * weights / each).sum()), weights / each**2
+
+
+def balance(told: Array, sizes: Integers, weights: Array) -> Array:
+    """The best probabilities for fixed menus, to a relative gap of 1e-7: Newton steps along a falling barrier."""
+    menus = len(told)
+    probabilities = np.full(menus, 1 / menus)
+    for barrier in 10.0 ** -np.arange(1, 10):
+        for _ in range(_NEWTON_STEPS):
+            step, decrement = _newton(told, sizes, weights, probabilities, barrier / menus)
+            shrinking = step < 0
+            longest = float((0.9 * probabilities[shrinking] / -step[shrinking]).min(initial=1.0))
+            probabilities = probabilities + longest * step
+            if decrement < 1e-3 * barrier and longest == 1:
+                break
+        objective, prices = _objective(told, sizes, weights, probabilities)
+        if (told @ prices).max() <= objective * (1 + 1e-7):
+            break
+    return np.asarray(probabilities / probabilities.sum())
+
+
+def _newton(told: Array, sizes: Integers, weights: Array, probabilities: Array, barrier: float) -> tuple[Array, float]:
+    """The step on the simplex towards the least `objective/objective now - barrier * sum log p`, and its gain."""
+    objective, prices = _objective(told, sizes, weights, probabilities)
+    slope = -(told @ prices) / objective - barrier / probabilities
+    bend = told * (2 * prices / (probabilities @ told)) @ told.T / objective + np.diag(barrier / probabilities**2)
+    ones = np.ones(len(slope))
+    solved = np.linalg.solve(bend, np.stack([slope, ones], axis=1))
+    step = solved[:, 1] * (solved[:, 0].sum() / solved[:, 1].sum()) - solved[:, 0]
+    return step, float(-slope @ step)

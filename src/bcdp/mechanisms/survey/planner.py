@@ -1,0 +1,311 @@
+"""From a policy and a correlation model to a survey plan: classes, optimal menus, integer tables, certificate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.correlation import Correlation, product_q
+from bcdp.errors import InputError
+from bcdp.exact import TOTAL
+from bcdp.mechanisms.survey.decoding import information
+from bcdp.mechanisms.survey.design import Design, design
+from bcdp.mechanisms.survey.kinds import Kind
+from bcdp.mechanisms.survey.known import exact_limit
+from bcdp.mechanisms.survey.offers import ShapeOffers
+from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, FeatureClass, Profile
+from bcdp.mechanisms.survey.shapes import Shape, shaped_table
+from bcdp.notions import ldp_limit
+from bcdp.plan import Plan, collection_of, guessed_parts
+from bcdp.policy import Policy
+from bcdp.statistics import Product, Single, Target
+from bcdp.tables import Table, binary, categorical, joint, numeric
+
+Array = npt.NDArray[np.float64]
+
+_SLACK = 1e-9  # kept aside of every demand, so that rounding can never break it
+_MOST_ROTATIONS = 2000  # menus made of one profile
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a policy leaves to be designed: classes of features to ask, and how much a menu may spend."""
+
+    classes: tuple[FeatureClass, ...]
+    weights: dict[Target, float]  # of each squared error
+    epsilon: float
+    total: float  # the largest budget of a menu that may ask anything
+    outside: float  # the largest LDP level that the features never asked can live with
+
+    @classmethod
+    def of(cls, policy: Policy, correlation: Correlation) -> Setting:
+        """The setting of a policy; refused where no question could be asked at all."""
+        weights = _weights(policy)
+        total = _largest_total(policy, correlation)
+        classes = _classes(policy, correlation, weights)
+        outside = _limit_outside(policy, correlation, classes)
+        return cls(classes, weights, policy.epsilon - _SLACK, total, outside)
+
+
+def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[str], None] = lambda line: None) -> Plan:
+    """The most accurate survey that keeps every demand of the policy under the given correlation.
+
+    >>> from bcdp.correlation import PerFeature
+    >>> policy = Policy(epsilon=1, features={"smoker": {"type": "binary", "delta": 0.2}, "open": {"type": "binary"}})
+    >>> plan_survey(policy, PerFeature(0.0, {})).certificate.features["smoker"].certified <= 0.2
+    True
+    """
+    setting = Setting.of(policy, correlation)
+    joinable = tuple(c for c in setting.classes if c.joinable)
+    offers = ShapeOffers(joinable, setting.epsilon, setting.outside)
+    several = setting.total >= NEGLIGIBLE  # else a demand allows nothing but single questions, by the q of its pairs
+    further: Callable[[Array, float], list[Profile]] = offers if several else lambda prices, enough: []
+    found = design(setting.classes, setting.total, further=further, progress=progress)
+    menus = list(_menus(setting.classes, found))
+
+    def accuracy(draft: Plan) -> tuple[float, float]:
+        told = information(draft)
+        objective = sum(weight / told[t] for t, weight in setting.weights.items() if told.get(t, 0.0) > 0)
+        return objective, found.gap * objective / found.objective * _curve_slack(policy)
+
+    return Plan.certified(_document(policy, correlation, menus), accuracy)
+
+
+def plan_evenly(policy: Policy, correlation: Correlation) -> Plan:
+    """The survey that asks each person one question, about every feature (and product) equally often."""
+    asked: list[Asked] = [
+        ((target,), c.alone, None) for c in Setting.of(policy, correlation).classes for target in c.members
+    ]
+    menus = [(Fraction(1, len(asked)), [question]) for question in asked]
+    return Plan.certified(_document(policy, correlation, menus))
+
+
+def _weights(policy: Policy) -> dict[Target, float]:
+    """How much the squared error of each feature and product counts; 0 for features that no task needs."""
+    weights: dict[Target, float] = dict.fromkeys(map(Single, policy.features), 0.0)
+    for task in policy.tasks:
+        for target, weight in task.targets(policy):
+            weights[target] = weights.get(target, 0.0) + task.weight * weight
+    return weights
+
+
+def _demand(policy: Policy, name: str) -> float:
+    return max(min(policy.features[name].delta, policy.epsilon) - _SLACK, 0.0)
+
+
+def _others(policy: Policy, name: str) -> frozenset[str]:
+    return frozenset(policy.features) - {name}
+
+
+def _largest_total(policy: Policy, correlation: Correlation) -> float:
+    """The largest budget of a menu that may ask anything: what even an unasked feature's demand still allows."""
+    limits = [_limit(policy, correlation, name, _others(policy, name)) for name in policy.features]
+    return min(policy.epsilon - _SLACK, *limits)
+
+
+def _limit_outside(policy: Policy, correlation: Correlation, classes: tuple[FeatureClass, ...]) -> float:
+    """The largest LDP level that the features of no class, which are never asked, can live with."""
+    inside = {name for c in classes for member in c.members if c.joinable for name in member.features}
+    limits = [
+        _limit(policy, correlation, name, _others(policy, name)) for name in policy.features if name not in inside
+    ]
+    return min(limits, default=math.inf)
+
+
+def _limit(policy: Policy, correlation: Correlation, name: str, others: frozenset[str]) -> float:
+    """The largest LDP level of an answer about `others` that the demand of a feature can live with."""
+    return _limit_by(policy, name, correlation.q(name, others), correlation.odds(name, others))
+
+
+def _limit_by(policy: Policy, name: str, q: float, odds: float) -> float:
+    demand = _demand(policy, name)
+    return max(float(ldp_limit(demand, q, odds)), demand)
+
+
+@dataclass(frozen=True)
+class Binding:
+    """The largest budget of a menu that asks one feature only, and whose demand it meets first."""
+
+    budget: float
+    by: str | None  # a feature, perhaps the one asked; None for epsilon
+
+
+def binding(policy: Policy, correlation: Correlation, name: str) -> Binding:
+    """How much may be asked of one feature alone, and what forbids more (docs/theory.md, sections 4.1 and 4.5)."""
+    limits: dict[str | None, float] = {None: policy.epsilon - _SLACK, name: _demand(policy, name)}
+    limits |= {other: _limit_told(policy, correlation, other, name) for other in _others(policy, name)}
+    by = min(limits, key=lambda whose: limits[whose])
+    return Binding(limits[by], by)
+
+
+def _limit_told(policy: Policy, correlation: Correlation, name: str, told: str) -> float:
+    """The largest budget of a question about `told` alone that the demand of another feature can live with."""
+    usual, most = _limit(policy, correlation, name, frozenset({told})), policy.epsilon - _SLACK
+    laws = correlation.laws(name, told) if usual < most else None
+    return usual if laws is None else max(usual, exact_limit(laws, _demand(policy, name), most))
+
+
+def _alone(policy: Policy, correlation: Correlation, name: str) -> float:
+    return binding(policy, correlation, name).budget
+
+
+def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, float]) -> tuple[FeatureClass, ...]:
+    groups: dict[tuple[Any, ...], list[Target]] = {}
+    for name, feature in policy.features.items():
+        values = feature.joint_levels
+        alone = _alone(policy, correlation, name)
+        if weights[Single(name)] == 0 or values < 2 or alone < NEGLIGIBLE:
+            continue  # not needed, known without asking, or not to be asked at all
+        demand = _demand(policy, name)
+        free = demand >= policy.epsilon - _SLACK  # kept by any menu, so its q and odds do not matter
+        q = 0.0 if free else correlation.q(name, _others(policy, name))
+        odds = math.inf if free else correlation.odds(name, _others(policy, name))
+        told_apart = () if free else guessed_parts(feature, correlation, name)
+        parts = tuple((round(low, 12), round(high, 12)) for low, high in told_apart)  # alike between other bounds too
+        key = (Kind(feature.type, values), demand, q, alone, weights[Single(name)], feature.shares_levels, parts, odds)
+        groups.setdefault((0, *key), []).append(Single(name))
+    alone_of = cache(lambda features: _alone_together(policy, correlation, features))
+    for target in (target for target in weights if isinstance(target, Product)):
+        alone = alone_of(frozenset(target.features))
+        if alone >= NEGLIGIBLE:
+            key = (_product_kind(policy, target), alone, 0.0, alone, weights[target], False, (), math.inf)
+            groups.setdefault((1, *key), []).append(target)  # after all features
+    if not groups:
+        raise _nothing_to_ask(policy, weights)
+    return tuple(
+        FeatureClass(tuple(members), *key[1:]) for key, members in sorted(groups.items(), key=lambda item: item[0])
+    )
+
+
+def _nothing_to_ask(policy: Policy, weights: dict[Target, float]) -> InputError:
+    strict = [name for name in policy.features if _demand(policy, name) < NEGLIGIBLE]
+    wanted = [name for name in policy.features if weights[Single(name)] > 0 and name not in strict]
+    if strict and wanted:
+        return InputError(
+            f"features.{strict[0]}.delta: got {policy.features[strict[0]].delta:g} with a correlation above 0, so that "
+            "no question about any feature could be answered; accepted: a larger delta, or correlation 0 for it"
+        )
+    return InputError("tasks: no feature can be asked; accepted: at least one feature in a task with delta above 0")
+
+
+def _alone_together(policy: Policy, correlation: Correlation, names: frozenset[str]) -> float:
+    """The largest budget of a menu that asks one product of these features only (docs/theory.md, section 4.4)."""
+    measured = names <= correlation.rounded  # as a product, of which the odds are not known
+    limits = [
+        _limit_by(policy, other, product_q(correlation, other, names), math.inf)
+        if measured
+        else _limit(policy, correlation, other, names)
+        for other in policy.features
+        if other not in names
+    ]
+    return min(policy.epsilon - _SLACK, *limits, *(_demand(policy, name) for name in names))
+
+
+def _product_kind(policy: Policy, asked: Product) -> Kind:
+    return Kind("numeric" if any(policy.features[name].is_number for name in asked.features) else "binary")
+
+
+Asked = tuple[tuple[Target, ...], float, Shape | None]  # a question: its budget, and its shape
+
+
+def _features(asked: tuple[Target, ...]) -> tuple[str, ...]:
+    """The features that a question touches."""
+    return tuple(name for target in asked for name in target.features)
+
+
+def _menus(classes: tuple[FeatureClass, ...], found: Design) -> Iterator[tuple[Fraction, list[Asked]]]:
+    """Concrete menus: interchangeable features take turns in every place of a profile, so that each is told equally."""
+    for profile, probability in zip(found.profiles, found.probabilities, strict=True):
+        steps, turns = _rotation(classes, profile)
+        for turn in range(turns):
+            used = dict.fromkeys(steps, 0)
+            questions = []
+            for question in profile:
+                names = []
+                for c in question.classes:
+                    names.append(classes[c].members[(turn * steps[c] + used[c]) % len(classes[c].members)])
+                    used[c] += 1
+                questions.append((tuple(names), question.budget, question.shape))
+            yield Fraction(float(probability)) / turns, questions
+
+
+def _rotation(classes: tuple[FeatureClass, ...], profile: Profile) -> tuple[dict[int, int], int]:
+    """How far each class moves on from menu to menu, and how many menus it takes (nearly so beyond 2000).
+
+    Where all places of a class are alike, its features move on by as many as were asked; else one by one, so that each
+    feature stands in each place equally often.
+    """
+    steps, turns = {}, 1
+    for c in {c for question in profile for c in question.classes}:
+        places = [(q.budget, q.shape and q.shape.means[i]) for q in profile for i, k in enumerate(q.classes) if k == c]
+        members = len(classes[c].members)
+        steps[c] = len(places) if len(set(places)) == 1 else 1
+        turns = math.lcm(turns, members // math.gcd(members, steps[c]))
+    return steps, min(turns, max(_MOST_ROTATIONS, *(len(classes[c].members) for c in steps)))
+
+
+def _document(policy: Policy, correlation: Correlation, menus: list[tuple[Fraction, list[Asked]]]) -> dict[str, Any]:
+    """The plan's document, but for its certificate."""
+    tables: dict[Table, int] = {}
+    questions: dict[Asked, int] = {}
+    documents: list[dict[str, Any]] = []
+    for question in (question for _, asked in menus for question in asked):
+        if question not in questions:
+            levels, table = _randomizer(policy, *question)
+            questions[question] = len(documents)
+            documents.append({"features": _features(question[0]), "levels": levels})
+            documents[-1]["table"] = tables.setdefault(table, len(tables))
+            if isinstance(question[0][0], Product):
+                documents[-1] |= {"kind": "product", "categories": question[0][0].categories}
+    asked_sets = [frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus]
+    pairs = {(name, asked - {name}) for asked in asked_sets for name in policy.features if asked - {name}}
+    return {
+        "mechanism": "survey",
+        "collection": collection_of(policy),
+        "correlation": correlation.restricted(pairs).to_dict(),
+        "tables": [table.to_dict() for table in tables],
+        "questions": documents,
+        "menus": [
+            {"weight": weight, "questions": [questions[question] for question in asked]}
+            for weight, (_, asked) in zip(_integer_weights([p for p, _ in menus]), menus, strict=True)
+        ],
+    }
+
+
+def _curve_slack(policy: Policy) -> float:
+    """Planning knows the information of numeric questions to within half a percent, from below."""
+    return 1.005 if any(feature.is_number for feature in policy.features.values()) else 1.0
+
+
+def _randomizer(
+    policy: Policy, asked: tuple[Target, ...], budget: float, shape: Shape | None
+) -> tuple[tuple[int, ...], Table]:
+    if isinstance(asked[0], Product):
+        table = numeric(budget) if _product_kind(policy, asked[0]).name == "numeric" else binary(budget)
+        return (table.levels,), table
+    names = _features(asked)
+    sizes = tuple(policy.features[name].joint_levels for name in names)
+    if shape is not None:
+        return sizes, shaped_table(shape)
+    if len(names) > 1:
+        return sizes, joint(sizes, budget)
+    kind = policy.features[names[0]].type
+    if kind == "categorical":
+        return sizes, categorical(sizes[0], budget)
+    table = numeric(budget) if kind == "numeric" else binary(budget)
+    return (table.levels,), table
+
+
+def _integer_weights(probabilities: list[Fraction]) -> list[int]:
+    """Weights of at least 1 that sum to 2^32, as close to the probabilities as that allows."""
+    total = sum(probabilities)
+    weights = np.array([max(1, int(p / total * TOTAL)) for p in probabilities], dtype=np.int64)
+    weights[int(weights.argmax())] += TOTAL - int(weights.sum())
+    return [int(weight) for weight in weights]

@@ -1,0 +1,73 @@
+"""Menus up to exchange of interchangeable features: classes of features, questions about classes, what they tell."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.mechanisms.survey.kinds import Kind
+from bcdp.mechanisms.survey.shapes import Shape
+from bcdp.plan import Parts
+from bcdp.statistics import Single, Target
+
+Array = npt.NDArray[np.float64]
+
+NEGLIGIBLE = 1e-4  # budgets below this are not asked: an answer would tell less than 1e-8 of a plain one
+
+
+@dataclass(frozen=True)
+class FeatureClass:
+    """Interchangeable features, or products of features: the same kind, demand, correlation and weight.
+
+    Products are asked alone, never beside other questions.
+    """
+
+    members: tuple[Target, ...]
+    kind: Kind
+    delta: float
+    q: float  # of the feature against all others together
+    alone: float  # the largest budget of a menu that asks nothing else, by the correlation of pairs
+    weight: float
+    shared: bool = False  # whether two values may be coded alike
+    parts: Parts = ()  # of a number, between which guesses are covered, if not between all its values
+    odds: float = math.inf  # by how much all others together may move a guess about it
+
+    @property
+    def joinable(self) -> bool:
+        """Whether a menu may ask it beside others."""
+        return isinstance(self.members[0], Single)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of a menu in terms of classes: one feature, or several jointly, each drawn from the class named.
+
+    A joint question is one randomized response over all combinations of values, unless it has a shape of its own.
+    """
+
+    classes: tuple[int, ...]
+    budget: float
+    shape: Shape | None = None
+
+
+Profile = tuple[Question, ...]  # a menu up to exchange of interchangeable features
+
+
+def information(classes: tuple[FeatureClass, ...], profile: Profile) -> Array:
+    """What one menu tells about each class, summed over its features."""
+    told = np.zeros(len(classes))
+    for question in profile:
+        budget = np.array([question.budget])
+        for place, c in enumerate(question.classes):
+            kind = classes[c].kind
+            if question.shape is not None:
+                told[c] += question.shape.information[place]
+            elif len(question.classes) == 1:
+                told[c] += float(kind.information(budget)[0])
+            else:
+                combinations = math.prod(classes[other].kind.values for other in question.classes)
+                told[c] += float(kind.joint_information(combinations, budget)[0])
+    return told

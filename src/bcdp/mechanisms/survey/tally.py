@@ -1,0 +1,156 @@
+"""The counts of a survey: how often each answer to each menu was given."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from bcdp.errors import refuse
+from bcdp.mechanisms.survey.decoding import SurveyDecoder
+from bcdp.plan import Plan
+from bcdp.policy.encoding import as_arrow
+from bcdp.tally import LARGEST_COUNT, Tally
+
+_BLOCK = 2**17  # rows that fit in the processor's cache
+_LARGEST_RECTANGLE = 2**16
+_MOST_PAIRED = 100
+
+Whole = npt.NDArray[Any]  # integers of any size
+
+
+class SurveyTally(Tally):
+    """How often each answer to each menu was given."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        sizes = np.array([math.prod(digits) for digits in plan.symbols], dtype=np.int64)
+        self._starts = np.concatenate([[0], np.cumsum(sizes)])
+        self._counts = np.zeros(int(self._starts[-1]), dtype=np.int64)
+        # the counts as a rectangle, menu by answer: its corners that no answer can reach are checked after counting
+        reachable = np.arange(sizes.max()) < sizes[:, None] if len(sizes) * sizes.max() <= _LARGEST_RECTANGLE else None
+        self._reachable = reachable
+
+    @property
+    def people(self) -> int:  # type: ignore[override]
+        """How many reports were counted."""
+        return int(self._counts.sum())
+
+    def decoder(self) -> SurveyDecoder:
+        return SurveyDecoder(self.plan, self.people, self.counts)
+
+    def counts(self, menu: int) -> npt.NDArray[np.int64]:
+        """The counts of one menu, one axis for each of its questions."""
+        return self._counts[self._starts[menu] : self._starts[menu + 1]].reshape(self.plan.symbols[menu])
+
+    def add(self, reports: Any) -> SurveyTally:
+        """Counts a batch of reports, all of them or, if any is refused, none; gives the tally itself.
+
+        With a column `count` a row stands for so many reports, as a `GROUP BY menu, answer` gives them.
+        """
+        table = as_arrow(reports)
+        self._check_plan(table)
+        names = set(table.column_names)
+        if absent := [
+            name for name in ("menu", "answer") if name not in names
+        ]:  # names of people's columns are not told
+            raise refuse("reports", f"no column {' and no column '.join(absent)}", "columns menu and answer")
+        menu, answer = (_whole_numbers(table, name) for name in ("menu", "answer"))
+        if "count" in names:
+            count = _whole_numbers(table, "count")
+            if len(count) and not 0 <= int(count.min()) <= int(count.max()) < LARGEST_COUNT:
+                wrong = int(count.min()) if int(count.min()) < 0 else int(count.max())
+                raise refuse("reports.count", wrong, "whole numbers from 0 to 2^53")
+            self._counts = self._counts + self._summed(menu, answer, count.astype(np.int64))
+        else:
+            size = max(_BLOCK, len(self._counts))
+            parts = (slice(start, start + size) for start in range(0, len(menu), size))
+            counts = (self._counted(menu[part], answer[part]) for part in parts)
+            self._counts = sum(counts, self._counts)
+        return self
+
+    def _counted(self, menu: Whole, answer: Whole) -> Whole:
+        """How often each cell occurs."""
+        reachable = self._reachable
+        if reachable is None:
+            return np.bincount(self._cells(menu, answer), minlength=len(self._counts))
+        width = reachable.shape[1]
+        if not (_within(menu, len(reachable)) and _within(answer, width)):
+            self._cells(menu, answer)
+        cells = menu.astype(np.uint32, copy=False) * np.uint32(width) + answer.astype(np.uint32, copy=False)
+        counts = _occurrences(cells, reachable.size).reshape(reachable.shape)
+        if counts[~reachable].any():
+            self._cells(menu, answer)
+        return counts[reachable]
+
+    def _summed(self, menu: Whole, answer: Whole, count: Whole) -> Whole:
+        total = np.zeros_like(self._counts)
+        np.add.at(total, self._cells(menu, answer), count)
+        return total
+
+    def _cells(self, menu: Whole, answer: Whole) -> npt.NDArray[np.int64]:
+        """The place of each report among the counts; an impossible report is refused."""
+        if not _within(menu, len(self.plan.menus)):
+            worst = int(menu.min()) if int(menu.min()) < 0 else int(menu.max())
+            raise refuse("reports.menu", worst, f"numbers from 0 to {len(self.plan.menus) - 1}")
+        sizes = np.diff(self._starts)
+        wrong = np.flatnonzero((answer < 0) | (answer >= sizes[menu]))
+        if len(wrong):
+            row = int(wrong[0])
+            allowed = f"numbers from 0 to {int(sizes[menu[row]]) - 1} for menu {int(menu[row])}"
+            raise refuse("reports.answer", int(answer[row]), allowed)
+        return np.asarray(self._starts[menu] + answer.astype(np.int64))
+
+    def _arrays(self) -> list[npt.NDArray[Any]]:
+        return [self._counts]
+
+    def _state(self, arrays: list[npt.NDArray[Any]]) -> None:
+        (self._counts,) = arrays
+
+    def to_dict(self) -> dict[str, Any]:
+        cells = np.flatnonzero(self._counts)
+        menu = np.searchsorted(self._starts, cells, side="right") - 1
+        rows = np.stack([menu, cells - self._starts[menu], self._counts[cells]], axis=1)
+        return {"plan": self.plan.id, "people": self.people, "counts": rows.tolist()}
+
+    def _read(self, document: dict[str, Any]) -> None:
+        rows = document.get("counts")
+        whole = isinstance(rows, list) and all(
+            isinstance(row, list) and len(row) == 3 and all(type(n) is int and 0 <= n < LARGEST_COUNT for n in row)
+            for row in rows
+        )
+        if not whole:
+            raise refuse(
+                "tally.counts", "something else", "rows of menu, answer and count, whole numbers from 0 to 2^53"
+            )
+        numbers = np.array(rows, dtype=np.int64).reshape(-1, 3)
+        self._counts = self._summed(numbers[:, 0], numbers[:, 1], numbers[:, 2])
+        if document.get("people") != self.people:
+            raise refuse("tally.people", document.get("people"), f"{self.people}, the sum of the counts")
+
+
+def _occurrences(cells: npt.NDArray[np.uint32], size: int) -> npt.NDArray[np.int64]:
+    """How often each number below `size` occurs; where there are few, two at a time, which takes half the steps."""
+    if size > _MOST_PAIRED:
+        return np.bincount(cells, minlength=size)
+    half = len(cells) // 2
+    pairs = np.bincount(cells[:half] * np.uint32(size) + cells[half : 2 * half], minlength=size**2).reshape(size, size)
+    return np.asarray(pairs.sum(axis=0) + pairs.sum(axis=1) + np.bincount(cells[2 * half :], minlength=size))
+
+
+def _within(numbers: Whole, end: int) -> bool:
+    return len(numbers) == 0 or 0 <= int(numbers.min()) <= int(numbers.max()) < end
+
+
+def _whole_numbers(table: pa.Table, name: str) -> Whole:
+    column = table.column(name)
+    if pa.types.is_decimal(column.type) and column.type.scale == 0:  # as some warehouses write whole numbers
+        column = column.cast(pa.int64())
+    if not pa.types.is_integer(column.type) or column.null_count:
+        raise refuse(
+            f"reports.{name}", f"type {column.type} with {column.null_count} missing", "whole numbers, none missing"
+        )
+    return np.asarray(column.to_numpy())

@@ -1,0 +1,51 @@
+"""The mechanisms behind one interface: each makes plans, checks them, releases reports, counts and reads them.
+
+A mechanism is asked for by its name, here and nowhere else. A new one is a folder of `mechanisms/`, and a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy.typing as npt
+import pyarrow as pa
+
+from bcdp.errors import refuse
+
+if TYPE_CHECKING:
+    from bcdp.correlation import Correlation
+    from bcdp.plan.document import Plan
+    from bcdp.policy import Policy
+    from bcdp.randomness import RecordWords
+    from bcdp.tally import Tally
+
+MECHANISMS = {"survey": "bcdp.mechanisms.survey.mechanism", "cascade": "bcdp.mechanisms.cascade.plans"}
+
+
+class Mechanism(Protocol):
+    """The verbs of a mechanism; the room of each is opened when it is first asked for."""
+
+    def make_plan(self, policy: Policy, correlation: Correlation, progress: Callable[[str], None]) -> Plan:
+        """The most accurate plan that keeps every demand of the policy under the given correlation."""
+
+    def report_schema(self, plan: Plan) -> pa.Schema:
+        """The columns of a report."""
+
+    def release(self, plan: Plan, codes: Mapping[str, npt.NDArray[Any]], words: RecordWords) -> list[pa.Array]:
+        """The reports of some records, one array for each column: a function of plan, codes and words alone."""
+
+    def tally(self) -> type[Tally]:
+        """The class that counts its reports."""
+
+
+def mechanism_of(named: Plan | Policy) -> Mechanism:
+    """The mechanism that a plan or a policy names."""
+    return cast("Mechanism", import_module(MECHANISMS[named.mechanism]))
+
+
+def check_menus(plan: Plan, otherwise: str = "") -> None:
+    """Refuses a plan whose reports are not answers to menus, which alone can be enumerated and counted one by one."""
+    if not plan.menus:
+        raise refuse("plan.mechanism", plan.mechanism, f"survey{otherwise}")

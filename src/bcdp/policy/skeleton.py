@@ -1,0 +1,130 @@
+"""A first draft of a policy from the columns of a data file: names, types, whether any is missing; never a value."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import yaml
+from pyarrow import csv, parquet
+
+from bcdp.errors import refuse
+from bcdp.exact import odds_up
+from bcdp.files import NOT_A_NUMBER, csv_names, read_batches
+from bcdp.policy import PLACEHOLDER, Dumper
+from bcdp.policy.encoding import is_missing
+
+_EPSILON = 1.0
+_SENSITIVE = 0.2
+
+_HEADER = f"""\
+# A draft: write public knowledge in place of every {PLACEHOLDER}, and confirm every type.
+# Bounds and values taken from the private data themselves would leak them: an income of 3 141 593 as the upper bound
+# says that somebody earns it. Take them from public knowledge: the question asked, a census, common sense.
+"""
+
+
+def policy_skeleton(
+    path: str | Path, watch: Callable[[Counter[str], int], object] = lambda missing, people: None
+) -> str:
+    """The YAML text of a policy to be filled in, from the column names and types of a CSV or Parquet file.
+
+    A column with missing values gets a line for them. How many there are is not written, because policies are public:
+    `watch` is told, with the number of records.
+    """
+    schema = _schema(Path(path))
+    if not schema.names or "" in schema.names or len(set(schema.names)) < len(schema.names):
+        raise refuse("data", schema.names, "a file whose columns have different names, none of them empty")
+    missing, people = _missing(Path(path), schema)
+    watch(missing, people)
+    lines = [
+        _HEADER,
+        f"epsilon: {_EPSILON}  # for the whole record: {_odds(_EPSILON)}, whatever the correlation",
+        "features:",
+        *(line for column in schema for line in _feature(column, missing[column.name] > 0)),
+        "correlation: 1  # 0: the features tell nothing about each other; 1: nothing is assumed about them",
+        "# tasks:  # left out: the mean of every numeric and binary feature, the frequencies of every categorical one",
+        "mechanism: survey",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _schema(path: Path) -> pa.Schema:
+    suffix = path.suffix.lower()
+    if suffix not in (".csv", ".parquet"):
+        raise refuse("data", str(path), "a file whose name ends in .csv or .parquet")
+    try:
+        if suffix == ".parquet":
+            return parquet.read_schema(path)
+        csv_names(path)  # tells what is wrong with its letters or its commas
+        with csv.open_csv(path) as reader:
+            return reader.schema
+    except (OSError, pa.ArrowException):  # their own words may quote the data
+        raise refuse("data", str(path), "an existing CSV or Parquet file with columns") from None
+
+
+def _missing(path: Path, schema: pa.Schema) -> tuple[Counter[str], int]:
+    """How many records have no value in each column, as commands that read records see it, and how many there are."""
+    found, people = Counter[str](), 0
+    for batch in read_batches(path, {}):  # the cells of a CSV as text: a later one may not fit the type of the first
+        people += len(batch)
+        for column in schema:
+            values = batch.column(column.name)
+            gaps = is_missing(pa.chunked_array([values]))
+            if pa.types.is_string(values.type) and _is_number(column.type):
+                gaps |= np.asarray(pc.is_in(values, pa.array(NOT_A_NUMBER)))
+            found[column.name] += int(np.count_nonzero(gaps))
+    return +found, people
+
+
+def _feature(column: pa.Field, lacking: bool) -> list[str]:
+    missing = (
+        f"    missing: {PLACEHOLDER}  # the value that counts where there is none; without a rule these are refused"
+    )
+    return [
+        f"  {_word(column.name)}:",
+        *(f"    {line}" for line in _kind(column.type)),
+        *([missing] if lacking else []),
+        f"    delta: {_EPSILON}  # {_SENSITIVE}: {_odds(_SENSITIVE)}, if the correlation below is right",
+    ]
+
+
+def _kind(arrow: pa.DataType) -> tuple[str, ...]:
+    """The lines that say what a column is, as far as its Arrow type tells."""
+    types = pa.types
+    if types.is_boolean(arrow):
+        return ("type: binary",)
+    if _is_number(arrow):
+        return (
+            "type: numeric  # or categorical, if the numbers are codes; or binary, if they are 0 and 1",
+            f"bounds: [{PLACEHOLDER}, {PLACEHOLDER}]  # the least and greatest possible, from public knowledge",
+        )
+    if (
+        types.is_dictionary(arrow)
+        or types.is_string(arrow)
+        or types.is_large_string(arrow)
+        or types.is_string_view(arrow)
+    ):
+        return ("type: categorical", f"values: [{PLACEHOLDER}]  # all possible ones, from public knowledge")
+    return (f"type: {PLACEHOLDER}  # a column of {arrow}: turn it into a number, a category or yes/no first",)
+
+
+def _is_number(arrow: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(arrow) or pa.types.is_floating(arrow) or pa.types.is_decimal(arrow))
+
+
+def _odds(level: float) -> str:
+    """What a level means to a person; the factor is rounded up, as every claim is (docs/theory.md, section 1)."""
+    return f"odds of any guess move by at most x{odds_up(level):.2f}"
+
+
+def _word(text: str) -> str:
+    """The text as YAML on one line, in quotes if it needs them."""
+    plain = yaml.dump(text, Dumper=Dumper, allow_unicode=True, width=math.inf)
+    quoted = yaml.dump(text, Dumper=Dumper, allow_unicode=True, width=math.inf, default_style='"')
+    return text if plain == f"{text}\n...\n" else quoted.rstrip("\n")

@@ -1,0 +1,1 @@
+"""Whatever a person looks at: words, pictures, the report page."""

@@ -1,0 +1,28 @@
+"""The colours of whatever a person looks at: those of the pages' style sheet, where each stands once."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+_COLOUR = re.compile(r"--([a-z-]+): (#[0-9a-f]{6});")
+
+
+@cache
+def colours() -> dict[str, str]:
+    """Each colour by its name in web/page.css."""
+    return dict(_COLOUR.findall(files("bcdp").joinpath("web", "page.css").read_text("utf-8")))
+
+
+def root_style() -> str:
+    """The colours as a page that stands alone states them."""
+    return f":root {{ color-scheme: light; {' '.join(f'--{name}: {colour};' for name, colour in colours().items())} }}"
+
+
+def __getattr__(name: str) -> str:
+    """`palette.INK` is the colour `--ink`."""
+    found = colours().get(name.lower().replace("_", "-"))
+    if found is None:
+        raise AttributeError(f"module 'bcdp.present.palette' has no attribute '{name}'")
+    return found

@@ -1,0 +1,23 @@
+"""Pictures of results, as PNG: labelled, in the features' own units, readable in grey."""
+
+from bcdp.present.pictures.canvas import save
+from bcdp.present.pictures.estimates import Truth, estimate_figure
+from bcdp.present.pictures.experiment import draw_experiment
+from bcdp.present.pictures.gain import gain_figure
+from bcdp.present.pictures.leak import draw_leak
+from bcdp.present.pictures.leakage import draw_pairs, told_figure
+from bcdp.present.pictures.simulation import draw_simulation
+from bcdp.present.pictures.tradeoff import draw_trade_off
+
+__all__ = [
+    "Truth",
+    "draw_experiment",
+    "draw_leak",
+    "draw_pairs",
+    "draw_simulation",
+    "draw_trade_off",
+    "estimate_figure",
+    "gain_figure",
+    "save",
+    "told_figure",
+]

@@ -1,0 +1,99 @@
+"""The picture of a collection: every estimate in its own units, with its interval, and the truth where it is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from bcdp.errors import refuse
+from bcdp.estimates import Estimates
+from bcdp.plan import Plan
+from bcdp.present import palette
+from bcdp.present.pictures.canvas import WIDTH, new_figure, short
+from bcdp.present.words import measured, number
+from bcdp.statistics import Row, Section
+from bcdp.statistics.rows import Number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Truth = Mapping[str, Any]  # the mean of a feature, or the frequency of each of its values
+
+_MOST_BARS = 40
+_LINE = 0.72  # inches for one number on its axis
+
+
+def estimate_figure(plan: Plan, found: Estimates, truth: Truth | None = None) -> Figure:
+    """A figure of all means, frequencies and coefficients with their intervals, and crosses at the truth if known.
+
+    >>> from bcdp import Policy, Tally, estimate, make_plan, privatize
+    >>> from bcdp.present.pictures import save
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> found = estimate(Tally(plan).add(privatize(plan, {"smoker": [0, 1, 1]})))
+    >>> save(estimate_figure(plan, found, truth={"smoker": 2 / 3}), "estimates.png")
+    """
+    panels: list[tuple[float, Callable[[Axes], None]]] = []
+    for section in found.sections(plan.policy):
+        if section.drawn == "bars":
+            panels.append((0.6 + 0.22 * min(len(section.rows), _MOST_BARS), _bars(section, truth)))
+        else:
+            panels += [(_LINE, _point(row, row.truth(truth))) for row in section.rows]
+    if not panels:
+        raise refuse("estimates", "none", "estimates of at least one mean, frequency or coefficient")
+    heights = [height for height, _ in panels]
+    figure = new_figure(WIDTH, sum(heights) + 0.5)
+    grid = figure.subplots(len(panels), 1, height_ratios=heights, squeeze=False)
+    crosses = ", x marks the truth" if truth else ""
+    figure.suptitle(f"{found.people:,} reports, {100 * found.level:g}% intervals{crosses}", fontsize=9)
+    for (_, draw), panel in zip(panels, grid[:, 0], strict=True):
+        draw(panel)
+        panel.tick_params(labelsize=8)
+        panel.spines[["left", "right", "top"]].set_visible(False)
+    return figure
+
+
+def _point(row: Row, truth: float | None) -> Callable[[Axes], None]:
+    def draw(panel: Axes) -> None:
+        found, bounded = row.number, all(map(math.isfinite, row.possible))
+        _dot(panel, found, row.possible, truth)
+        said = "nobody was asked" if math.isnan(found.value) else measured(found.value, found.se)
+        bounds = f"   (possible: {number(row.possible[0])} to {number(row.possible[1])})" if bounded else ""
+        if not bounded:
+            panel.axvline(0, color=palette.SOFT, linewidth=0.8, linestyle=":")
+        panel.set_title(f"{short(row.label, 45)}: {said}{bounds}", loc="left", fontsize=8)
+
+    return draw
+
+
+def _dot(panel: Axes, found: Number, possible: tuple[float, float], truth: float | None) -> None:
+    """A number and its interval in the middle of an axis about twice as wide, within what is possible."""
+    shown = [x for x in (found.low, found.value, found.high, truth) if x is not None and math.isfinite(x)] or [0.0]
+    margin = (max(shown) - min(shown)) / 2 or abs(shown[0]) / 2 or 1.0
+    low, high = max(min(shown) - margin, possible[0]), min(max(shown) + margin, possible[1])
+    panel.hlines(0, max(found.low, low), min(found.high, high), color=palette.INK, linewidth=3)
+    panel.plot([found.value], [0], "o", color=palette.INK, markerfacecolor=palette.PAPER, markersize=7)
+    if truth is not None:
+        panel.plot([truth], [0], "x", color=palette.INK, markersize=9)
+    panel.set(xlim=(low, high), ylim=(-1, 1), yticks=[])
+    panel.locator_params(axis="x", nbins=6)
+
+
+def _bars(section: Section, truth: Truth | None) -> Callable[[Axes], None]:
+    def draw(panel: Axes) -> None:
+        shown = sorted(section.rows, key=lambda row: -row.number.value)[:_MOST_BARS]
+        places, numbers = range(len(shown)), [row.number for row in shown]
+        panel.barh(places, [n.value for n in numbers], color=palette.BAR, edgecolor=palette.SOFT, height=0.7)
+        panel.hlines(places, [n.low for n in numbers], [n.high for n in numbers], color=palette.INK, linewidth=2)
+        known = [
+            (place, true) for place, row in zip(places, shown, strict=True) if (true := row.truth(truth)) is not None
+        ]
+        panel.plot([true for _, true in known], [place for place, _ in known], "x", color=palette.INK, markersize=8)
+        panel.set_yticks(places, [short(row.name) for row in shown])
+        panel.invert_yaxis()
+        panel.set_xlim(0, None)
+        rest = f" (the {len(shown)} most frequent of {len(section.rows)})" if len(shown) < len(section.rows) else ""
+        panel.set_title(f"{short(section.subject, 40)}: share of each {section.heads[0]}{rest}", loc="left", fontsize=8)
+
+    return draw

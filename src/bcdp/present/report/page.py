@@ -1,0 +1,53 @@
+"""The page as a whole: which sections there are, and where their numbers come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bcdp.audit import PlanAudit
+from bcdp.compare import Row
+from bcdp.compare.baselines import compare
+from bcdp.estimates import Estimates
+from bcdp.plan import Plan
+from bcdp.present.pictures import Truth
+from bcdp.present.report import protection, results
+from bcdp.present.report.html import Html, page
+
+
+def write_report(
+    path: str | Path,
+    plan: Plan,
+    users: int,
+    found: Estimates | None = None,
+    *,
+    truth: Truth | None = None,
+    audited: PlanAudit | None = None,
+    simulated: Sequence[Row] = (),
+    title: str | None = None,
+) -> None:
+    """Writes the page of a plan for so many people, with all that is known beside it.
+
+    Estimates show what was learned, the truth beside them how far that is off, an audit what the plan tells about one
+    population, and simulated collections the errors on data.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> write_report("report.html", plan, users=1000)
+    >>> "smoker" in Path("report.html").read_text()
+    True
+    """
+    errors = compare(plan, plan.correlation_model)
+    parts = [
+        protection.summary(plan, errors, users, found, kept=audited is None or audited.kept),
+        protection.promises(plan),
+        protection.assumption(plan),
+        results.learned(plan, found, truth) if found is not None else Html(),
+        results.accuracy(plan, errors, users, simulated),
+        protection.leakage(plan),
+        protection.audit(plan, audited) if audited is not None else Html(),
+        protection.adversary(plan),
+        protection.policy(plan),
+    ]
+    head = "What was collected" if found is not None else "What is to be collected"
+    Path(path).write_text(page(title or f"{head}, and what stays private", parts), encoding="utf-8")

@@ -1,0 +1,223 @@
+"""What a plan promises, what that rests on, and what somebody who sees a report can and cannot find out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+
+from bcdp.audit import PlanAudit
+from bcdp.compare.baselines import Errors
+from bcdp.estimates import Estimates
+from bcdp.plan import Plan, certify
+from bcdp.policy import Feature
+from bcdp.present.pictures import told_figure
+from bcdp.present.promise import MEANING, Promise, operator_says, promise_of_all
+from bcdp.present.promise import promises as promises_of
+from bcdp.present.report.html import Html, bold, code, joined, listing, paragraph, picture, section, table
+from bcdp.present.words import finer_guesses, number, odds, sure
+
+BROKEN = joined(
+    [
+        bold("The certificate does not hold for the population of the audit"),
+        ": its features depend on each other more than the plan assumes, or a claim is false.",
+    ]
+)
+
+
+def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimates | None, kept: bool) -> Html:
+    """Three sentences for who reads no further, after a warning where an audit did not find the promises kept."""
+    people = f"{found.people:,} people answered" if found is not None else f"{users:,} people are expected to answer"
+    how = (
+        f"Each device draws one of {len(plan.menus)} menus of questions by chance, answers it through a public table "
+        "of random choices and sends two small numbers. Nothing else leaves the device."
+        if plan.menus
+        else "Each device sends its record with noise of its own, one number for each feature. Nothing else leaves it."
+    )
+    lines = [*([] if kept else [BROKEN]), f"{people}. {how}", _promise(plan)]
+    gains = sorted(error.uniform / error.plan for error in errors.values() if 0 < error.plan < math.inf)
+    if gains and 1.05 < gains[-1] < math.inf:
+        few, many = number(gains[0], 2), number(gains[-1], 2)
+        times = bold(f"{f'{few} to {many}' if few != many else few} times as many people")
+        lines.append(joined(["Protecting all features alike would need ", times, " for the same precision."]))
+    return joined(paragraph(line, kind="key") for line in lines)
+
+
+def _promise(plan: Plan) -> Html:
+    """The sensitive features' factors, strictest first, each with its condition; the whole record's rests on none."""
+    promised, whole = promises_of(plan), joined([bold(odds(certify(plan).epsilon)), " with nothing assumed."])
+    guarded = sorted((feature.delta, name) for name, feature in plan.policy.features.items())
+    groups: dict[str, list[Html]] = {}
+    for name in [name for delta, name in guarded if delta < plan.policy.epsilon][:4]:
+        factor = ["about ", bold(_label(plan, name)), " by at most ", bold(odds(promised[name].level)), ", "]
+        groups.setdefault(promised[name].condition, []).append(joined(factor))
+    if not groups:
+        return joined(["Whoever sees a report can multiply the odds of any guess about the person by at most ", whole])
+    told = [part for condition, factors in groups.items() for part in (*factors, f"{condition}; ")]
+    start, end = "Whoever sees a report can multiply the odds of a guess ", "about the whole record, by at most "
+    return joined([start, *told, end, whole])
+
+
+def _label(plan: Plan, name: str) -> str:
+    return plan.policy.features[name].label
+
+
+def _strictest(plan: Plan) -> tuple[str, Promise]:
+    name = min(plan.policy.features, key=lambda name: plan.policy.features[name].delta)
+    return _label(plan, name), promises_of(plan)[name]
+
+
+def promises(plan: Plan) -> Html:
+    """The certificate in words: each promise, its condition, and what is left without it."""
+    rows = []
+    for name, promise in promises_of(plan).items():
+        asked = plan.certificate.features[name].asked
+        rows.append([_label(plan, name), number(asked), f"{promise.level:.4f}", *_cells(promise)])
+    whole = promise_of_all(plan)
+    rows.append(["the whole record", number(plan.policy.epsilon), f"{whole.level:.4f}", *_cells(whole)])
+    label, promise = _strictest(plan)
+    return section(
+        "What is promised",
+        paragraph(
+            f"Take “{label}”. {promise.condition[0].upper()}{promise.condition[1:]}, whoever sees a person's report, "
+            f"and knows how people in general are, can multiply the odds of a guess about it by at most "
+            f"{odds(promise.level)}: "
+            f"a guess that was right with probability 50% becomes right with at most {sure(promise.level)}. That "
+            "counts what the answers about other features give away."
+        ),
+        table(
+            ["feature", "δ asked", "δ certified", "odds move by at most", "50% becomes at most",
+             "on condition", "at twice q", "with nothing assumed"],
+            rows, words=(5,),
+        ),
+        paragraph(
+            "The certified numbers are computed from the plan's integer tables and rounded up; ",
+            code("bcdp verify"),
+            " and every device compute them again. A feature that was asked no more protection than the whole record "
+            "may get more.",
+            kind="quiet",
+        ),
+    )  # fmt: skip
+
+
+def _cells(promise: Promise) -> list[str]:
+    twice = "-" if promise.twice is None else f"× {odds(promise.twice)}"
+    return [f"× {odds(promise.level)}", sure(promise.level), promise.condition, twice,
+            f"× {odds(promise.nothing)}"]  # fmt: skip
+
+
+def assumption(plan: Plan) -> Html:
+    """What the conditions mean, and what the operator says of them."""
+    return section(
+        "What must be true for it",
+        paragraph(
+            f"{MEANING} A q of 0 says that the other answers do not depend on it; one of 100 percentage points "
+            "assumes nothing. If a condition is wrong, the last column above holds, and the one before it if q is at "
+            "most twice as large."
+        ),
+        paragraph(f"{operator_says(plan)}."),
+    )
+
+
+def leakage(plan: Plan) -> Html:
+    """What the answers to each menu say of every feature, asked or not."""
+    figure = told_figure(plan)
+    if figure is None:
+        return Html()
+    return section(
+        "What one device's answers tell",
+        paragraph(
+            "A device answers one line of the picture, which chance has drawn. Each number is the factor by which its "
+            "answers can move the odds of a guess about the feature below: also about features that are not asked, "
+            "because features depend on each other. The largest number of a column is the promise above, on the same "
+            "condition."
+        ),
+        picture(figure, "odds factors: rows are menus of questions, columns are features"),
+    )
+
+
+def audit(plan: Plan, audited: PlanAudit) -> Html:
+    """What is claimed beside the exact levels of one population; told is the feature that fares worst."""
+    features = plan.policy.features
+    levels = {features[name].label: level for name, level in audited.delta.items()}
+    levels["the whole record"] = audited.epsilon
+    rows = [
+        [name, f"{level.certified:.4f}", f"{level.measured:.4f}", "yes" if level.kept else bold("NO")]
+        for name, level in levels.items()
+    ]
+    worst = max(features, key=lambda name: audited.delta[name].measured - features[name].delta)
+    verdict = "Every claim holds for this population." if audited.kept else BROKEN
+    return section(
+        "What an audit found",
+        paragraph(
+            "Every answer of every menu was enumerated for the population at hand, and the level at which it tells one "
+            "value of a feature from another was computed without looking at the claims."
+        ),
+        table(["level (odds e^level)", "certified", "found", "kept"], rows),
+        *(
+            paragraph(
+                f"Finer guesses about “{_label(plan, name)}” than its promise covers move their odds by "
+                f"{finer_guesses(found)}: an observation on these records, some of it by chance."
+            )
+            for name, found in audited.finer.items()
+        ),
+        paragraph(verdict, f" Most telling about “{_label(plan, worst)}”: {audited.words[worst]}."),
+    )
+
+
+def adversary(plan: Plan) -> Html:
+    """What somebody who sees a report can and cannot find out."""
+    label, promise = _strictest(plan)
+    cannot = [
+        f"Read “{label}” off a report: a guess about it that was right with probability 50% becomes right "
+        f"with at most {sure(promise.level)}, one of 1% with at most {sure(promise.level, Fraction(1, 100))}, "
+        f"{promise.condition}.",
+        "Learn more by asking the same device again: it keeps its first answer and repeats it.",
+        "Learn anything from which question a device was asked: chance alone decides that.",
+    ]
+    can = [
+        "Learn about the population: that is what the collection is for. A person who is known to belong to a group "
+        "shares what is learned of the group, whether or not that person took part.",
+        "Learn more about several features together than about one: for such guesses only the factor "
+        f"{odds(certify(plan).epsilon)} of the whole record is promised, with nothing assumed.",
+        "Learn more than promised about a feature if its condition does not hold; the last columns under “What "
+        "is promised” say how much more.",
+        *(
+            f"Learn more about “{_label(plan, name)}” by finer guesses than its promise covers: for these "
+            "too only the factor of the whole record is promised."
+            for name in plan.correlation_model.ranges
+        ),
+        joined(
+            [
+                "Learn more from several collections about the same person: what they promise adds up (",
+                code("bcdp ledger"),
+                ").",
+            ]
+        ),
+    ]
+    return joined(
+        [section("What an adversary cannot do", listing(cannot)), section("What an adversary can do", listing(can))]
+    )
+
+
+def policy(plan: Plan) -> Html:
+    """The policy as it was stated."""
+    rows = [
+        [feature.label, feature.type, _values(feature), number(feature.delta)]
+        for feature in plan.policy.features.values()
+    ]
+    return section(
+        "The policy",
+        table(["feature", "kind", "possible values", "δ"], rows, words=(1, 2)),
+        paragraph(f"ε = {number(plan.policy.epsilon)} for the whole record; mechanism: {plan.mechanism}."),
+        paragraph(
+            "Plan ", code(plan.id), ": a public file that anybody can check and every device executes.", kind="quiet"
+        ),
+    )
+
+
+def _values(feature: Feature) -> str:
+    if feature.is_number:
+        return " to ".join(map(number, feature.span))
+    words = [str(value) for value in feature.categories]
+    return ", ".join(words if len(words) <= 12 else [*words[:10], f"and {len(words) - 10} more"])

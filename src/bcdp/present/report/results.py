@@ -1,0 +1,102 @@
+"""What was learned, and what the guarantee costs in accuracy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from bcdp.compare import Row as Simulated
+from bcdp.compare.baselines import NO_REGRESSION, Errors, openly, standard_error
+from bcdp.compare.simulation import PAPER, SURVEY, UNIFORM
+from bcdp.estimates import Estimates
+from bcdp.plan import Plan
+from bcdp.present.pictures import Truth, estimate_figure, gain_figure
+from bcdp.present.report.html import Html, heading, joined, paragraph, picture, section, table
+from bcdp.present.words import interval, measured, missing_note, number
+from bcdp.statistics import Row, Section
+
+
+def learned(plan: Plan, found: Estimates, truth: Truth | None) -> Html:
+    """The estimates as a picture and a table, beside the truth where it is known."""
+    sections = list(found.sections(plan.policy))
+    counted = [row for one in sections for row in one.rows if row.answers is not None]
+    rows = [_cells(row, row.truth(truth)) for row in counted]
+    columns = ["", "estimate", f"{100 * found.level:g}% interval", "answers", *(["truth"] if truth is not None else [])]
+    parts = [table(columns, rows)] if rows else []
+    note = missing_note({feature.label: feature.rule for feature in plan.policy.features.values()})
+    return section(
+        "What was learned",
+        picture(estimate_figure(plan, found, truth), "each estimate in its own units, with its interval"),
+        *parts,
+        *(_apart(one, found.level) for one in sections if not set(one.rows) & set(counted)),
+        *([paragraph(note, kind="quiet")] if note else []),
+        paragraph(
+            "A mean of a feature with two values is the share of the second. Each interval is for the population that "
+            "the people were drawn from, and counts the noise that protects them.",
+            kind="quiet",
+        ),
+    )
+
+
+def _cells(row: Row, truth: float | None) -> list[str]:
+    found = row.number
+    cells = [row.label, measured(found.value, found.se), interval(found), f"{row.answers:,}"]
+    return cells if truth is None else [*cells, measured(truth, found.se)]
+
+
+def _apart(one: Section, level: float) -> Html:
+    """A section that no single question answers, as a table of its own."""
+    rows = [[row.name, measured(row.number.value, row.number.se), interval(row.number)] for row in one.rows]
+    return joined(
+        [
+            heading(one.subject),
+            table(["", one.heads[1], f"{100 * level:g}% interval{one.interval}"], rows),
+            *(paragraph(remark, kind="quiet") for remark in one.remarks),
+        ]
+    )
+
+
+def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Sequence[Simulated]) -> Html:
+    """The errors to expect and, where collections were simulated, those that were seen."""
+    rows = []
+    for name, error in errors.items():
+        kinds = (openly(plan.policy.features[name]), error.plan, error.uniform, error.paper)
+        each = [standard_error(plan.policy, name, e, users) for e in kinds]
+        times = [f"× {number(e / error.plan, 2)}" for e in (error.uniform, error.paper)]
+        if 0 < error.plan < math.inf:
+            rows.append([plan.policy.features[name].label, *(number(e, 3) for e in each), *times])
+    unable = any(math.isnan(error.paper) for error in errors.values())
+    columns = ["standard error", "asked openly", "this plan", "uniform LDP", "the paper's mechanism",
+               "people for uniform LDP", "people for the paper's"]  # fmt: skip
+    return section(
+        "How much accuracy was gained",
+        paragraph(
+            f"The standard errors to expect at most for {users:,} people, in each feature's own units, at the same "
+            "guarantee; and how many times as many people an alternative needs for the same precision."
+        ),
+        picture(gain_figure(plan, errors), "people needed for the same precision, by feature and mechanism"),
+        table(columns, rows),
+        paragraph(
+            "Uniform LDP protects every feature like the most sensitive one; of two such surveys, the one of least "
+            "total error and the one that asks every feature equally often, the better is told for each feature. "
+            "The paper's mechanism is the one that introduced these guarantees, run at its best level"
+            f"{f' (a dash: {NO_REGRESSION})' * unable}. Asked openly is "
+            "the most that chance alone leaves when everybody tells the truth to everybody. Of a feature with several "
+            "values a typical share is told.",
+            kind="quiet",
+        ),
+        _simulated(simulated) if simulated else Html(),
+    )
+
+
+def _simulated(rows: Sequence[Simulated]) -> Html:
+    people = max(row.n for row in rows)
+    seen = {(row.panel, row.curve): row.mean for row in rows if row.n == people}
+    panels = list(dict.fromkeys(panel for panel, _ in seen))
+    lines = [[panel, *(number(seen[panel, curve], 3) for curve in (SURVEY, UNIFORM, PAPER))] for panel in panels]
+    said = (
+        f"{rows[0].trials} times, {people:,} people were drawn from the data and answered in each of the ways. "
+        "The average error, in own units:"
+    )
+    columns = ["", "this plan", "uniform LDP", "the paper's mechanism"]
+    return joined([heading("Seen in simulated collections"), paragraph(said), table(columns, lines)])

@@ -1,0 +1,115 @@
+"""Numbers and promises in words, the same wherever a person reads them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Protocol
+
+_NAMED = 4  # features that a sentence about many names
+
+
+class Interval(Protocol):
+    """An estimate of any kind."""
+
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def se(self) -> float: ...
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number to read: so many significant digits, at least all of a whole number, a dash where there is none.
+
+    >>> number(0.123456), number(41712.3), number(float("nan")), number(0.123456, 2), number(123.4, 2)
+    ('0.1235', '41,712', '-', '0.12', '123')
+    """
+    if not math.isfinite(value):
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 10 ** min(digits, 4) - 0.5 else f"{value:.{digits}g}"
+
+
+def odds(level: float) -> str:
+    """The factor by which a level lets the odds of a guess move, rounded up to two decimals (`bcdp.exact.odds_up`).
+
+    >>> odds(0.2), odds(0.0), odds(20.0)
+    ('1.23', '1.00', '485,165,195.41')
+    """
+    from bcdp.exact import odds_up  # commands start without numpy
+
+    factor = odds_up(level)
+    return f"{factor:,.2f}" if factor < math.inf else "any"
+
+
+def sure(level: float, before: Fraction = Fraction(1, 2)) -> str:
+    """How probable a guess of some probability can become under a level, rounded up to a tenth of a percent.
+
+    >>> sure(0.2), sure(0.2, before=Fraction(1, 100))
+    ('55.0%', '1.3%')
+    """
+    from bcdp.exact import chance_up
+
+    return f"{chance_up(level, before):.1f}%"
+
+
+def measured(value: float, error: float) -> str:
+    """A number to read beside its standard error: as many decimals as show two digits of the error.
+
+    >>> measured(30.46123, 0.0869), measured(0.3772, 0.011), measured(41712.3, 234.0)
+    ('30.461', '0.377', '41,712')
+    """
+    if not (math.isfinite(value) and math.isfinite(error)) or error <= 0:
+        return number(value)
+    return f"{value:,.{max(0, 1 - math.floor(math.log10(error)))}f}"
+
+
+def interval(estimate: Interval) -> str:
+    """An interval to read, as precise as its standard error."""
+    return f"{measured(estimate.low, estimate.se)} to {measured(estimate.high, estimate.se)}"
+
+
+def finer_guesses(levels: Mapping[int, float]) -> str:
+    """By how much finer guesses than those that are covered move their odds, where that was computed.
+
+    >>> finer_guesses({16: 0.2, 64: 0.5})
+    'x1.23 told apart in 16 equal parts, x1.65 in 64'
+    """
+    (first, level), *more = levels.items()
+    return ", ".join(
+        [f"x{odds(level)} told apart in {first} equal parts", *(f"x{odds(other)} in {parts}" for parts, other in more)]
+    )
+
+
+def together(sentences: Iterable[tuple[str, str]]) -> list[str]:
+    """What is said of each feature, once for all of which the same is said.
+
+    >>> together([("smoker", "not asked"), ("age", "of little use"), ("region", "not asked")])
+    ['smoker, region: not asked', 'age: of little use']
+    """
+    groups: dict[str, list[str]] = {}
+    for name, sentence in sentences:
+        groups.setdefault(sentence, []).append(name)
+    return [f"{some(names)}: {sentence}" for sentence, names in groups.items()]
+
+
+def some(names: list[str]) -> str:
+    """The first four names, and how many more there are.
+
+    >>> some(list("abcdef"))
+    'a, b, c, d and 2 more'
+    """
+    return ", ".join(names[:_NAMED]) + f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
+
+
+def missing_note(rules: Mapping[str, str | None]) -> str | None:
+    """A sentence on how missing values were counted, from each feature's title and `rule`; None if none has a rule.
+
+    >>> missing_note({"income": "missing counted as 0", "age": None})
+    'income: missing counted as 0. Devices apply this before they answer: answers do not tell how many were missing.'
+    """
+    told = "; ".join(f"{title}: {rule}" for title, rule in rules.items() if rule is not None)
+    known = "Devices apply this before they answer: answers do not tell how many were missing."
+    return f"{told}. {known}" if told else None

@@ -1,0 +1,88 @@
+"""How often each value of a feature occurs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from bcdp.policy import Policy
+from bcdp.policy.names import CategoryNames
+from bcdp.statistics.interval import Estimate, bounded, on_simplex
+from bcdp.statistics.protocol import Array, Decoder, Goal, Means, Statistic, Weight
+from bcdp.statistics.rows import Row, Section
+from bcdp.statistics.target import Single, Target
+
+Shares = Mapping[Any, Estimate]  # of each value
+
+
+class Frequency(Statistic):
+    """How often each value of categorical or binary features occurs."""
+
+    kind: ClassVar[str] = "frequency"
+    form: ClassVar[str] = "{frequency: [names]}"
+    key: ClassVar[str] = "frequencies"
+    features: CategoryNames = Field(alias="frequency")
+    weight: Weight = 1.0
+
+    def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
+        # the two frequencies of a binary feature are (1 +- mean) / 2, so their errors sum to half of the mean's
+        return ((Single(name), 1.0 if policy.features[name].counts_values else 0.5) for name in self.features)
+
+    def estimate(self, decoder: Decoder, level: float) -> dict[str, Shares]:
+        return {name: _shares(decoder, name, level) for name in self.features}
+
+    @classmethod
+    def document(cls, estimates: Mapping[str, Shares]) -> dict[str, Any]:
+        return {
+            cls.key: {
+                name: {str(value): share.to_dict() for value, share in shares.items()}
+                for name, shares in estimates.items()
+            }
+        }
+
+    @classmethod
+    def sections(cls, policy: Policy, estimates: Mapping[str, Shares]) -> Iterator[Section]:
+        for name, shares in estimates.items():
+            label = policy.features[name].label
+            rows = tuple(
+                Row(str(value), f"{label} = {value}", share, (0.0, 1.0), (name, value), share.answers, share.raw)
+                for value, share in shares.items()
+            )
+            yield Section(label, ("value", "frequency"), rows, "bars", f"{name}, from {rows[0].answers:,} answers")
+
+    def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
+        return [_goal(policy, name, data) for name in self.features]
+
+
+def _shares(decoder: Decoder, name: str, level: float) -> dict[Any, Estimate]:
+    feature, found = decoder.policy.features[name], decoder.decode(Single(name))
+    shares = found if feature.counts_values else found.shares()
+    _, errors, low, high = bounded(shares, 0.0, level)
+    inside = on_simplex(shares.value) if np.all(np.isfinite(shares.value)) else shares.value
+    low, high = np.fmin(low, inside), np.fmax(high, inside)
+    rows = np.column_stack([inside, errors, low, high, shares.value]).tolist()
+    return {
+        category: Estimate(value, se, start, end, found.answers, exact, feature.rule)
+        for category, (value, se, start, end, exact) in zip(feature.categories, rows, strict=True)
+    }
+
+
+def _goal(policy: Policy, name: str, data: Means) -> Goal:
+    def solved(means: Means) -> Array:
+        found = means[Single(name)]
+        shares = found if policy.features[name].counts_values else (1 + np.append(-found, found)) / 2
+        return on_simplex(shares) if np.isfinite(shares).all() else shares
+
+    truth = solved(data)
+    size = len(truth)
+    return Goal(
+        f"frequencies of {name}",
+        lambda estimates: np.array([share.value for share in estimates[name].values()]),
+        solved,
+        truth,
+        np.eye(size) / size,
+        np.full(size, 1 / size),
+    )

@@ -1,0 +1,77 @@
+"""Decoded values become estimates: within their range, with an interval that holds what chance leaves possible.
+
+An interval holds the values from which the estimate is no farther than chance takes it at that value (docs/theory.md,
+section 4.3).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtrit
+
+from bcdp.statistics.decoded import Decoded
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate in own units: `value` lies within its range and its interval, `raw` is the unbiased one behind it.
+
+    The standard error is 0 only where a feature has a single value. With fewer than two answers nothing is known: the
+    interval is the whole range and the standard error infinite. `rule` says how values that are missing were counted,
+    where the policy has a rule for them; how many there were, answers do not tell.
+    """
+
+    value: float
+    se: float
+    low: float
+    high: float
+    answers: int
+    raw: float
+    rule: str | None = None
+
+    def to_dict(self) -> dict[str, float | int | str | None]:
+        """The estimate in plain JSON; what is not finite is null, and a rule is named where there is one."""
+        return {key: value for key, value in finite(vars(self)).items() if key != "rule" or value is not None}
+
+
+def finite(values: dict[str, Any]) -> dict[str, Any]:
+    """The values for JSON: null for numbers that are not finite."""
+    unknown = {name for name, value in values.items() if isinstance(value, float) and not math.isfinite(value)}
+    return {name: None if name in unknown else value for name, value in values.items()}
+
+
+def bounded(found: Decoded, low: float, level: float) -> tuple[Array, Array, Array, Array]:
+    """The values moved into the range from `low` to 1, standard errors, and the ends of the intervals.
+
+    Into the range means nearer to everything there, so that no interval loses anything by it. The standard error is the
+    one at the middle of the interval of one standard error: all answers alike are not certainty.
+    """
+    if np.isnan(found.value).any():
+        return (
+            found.value,
+            np.full_like(found.value, math.inf),
+            np.full_like(found.value, low),
+            np.ones_like(found.value),
+        )
+    value = np.clip(found.value, low, 1.0)
+    degrees = np.full_like(value, math.inf)
+    np.divide(found.variance(value) ** 2, found.doubt, out=degrees, where=found.doubt > 0)
+    width = -np.asarray(stdtrit(degrees, (1 - level) / 2), dtype=np.float64)
+    middle, half = found.near(value, width)
+    errors = np.sqrt(found.variance(np.clip(found.near(value, 1.0)[0], low, 1.0)))
+    return value, errors, np.clip(middle - half, low, value), np.clip(middle + half, value, 1.0)
+
+
+def on_simplex(values: Array) -> Array:
+    """The nearest frequencies that are at least 0 and sum to 1."""
+    falling = np.sort(values)[::-1]
+    excess = (np.cumsum(falling) - 1) / np.arange(1, len(values) + 1)
+    shift = excess[np.flatnonzero(falling > excess)[-1]]
+    return np.asarray(np.maximum(values - shift, 0.0))

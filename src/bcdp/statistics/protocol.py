@@ -1,0 +1,103 @@
+"""What every statistic gives: the words of its task in a policy, its targets, its estimates, its rows.
+
+A new one is a file with a subclass of `Statistic`, and a line in `bcdp.policy.tasks.STATISTICS`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from bcdp.policy import Policy
+from bcdp.policy.checks import Accepts, Number, Record
+from bcdp.statistics.decoded import Decoded
+from bcdp.statistics.rows import Section
+from bcdp.statistics.target import Target
+
+Array = npt.NDArray[np.float64]
+Weight = Annotated[Number, Field(gt=0), Accepts("a finite number above 0")]
+Means = Mapping[Target, Array]  # of each target its numbers in the last axis; a target that nobody told is left out
+
+
+class Decoder(Protocol):
+    """A mechanism's tally as statistics see it: what the answers tell of any target."""
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the plan that was answered."""
+
+    @property
+    def people(self) -> int:
+        """How many reports were counted."""
+
+    def decode(self, target: Target) -> Decoded:
+        """The unbiased values of a target and their variances."""
+
+    def means(self, targets: Collection[Target]) -> Means:
+        """The unbiased values of several targets, shape (size,)."""
+
+    def bootstrap(self, targets: Collection[Target], draws: int) -> Means | None:
+        """The values of several targets in so many tallies drawn again, shape (draws, size); None if that cannot be."""
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """One answer of a statistic, for simulations: the truth in own units, and how a deviation from it is measured."""
+
+    name: str
+    of: Callable[[Any], Array]  # the answer among the statistic's estimates
+    solved: Callable[[Means], Array]  # the answer from the means of the targets, NaN where something was not released
+    truth: Array
+    metric: Array
+    blind: Array  # the answer without data, which stands in where nothing was released
+    guesses: tuple[Array, ...] = ()  # other answers without data: where a mean is small, so is the error of 0
+
+    def error(self, answer: Array) -> float:
+        """The length of the deviation."""
+        beside = (answer if np.isfinite(answer).all() else self.blind) - self.truth
+        return math.sqrt(max(float(beside @ self.metric @ beside), 0.0))
+
+    @property
+    def nothing(self) -> float:
+        """The least error of an answer without data."""
+        return min(map(self.error, (self.blind, *self.guesses)))
+
+
+class Statistic(Record):
+    """One thing to ask for: a task of a policy, which knows its targets, estimates and rows."""
+
+    kind: ClassVar[str]  # the word that names it in a task
+    form: ClassVar[str]  # how a task is written, for whoever wrote it wrongly
+    key: ClassVar[str]  # names its estimates among all of a collection's
+
+    if TYPE_CHECKING:
+        weight: float  # how much it counts beside the others; each statistic has this field, after its own
+
+    @abstractmethod
+    def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
+        """What has to be asked for, and how much its squared error counts; a target may come several times."""
+
+    @abstractmethod
+    def estimate(self, decoder: Decoder, level: float) -> Mapping[Any, Any]:
+        """Its estimates with intervals of the given level, by name."""
+
+    @classmethod
+    @abstractmethod
+    def document(cls, estimates: Mapping[Any, Any]) -> Mapping[str, Any]:
+        """All of a collection's estimates of this statistic in plain JSON, by the keys where they stand."""
+
+    @classmethod
+    @abstractmethod
+    def sections(cls, policy: Policy, estimates: Mapping[Any, Any]) -> Iterator[Section]:
+        """All of a collection's estimates of this statistic as rows to tell."""
+
+    @abstractmethod
+    def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
+        """What simulations compare, from the means of the targets in the data."""

@@ -1,0 +1,77 @@
+"""What an estimate is told as: rows in sections, which every display shows without knowing the statistic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+
+class Number(Protocol):
+    """An estimate of any kind."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def se(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number to tell: `name` as the policy has it, `label` in words, `possible` the range it may have.
+
+    `key` leads to its truth, where that is known: the feature and, for a share, the value. `raw` is the unbiased number
+    behind it, where the two differ.
+    """
+
+    name: str
+    label: str
+    number: Number
+    possible: tuple[float, float]
+    key: tuple[Any, ...] = ()
+    answers: int | None = None
+    raw: float | None = None
+
+    def truth(self, known: Mapping[Any, Any] | None) -> float | None:
+        """Its truth among what is known, None where it is not."""
+        found: Any = known if self.key else None
+        for part in self.key:
+            found = found.get(part) if isinstance(found, Mapping) else None
+        return None if found is None else float(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row in plain JSON; what is not finite is null."""
+        number = {name: _finite(getattr(self.number, name)) for name in ("value", "se", "low", "high")}
+        possible = [_finite(end) for end in self.possible]
+        return {"name": self.name, "label": self.label, **number, "answers": self.answers, "possible": possible}
+
+
+@dataclass(frozen=True)
+class Section:
+    """Rows that belong together: `subject` is what they are about, `heads` name the columns of labels and numbers.
+
+    `drawn` says whether a picture shows numbers on a line each, or shares as bars side by side. `interval` is added to
+    the name of the intervals' column. Remarks stand below; pages, which have the room, begin with the note.
+    """
+
+    subject: str
+    heads: tuple[str, str]
+    rows: tuple[Row, ...]
+    drawn: Literal["points", "bars"] = "points"
+    title: str = ""
+    interval: str = ""
+    remarks: tuple[str, ...] = ()
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The section in plain JSON, for pages in a browser."""
+        return {**vars(self), "rows": [row.to_dict() for row in self.rows]}
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

@@ -1,7 +1,0 @@
-"""The survey mechanism: few questions to each person, asked exactly, chosen by optimal design."""
-
-from bcdp.survey.decoding import information
-from bcdp.survey.limit import LowerBound, lower_bound
-from bcdp.survey.planner import plan_survey
-
-__all__ = ["LowerBound", "information", "lower_bound", "plan_survey"]

@@ -1,0 +1,324 @@
+"""Plans whose form is wrong in one place, each of which no planner writes and no device can execute."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+from make_vectors import BIT, NUMBER, built, categories
+
+from bcdp.exact import TOTAL
+from bcdp.tables import response
+
+Cases = list[dict[str, str]]
+DROPPED = object()
+HUGE = 10**400  # what its digits say, and infinite to whoever reads them as a double
+
+
+def canonical(document: Any) -> str:
+    """The text of a document as plans are written; half a letter is escaped, since no file can hold it."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+def small() -> Any:
+    """A plan of many parts, as short as can be."""
+    correlation = {
+        "kind": "listed",
+        "source": "a sample",
+        "bounds": [["bit", ["kind"], 0.5], ["kind", ["bit", "number"], 0.25]],
+        "laws": [["bit", "kind", [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]]],
+        "rounded": ["number"],
+        "products": [["kind", ["number"], 0.5]],
+    }
+    features = {
+        "bit": {**BIT, "missing": True},
+        "kind": {**categories(3), "missing": "v1"},
+        "number": {**NUMBER, "missing": 0.5},
+    }
+    asked: Any = [
+        (("kind",), (3,), response(3, 0.5)),
+        (("bit", "number"), (3,), response(3, 0.25), [None, None]),
+    ]
+    return json.loads(built(features, asked, [[0], [1]], correlation).text)
+
+
+FEATURES = ("collection", "features")
+EACH = {"kind": "per feature", "source": "a guess", "default": 1.0, "named": {}}
+FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
+    ("another version of the format", ("bcdp",), 2),
+    ("no version of the format", ("bcdp",), DROPPED),
+    ("true for the version", ("bcdp",), True),
+    ("1.0 for the version", ("bcdp",), 1.0),
+    ("text for the version", ("bcdp",), "1"),
+    ("an unknown mechanism", ("mechanism",), "shuffle"),
+    ("no mechanism", ("mechanism",), DROPPED),
+    *((f"no {key}", (key,), DROPPED) for key in ("channels", "collection", "correlation", "certificate", "tables")),
+    *(
+        (f"{key}: null", (key,), None)
+        for key in ("channels", "collection", "correlation", "certificate", "tables", "menus")
+    ),
+    ("a correlation in the collection", ("collection", "correlation"), 0.1),
+    ("a mechanism in the collection", ("collection", "mechanism"), "survey"),
+    ("an unknown key of a feature", (*FEATURES, "bit", "note"), "x"),
+    ("a key that JavaScript knows", (*FEATURES, "bit", "__proto__"), {}),
+    ("an unknown key of a question", ("questions", 0, "note"), "x"),
+    ("an unknown key of a product", ("questions", 1, "note"), "x"),
+    ("an unknown key of a menu", ("menus", 0, "note"), "x"),
+    ("an unknown key of a table", ("tables", 0, "note"), "x"),
+    ("an unknown key of the correlation", ("correlation", "default"), 0.5),
+    ("an unknown key of the certificate", ("certificate", "note"), "x"),
+    ("an unknown key of a claim", ("certificate", "features", "bit", "note"), 0.0),
+    *(
+        (f"the type {kind!r}", (*FEATURES, "bit", "type"), kind)
+        for kind in ("toString", "__proto__", "Binary", None, 1)
+    ),
+    ("a feature that is a list", (*FEATURES, "bit"), []),
+    ("no features", FEATURES, {}),
+    ("an epsilon of 0", ("collection", "epsilon"), 0.0),
+    ("an epsilon one double above 20", ("collection", "epsilon"), float(np.nextafter(20.0, 21.0))),
+    ("true for epsilon", ("collection", "epsilon"), True),
+    ("an epsilon of 400 digits", ("collection", "epsilon"), HUGE),
+    *((f"the label {label!r}", (*FEATURES, "bit", "label"), label) for label in (None, 5, "FILL", "\ud800", ["x"])),
+    *((f"the help {text!r}", (*FEATURES, "bit", "help"), text) for text in (5, "FILL", "\udc00")),
+    *((f"the delta {delta!r}", (*FEATURES, "kind", "delta"), delta) for delta in (None, True, "1", -1.0)),
+    ("a delta of 400 digits", (*FEATURES, "kind", "delta"), HUGE),
+    *(
+        (f"the values {values!r}", (*FEATURES, "kind", "values"), values)
+        for values in (
+            *(None, "abc", ["a", "b", ""], ["a", "b", "FILL"], ["a", "b", None], ["a", "b", ["c"]], ["v1", 1, True]),
+            *(["v1", 0, False], ["v1", 1, "1"], ["v1", True, "true"], ["v1", 1.0, 2], ["v1", 1.5, 2], ["v1", "x"]),
+            *(["v1", 2**53, 2], ["v1", -(2**53), 2], ["v1", "\ud800", 2], ["v1", "v2", "v3", "v4"]),
+        )
+    ),
+    ("three values of a bit", (*FEATURES, "bit", "values"), [True, "x", "y"]),
+    ("one value of a bit", (*FEATURES, "bit", "values"), [True]),
+    ("values of a number", (*FEATURES, "number", "values"), [1, 2]),
+    ("bounds of a bit", (*FEATURES, "bit", "bounds"), [0.0, 1.0]),
+    *((f"missing is {it!r}, of a bit", (*FEATURES, "bit", "missing"), it) for it in ("true", 1.0, 2, "", [True])),
+    *((f"missing is {it!r}, of a kind", (*FEATURES, "kind", "missing"), it) for it in ("v3", 1, "", ["v1"])),
+    *((f"missing is {it!r}, of a number", (*FEATURES, "number", "missing"), it) for it in (13.0, -4, True, "0", [0.5])),
+    *(
+        (f"the bounds {bounds!r}", (*FEATURES, "number", "bounds"), bounds)
+        for bounds in (
+            *([0.5, 0.5], [1.0, 0.0], [0.0], [0.0, 1.0, 2.0], [0, True], ["0", 1], None, {"0": 0, "1": 1}, [None, 1]),
+            [-1e308, 1e308],
+        )
+    ),
+    ("bounds whose half is 0", (*FEATURES, "number"), {"type": "numeric", "bounds": [0.0, 5e-324]}),
+    ("a bound of 400 digits", (*FEATURES, "number", "bounds"), [0, HUGE]),
+    *(
+        (f"the order {order!r}", ("collection", "order"), order)
+        for order in (None, "bit", {}, [], ["bit", "kind", None])
+    ),
+    *(
+        (f"the tasks {tasks!r}", ("collection", "tasks"), tasks)
+        for tasks in (
+            *(None, [], {}, [{}], ["mean"], [{"median": ["bit"]}], [{"mean": ["kind"]}], [{"frequency": ["number"]}]),
+            *([{"mean": []}], [{"mean": "bit"}], [{"mean": ["bit", "bit"]}], [{"mean": ["else"]}], [{"weight": 1.0}]),
+            *([{"mean": ["bit"], "weight": weight}] for weight in (0, -1.0, True, None, "1")),
+            *([{"mean": ["bit"], "frequency": ["bit"]}], [{"mean": ["bit"], "note": "x"}], [{"regression": ["bit"]}]),
+            [{"regression": {"target": "kind", "features": ["bit"]}}],
+            [{"regression": {"target": "bit", "features": ["bit", "kind"]}}],
+            [{"regression": {"target": "bit", "features": []}}],
+            *(
+                [{"regression": {"target": "bit", "features": ["kind"], key: value}}]
+                for key, value in (
+                    ("note", 1),
+                    ("ridge", -1.0),
+                    ("ridge", True),
+                    ("radius", 0),
+                    ("intercept", 1),
+                    ("intercept", None),
+                )
+            ),
+        )
+    ),
+    ("rows of 31-bit words", ("tables", 0), {"family": "response", "levels": 3, "keep": 2**31 - 2**30, "other": 2**29}),
+    ("a table in a form that is not known", ("tables", 0, "family"), "toString"),
+    ("a table that is a list", ("tables", 0), []),
+    ("a table without a weight", ("tables", 0, "other"), DROPPED),
+    ("a weight as a float", ("tables", 0, "keep"), float(2**31)),
+    ("true for a weight", ("tables", 0, "other"), True),
+    ("a weight of 400 digits", ("tables", 0, "keep"), HUGE),
+    ("a response of one level", ("tables", 0), {"family": "response", "levels": 1, "keep": TOTAL, "other": 1}),
+    (
+        "a response of 10,001 levels",
+        ("tables", 2),
+        {"family": "response", "levels": 10_001, "keep": TOTAL - 10_000, "other": 1},
+    ),
+    ("a response that never lies", ("tables", 0), {"family": "response", "levels": 3, "keep": TOTAL, "other": 0}),
+    ("an order that is no power of 2", ("tables", 0), {"family": "hadamard", "levels": 3, "order": 6, "keep": 2**29}),
+    ("an order below the levels", ("tables", 0), {"family": "hadamard", "levels": 3, "order": 2, "keep": 2**30}),
+    ("a bit that lies", ("tables", 0), {"family": "hadamard", "levels": 3, "order": 4, "keep": 2**29 - 1}),
+    ("a bit that never lies", ("tables", 0), {"family": "hadamard", "levels": 3, "order": 4, "keep": 2**30}),
+    *(
+        (f"the weights {rows!r}", ("tables", 2), {"family": "dense", "weights": rows})
+        for rows in ([], [[]], {}, [[TOTAL], []], [[TOTAL], None], [[2**31]], [[TOTAL + 1, -1]], [[float(TOTAL)]])
+    ),
+    ("a question that is a list", ("questions", 0), []),
+    ("a question about nothing", ("questions", 0, "features"), []),
+    ("a feature that is not collected", ("questions", 0, "features"), ["else"]),
+    ("a feature twice in a question", ("questions", 1, "features"), ["bit", "bit"]),
+    (
+        "the kind of a question written out",
+        ("questions", 0),
+        {"features": ["kind"], "levels": [3], "table": 0, "kind": "values"},
+    ),
+    ("categories of a question about values", ("questions", 0, "categories"), []),
+    ("a product without categories", ("questions", 1, "categories"), DROPPED),
+    ("a product with a category too many", ("questions", 1, "categories"), [None, None, None]),
+    ("a category of a bit", ("questions", 1, "categories"), [0, None]),
+    ("a product of two numbers of levels", ("questions", 1, "levels"), [3, 1]),
+    (
+        "the square of a bit",
+        ("questions", 1),
+        {"features": ["bit"], "levels": [3], "table": 1, "kind": "product", "categories": [None]},
+    ),
+    (
+        "a product of three features",
+        ("questions", 1),
+        {
+            "features": ["bit", "number", "kind"],
+            "levels": [3],
+            "table": 1,
+            "kind": "product",
+            "categories": [None, None, 0],
+        },
+    ),
+    (
+        "a category that the feature has not",
+        ("questions", 1),
+        {"features": ["kind", "number"], "levels": [3], "table": 1, "kind": "product", "categories": [3, None]},
+    ),
+    ("one level", ("questions", 1, "levels"), [1]),
+    ("levels as floats", ("questions", 0, "levels"), [3.0]),
+    ("true for a table's number", ("questions", 1, "table"), True),
+    ("a negative table", ("questions", 1, "table"), -1),
+    ("no questions", ("questions",), []),
+    ("no menus", ("menus",), []),
+    ("a menu without questions", ("menus", 0, "questions"), []),
+    ("a negative question", ("menus", 1, "questions"), [-1]),
+    ("a question's number as a float", ("menus", 1, "questions"), [1.0]),
+    *(
+        (f"the kind {kind!r} of correlation", ("correlation", "kind"), kind)
+        for kind in ("prior", None, ["listed"], "toString")
+    ),
+    ("no kind of correlation", ("correlation", "kind"), DROPPED),
+    ("no source", ("correlation", "source"), DROPPED),
+    *((f"the source {source!r}", ("correlation", "source"), source) for source in (None, 5, "\ud800")),
+    *(
+        (f"{key}: null", ("correlation", key), None)
+        for key in ("bounds", "laws", "rounded", "products", "ranges", "odds")
+    ),
+    *(
+        (f"the ranges {cuts!r} of a number", (*FEATURES, "number", "ranges"), cuts)
+        for cuts in (
+            *([], {}, "0", 0.5, [True], ["0"], [None], [0.5, 0.5], [0.5, 0.0], [-3.5], [12.25], [HUGE]),
+            [number / 32 for number in range(32)],
+        )
+    ),
+    ("ranges of a bit", (*FEATURES, "bit", "ranges"), [0.5]),
+    *(
+        (f"{cuts!r} for the ranges", ("correlation", "ranges"), cuts)
+        for cuts in (
+            *([], {}, ["number"], {"number": None}, {"number": []}, {"number": [0.5]}, {"number": "quarters"}),
+            *({"number": [0.4375, 4.375]}, {"number": [0.4375, 4.375, 8.3125, 9.0]}, {"bit": [0.4375, 4.375, 8.3125]}),
+            *(
+                {"number": [8.3125, 4.375, 0.4375]},
+                {"number": [0.4375, 4.375, "8.3125"]},
+                {"number": [0.4375, 4.375, 8.3125], "else": [1]},
+            ),
+        )
+    ),
+    *(
+        (f"the bound {row!r}", ("correlation", "bounds", 0), row)
+        for row in (
+            *(
+                [],
+                ["bit", ["kind"]],
+                ["bit", ["kind"], 0.5, 0.5],
+                [1, ["kind"], 0.5],
+                ["bit", "kind", 0.5],
+                ["bit", [1], 0.5],
+            ),
+            *(["bit", ["kind"], q] for q in (-0.5, True, None, "0.5", float(np.nextafter(1.0, 2.0)))),
+            *(["kind", ["number", "bit"], 0.25], ["kind", ["bit", "number", "bit"], 0.5]),
+        )
+    ),
+    *(
+        (f"the odds {rows!r}", ("correlation", "odds"), rows)
+        for rows in (
+            *({"default": 2.0}, 2.0, [2.0], [["bit", ["kind"]]], [["bit", "kind", 2.0]], [["bit", [1], 2.0]]),
+            *(
+                [["bit", ["kind"], most]]
+                for most in (0.5, float(np.nextafter(1.0, 0.0)), 0, -2.0, True, None, "2", [2.0], HUGE)
+            ),
+            *([["bit", ["kind"], most]] for most in (float("nan"), float("inf"))),
+            [["kind", ["bit", "number"], 2.0], ["kind", ["number", "bit"], 2.0]],
+        )
+    ),
+    *(
+        (f"{stated!r} for the odds of each feature", ("correlation",), {**EACH, "odds": stated})
+        for stated in (
+            *({}, [], None, 2.0, {"kind": 2.0}, {"default": 2.0, "rest": 2.0}, {"named": []}, {"named": None}),
+            *({"default": most} for most in (0.5, True, None, "2", HUGE, float("nan"), float("inf"))),
+            *({"named": {"bit": most}} for most in (float(np.nextafter(1.0, 0.0)), False, None, [2.0], {}, HUGE)),
+        )
+    ),
+    *(
+        (f"the law {row!r}", ("correlation", "laws", 0), row)
+        for row in (
+            *(["bit", "number", [[0.5, 0.5]]], ["bit", "kind", [[0.5, 0.5]]], ["kind", "kind", [[0.5, 0.25, 0.25]]]),
+            *(["bit", "kind", []], ["bit", "kind", [[]]], ["bit", "kind", [[0.5, 0.5, 0.0], [1.0]]], ["bit", "kind"]),
+            *(
+                ["bit", ["kind"], [[0.5, 0.25, 0.25]]],
+                ["bit", "kind", [[1.5, -0.25, -0.25]]],
+                ["bit", "kind", [[True, 0, 0]]],
+            ),
+            *(
+                ["bit", "kind", [[0.5, 0.25, 0.25 + 2.0**-30 + 2.0**-50]]],
+                ["bit", "kind", [[0.5, 0.25, 0.25 - 2.0**-29]]],
+            ),
+        )
+    ),
+    *(
+        (f"rounded: {names!r}", ("correlation", "rounded"), names)
+        for names in (["bit"], ["number", "bit"], [1], "number", {})
+    ),
+    *((f"the objective {it!r}", ("certificate", "objective"), it) for it in ("low", True, [], 2)),
+    ("an objective of 400 digits", ("certificate", "objective"), HUGE),
+    ("no optimality gap", ("certificate", "optimality_gap"), DROPPED),
+    ("a whole number as a claim", ("certificate", "features", "bit", "c"), 20),
+    ("text as a claim", ("certificate", "features", "bit", "c"), "20"),
+    ("a negative claim", ("certificate", "epsilon"), -1.0),
+    ("no claim at all", ("certificate", "epsilon"), None),
+    ("more is claimed than was asked", ("certificate", "epsilon"), 20.5),
+    (
+        "a claim about a feature that is not collected",
+        ("certificate", "features", "else"),
+        {"asked": 1.0, "c": 0.0, "certified": 0.0},
+    ),
+    ("something that was asked less than claimed", ("certificate", "features", "bit", "certified"), 20.5),
+]
+
+
+def forms() -> Cases:
+    """One part changed of a plan that is right: in form no planner writes it, and no device can execute it."""
+    plan = small()
+    cases: Cases = []
+    for why, path, value in FORMS:
+        document = json.loads(canonical(plan))
+        place = document
+        for step in path[:-1]:
+            place = place[step]
+        if value is DROPPED:
+            del place[path[-1]]
+        elif isinstance(place, list) and path[-1] == len(place):
+            place.append(value)
+        else:
+            place[path[-1]] = value
+        cases.append({"why": why, "plan": canonical(document)})
+    return cases
