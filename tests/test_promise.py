@@ -20,7 +20,7 @@ from bcdp.exact import TOTAL
 from bcdp.plan import certify
 from bcdp.present.promise import NOTHING_ASSUMED, operator_says, promise_of_all, promises, quoted
 from bcdp.present.report import write_report
-from bcdp.present.words import odds, sure
+from bcdp.present.words import odds, posterior_at_most
 from bcdp.tables import binary
 from helpers import exact_q, listed, random_document, random_prior, sizes_of
 from test_web_device import node
@@ -230,7 +230,7 @@ def test_the_terminal(lying: tuple[Plan, str], tmp_path: Path, capsys: pytest.Ca
         assert said[command].replace("at q = 1", "").count("q = 1") == (command == "verify")
     assert operator_says(plan) in said["verify"]
     assert f"x{odds(0.2)}  " in said["verify"]
-    assert sure(1.2) in said["verify"]
+    assert posterior_at_most(1.2) in said["verify"]
     assert "secret: if the other answers move by at most q = 5 percentage points with it" in said["plan"]
     assert main(["verify", file, "--json"]) == 0
     features = json.loads(capsys.readouterr().out)["features"]

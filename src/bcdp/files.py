@@ -73,7 +73,7 @@ def read_text(path: Path, accepted: str) -> str:
 
 
 @contextmanager
-def told_of(path: Path, rows: int = 0) -> Iterator[None]:
+def naming_file(path: Path, rows: int = 0) -> Iterator[None]:
     """Names the file in errors about its contents, and the record, of which so many rows stand before the table's."""
     try:
         yield

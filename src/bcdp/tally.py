@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.errors import InputError, expect, refuse
-from bcdp.files import read_text, told_of
+from bcdp.files import naming_file, read_text
 from bcdp.plan import A_PLAN, PLAN_KEY, Plan, mechanism_of
 from bcdp.statistics import Decoder
 
@@ -91,7 +91,7 @@ class Tally:
             document = json.loads(text)
         except (ValueError, RecursionError):
             raise InputError(f"{path}: cannot be read (it is not JSON); accepted: {accepted}") from None
-        with told_of(Path(path)):
+        with naming_file(Path(path)):
             return Tally.from_dict(document, plan)
 
     @staticmethod

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from bcdp.correlation import FinitePrior, correlation_of
 from bcdp.errors import InputError, refuse
-from bcdp.files import read_batches, told_of
+from bcdp.files import naming_file, read_batches
 from bcdp.plan import Plan
 from bcdp.policy import Policy
 from bcdp.policy.encoding import arrow_types, as_arrow, encode, range_of
@@ -154,7 +154,7 @@ def population_from_file(plan: Plan, path: Path) -> Population:
     [0.75, 0.25]
     """
     batches = list(read_batches(path, arrow_types(plan.policy)))
-    with told_of(path):
+    with naming_file(path):
         return population_from_records(plan, [pa.Table.from_batches(batches)] if batches else [])
 
 

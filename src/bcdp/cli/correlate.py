@@ -113,7 +113,7 @@ def _estimated(
     from bcdp.correlation.pilot import odds_guide
     from bcdp.correlation.private_sample import correlation_from_wave
     from bcdp.errors import refuse
-    from bcdp.files import told_of
+    from bcdp.files import naming_file
     from bcdp.plan import Plan
     from bcdp.policy import Policy
     from bcdp.policy.encoding import unusual
@@ -122,7 +122,7 @@ def _estimated(
     if policy.suffix != ".json":
         stated = Policy.load(policy)
         sample = read_pilot(data, stated)
-        with told_of(data):
+        with naming_file(data):
             found = estimate_correlation(stated, sample, confidence, model, data.name)
         remark(*told_unusual(stated, unusual(stated, sample), len(sample)))
         return stated, found, odds_guide(stated, sample)

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bcdp.errors import refuse
-from bcdp.present.words import finer_guesses, number, odds, sure
+from bcdp.present.words import finer_guesses, number, odds, posterior_at_most
 
 if TYPE_CHECKING:
     from bcdp.plan import Plan
@@ -80,7 +80,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
 def promise_cells(promise: Promise) -> list[str]:
     """The cells of `PROMISE_COLUMNS`."""
     twice = "-" if promise.twice is None else f"x{odds(promise.twice)}"
-    return [f"x{odds(promise.level)}", sure(promise.level), twice, f"x{odds(promise.nothing)}"]
+    return [f"x{odds(promise.level)}", posterior_at_most(promise.level), twice, f"x{odds(promise.nothing)}"]
 
 
 def check_output(option: str, path: Path | None, *inputs: Path | None, ending: str | tuple[str, ...] = "") -> None:

@@ -24,7 +24,7 @@ from bcdp.cli.output import (
 )
 from bcdp.cli.records import told_lacking
 from bcdp.errors import refuse
-from bcdp.present.words import number, odds, some, sure, together
+from bcdp.present.words import number, odds, posterior_at_most, some, together
 
 if TYPE_CHECKING:
     from bcdp.audit.exact import Finer
@@ -228,7 +228,7 @@ def _show(made: Plan, document: dict[str, Any], promised: dict[str, Promise], ou
         "What a report tells",
         table(["feature", "delta asked", "certified", *PROMISE_COLUMNS, "c"], _rows(guarantees)),
         f"the whole record: epsilon {used:.4g}{f' of the {allowed:g} allowed' * (used < 0.999 * allowed)}, "
-        f"odds x{odds(used)}, 50% becomes at most {sure(used)}, nothing assumed",
+        f"odds x{odds(used)}, 50% becomes at most {posterior_at_most(used)}, nothing assumed",
         "",
         "The condition of odds",
         *conditions(promised),

@@ -42,7 +42,7 @@ def simulate(
     from bcdp.compare import write_csv
     from bcdp.compare.simulation import CURVES
     from bcdp.compare.simulation import simulate as run
-    from bcdp.files import read_batches, told_of
+    from bcdp.files import naming_file, read_batches
     from bcdp.policy import Policy
     from bcdp.policy.encoding import arrow_types, unusual
     from bcdp.present.pictures import draw_simulation
@@ -57,7 +57,7 @@ def simulate(
     check_output("--output", table_file, policy, data)  # told before the work, not after it
     check_output("--output", picture_file, policy, data)
     started = time.monotonic()
-    with progress("simulate", total=1.0) as advance, told_of(data):
+    with progress("simulate", total=1.0) as advance, naming_file(data):
         rows = run(stated, people, users, trials, workers=os.cpu_count() or 1, advance=advance)
     remark(*told_unusual(stated, unusual(stated, people), len(people)))
     write_csv(rows, table_file)

@@ -80,14 +80,14 @@ def _survey(plan: Plan) -> dict[str, float]:
 def _cascade(policy: Policy, c: Array) -> dict[str, float]:
     """What the channels add to what chance leaves when everybody is asked openly: the two are independent."""
     noise = np.nan_to_num(least_variances(open_channels(c), len(c)), nan=math.inf)
-    errors = {name: openly(feature) for name, feature in policy.features.items()}
+    errors = {name: error_without_privacy(feature) for name, feature in policy.features.items()}
     for name, error in zip(coordinates(policy), noise, strict=True):
         scale = 0.25 if policy.features[name].counts_values else 1.0  # indicators count on the [0, 1] scale
         errors[name] += float(error) * scale
     return errors
 
 
-def openly(feature: Feature) -> float:
+def error_without_privacy(feature: Feature) -> float:
     """n times the largest squared error without any protection, as `Errors` counts it."""
     return 1 - 1 / len(feature.categories) if feature.counts_values else 1.0
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from bcdp.device import privatize
 from bcdp.errors import IncompleteError, InputError
-from bcdp.files import read_batches, told_of, written_whole
+from bcdp.files import naming_file, read_batches, written_whole
 from bcdp.plan import Plan
 from bcdp.policy.encoding import arrow_types, as_arrow, incomplete, lacking, unusual
 from bcdp.tally import Tally
@@ -110,7 +110,7 @@ def _reports(
     plan: Plan, data: Path, key: bytes | None, id_column: str | None, numbered: tuple[int, pa.RecordBatch]
 ) -> tuple[pa.Table, Counter[tuple[str, str]]]:
     rows, table = numbered[0], as_arrow(numbered[1])
-    with told_of(data, rows):
+    with naming_file(data, rows):
         return privatize(plan, table, key, id_column), unusual(plan.policy, table)
 
 
@@ -125,7 +125,7 @@ def tally_files(plan: Plan, paths: Sequence[Path], advance: Callable[[float], No
             counted = counted + Tally.load(path, plan)
             continue
         for batch in read_batches(path):
-            with told_of(path):
+            with naming_file(path):
                 counted.add(batch)
             advance(len(batch))
     return counted

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from bcdp.correlation import Correlation, Stronger
 from bcdp.plan import Certified, Plan, Within, certify, certify_menu
 from bcdp.plan.certificate import cascade_bounds, menu_bounds
-from bcdp.present.words import odds, sure, together
+from bcdp.present.words import odds, posterior_at_most, together
 
 NOTHING_ASSUMED = "with nothing assumed, however the answers are related"
 MEANING = (
@@ -43,7 +43,7 @@ class Promise:
     @property
     def told(self) -> str:
         """The promise as odds and as a guess."""
-        return f"at most {odds(self.level)} times (a guess at 50% becomes at most {sure(self.level)})"
+        return f"at most {odds(self.level)} times (a guess at 50% becomes at most {posterior_at_most(self.level)})"
 
     @property
     def left(self) -> str:

@@ -44,10 +44,10 @@ def odds(level: float) -> str:
     return f"{factor:,.2f}" if factor < math.inf else "any"
 
 
-def sure(level: float, before: Fraction = Fraction(1, 2)) -> str:
+def posterior_at_most(level: float, before: Fraction = Fraction(1, 2)) -> str:
     """How probable a guess of some probability can become under a level, rounded up to a tenth of a percent.
 
-    >>> sure(0.2), sure(0.2, before=Fraction(1, 100))
+    >>> posterior_at_most(0.2), posterior_at_most(0.2, before=Fraction(1, 100))
     ('55.0%', '1.3%')
     """
     from bcdp.exact import chance_up

@@ -36,7 +36,7 @@ class Target(Protocol):
     def of(self, policy: Policy, codes: Codes) -> Array:
         """Its numbers for each record, shape (records, size)."""
 
-    def told_by(self, question: Question) -> bool:
+    def answered_by(self, question: Question) -> bool:
         """Whether the answers to a question tell it."""
 
     def at(self, policy: Policy, question: Question) -> Array:
@@ -63,7 +63,7 @@ class Single:
             return np.asarray(own[:, None] == np.arange(self.size(policy)), dtype=np.float64)
         return feature.worth(own)[:, None]
 
-    def told_by(self, question: Question) -> bool:
+    def answered_by(self, question: Question) -> bool:
         return question.kind == "values" and self.feature in question.features
 
     def at(self, policy: Policy, question: Question) -> Array:
@@ -86,7 +86,7 @@ class Product:
     def of(self, policy: Policy, codes: Codes) -> Array:
         return product_of(policy, self.features, self.categories, codes)[:, None]
 
-    def told_by(self, question: Question) -> bool:
+    def answered_by(self, question: Question) -> bool:
         return (question.kind, question.features, question.categories) == ("product", self.features, self.categories)
 
     def at(self, policy: Policy, question: Question) -> Array:

@@ -103,7 +103,7 @@ class Ways:
         """The ways in which a target is asked for; none if it is not."""
         found: dict[Reading, Way] = {}
         for menu, axis, question in self._asking[target.features[0]]:
-            if target.told_by(question):
+            if target.answered_by(question):
                 reading = self._reading(target, question)
                 found.setdefault(reading, Way(reading, [])).places.append((menu, axis))
         return list(found.values())

@@ -15,7 +15,7 @@ from bcdp.present.pictures import told_figure
 from bcdp.present.promise import MEANING, Promise, operator_says, promise_of_all
 from bcdp.present.promise import promises as promises_of
 from bcdp.present.report.html import Html, bold, code, joined, listing, paragraph, picture, section, table
-from bcdp.present.words import finer_guesses, number, odds, sure
+from bcdp.present.words import finer_guesses, number, odds, posterior_at_most
 
 BROKEN = joined(
     [
@@ -82,8 +82,8 @@ def promises(plan: Plan) -> Html:
             f"Take “{label}”. {promise.condition[0].upper()}{promise.condition[1:]}, whoever sees a person's report, "
             f"and knows how people in general are, can multiply the odds of a guess about it by at most "
             f"{odds(promise.level)}: "
-            f"a guess that was right with probability 50% becomes right with at most {sure(promise.level)}. That "
-            "counts what the answers about other features give away."
+            f"a guess that was right with probability 50% becomes right with at most "
+            f"{posterior_at_most(promise.level)}. That counts what the answers about other features give away."
         ),
         table(
             ["feature", "δ asked", "δ certified", "odds move by at most", "50% becomes at most",
@@ -102,7 +102,7 @@ def promises(plan: Plan) -> Html:
 
 def _cells(promise: Promise) -> list[str]:
     twice = "-" if promise.twice is None else f"× {odds(promise.twice)}"
-    return [f"× {odds(promise.level)}", sure(promise.level), promise.condition, twice,
+    return [f"× {odds(promise.level)}", posterior_at_most(promise.level), promise.condition, twice,
             f"× {odds(promise.nothing)}"]  # fmt: skip
 
 
@@ -170,7 +170,8 @@ def adversary(plan: Plan) -> Html:
     label, promise = _strictest(plan)
     cannot = [
         f"Read “{label}” off a report: a guess about it that was right with probability 50% becomes right "
-        f"with at most {sure(promise.level)}, one of 1% with at most {sure(promise.level, Fraction(1, 100))}, "
+        f"with at most {posterior_at_most(promise.level)}, one of 1% with at most "
+        f"{posterior_at_most(promise.level, Fraction(1, 100))}, "
         f"{promise.condition}.",
         "Learn more by asking the same device again: it keeps its first answer and repeats it.",
         "Learn anything from which question a device was asked: chance alone decides that.",

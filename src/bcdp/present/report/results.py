@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from bcdp.compare import Row as Simulated
-from bcdp.compare.baselines import NO_REGRESSION, Errors, openly, standard_error
+from bcdp.compare.baselines import NO_REGRESSION, Errors, error_without_privacy, standard_error
 from bcdp.compare.simulation import PAPER, SURVEY, UNIFORM
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan
@@ -60,7 +60,7 @@ def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Se
     """The errors to expect and, where collections were simulated, those that were seen."""
     rows = []
     for name, error in errors.items():
-        kinds = (openly(plan.policy.features[name]), error.plan, error.uniform, error.paper)
+        kinds = (error_without_privacy(plan.policy.features[name]), error.plan, error.uniform, error.paper)
         each = [standard_error(plan.policy, name, e, users) for e in kinds]
         times = [f"× {number(e / error.plan, 2)}" for e in (error.uniform, error.paper)]
         if 0 < error.plan < math.inf:
