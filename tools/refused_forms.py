@@ -138,6 +138,12 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
             *([{"mean": []}], [{"mean": "bit"}], [{"mean": ["bit", "bit"]}], [{"mean": ["else"]}], [{"weight": 1.0}]),
             *([{"mean": ["bit"], "weight": weight}] for weight in (0, -1.0, True, None, "1")),
             *([{"mean": ["bit"], "frequency": ["bit"]}], [{"mean": ["bit"], "note": "x"}], [{"regression": ["bit"]}]),
+            *(
+                [{"table": names}]
+                for names in (["bit"], ["bit", "bit"], ["bit", "kind", "number"], ["bit", "else"], "bit")
+            ),
+            *([{"mean": ["bit"], "by": name}] for name in ("bit", "else", ["kind"], None)),
+            *([{"frequency": ["bit"], "by": "kind"}], [{"table": ["bit", "kind"], "by": "kind"}], [{"by": "kind"}]),
             [{"regression": {"target": "kind", "features": ["bit"]}}],
             [{"regression": {"target": "bit", "features": ["bit", "kind"]}}],
             [{"regression": {"target": "bit", "features": []}}],

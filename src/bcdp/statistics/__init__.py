@@ -1,5 +1,6 @@
 """One file for each thing that can be asked for: the words of its task, its targets, its estimates, its rows."""
 
+from bcdp.statistics.cells import Interaction, Steps
 from bcdp.statistics.decoded import Decoded
 from bcdp.statistics.interval import Estimate, on_simplex
 from bcdp.statistics.protocol import Decoder, Goal, Means, Statistic
@@ -11,12 +12,14 @@ __all__ = [
     "Decoder",
     "Estimate",
     "Goal",
+    "Interaction",
     "Means",
     "Product",
     "Row",
     "Section",
     "Single",
     "Statistic",
+    "Steps",
     "Target",
     "on_simplex",
 ]

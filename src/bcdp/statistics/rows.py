@@ -55,18 +55,20 @@ class Row:
 class Section:
     """Rows that belong together: `subject` is what they are about, `heads` name the columns of labels and numbers.
 
-    `drawn` says whether a picture shows numbers on a line each, or shares as bars side by side. `interval` is added to
+    `drawn` says how a picture shows them: numbers on a line each, shares as bars side by side, the cells of a `grid` of
+    the values named, row by row, or numbers as dots on one common line. `interval` is added to
     the name of the intervals' column. Remarks stand below; pages, which have the room, begin with the note.
     """
 
     subject: str
     heads: tuple[str, str]
     rows: tuple[Row, ...]
-    drawn: Literal["points", "bars"] = "points"
+    drawn: Literal["points", "bars", "grid", "dots"] = "points"
     title: str = ""
     interval: str = ""
     remarks: tuple[str, ...] = ()
     note: str = ""
+    grid: tuple[tuple[Any, ...], tuple[Any, ...]] = ((), ())
 
     def to_dict(self) -> dict[str, Any]:
         """The section in plain JSON, for pages in a browser."""

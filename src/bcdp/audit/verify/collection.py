@@ -149,14 +149,19 @@ def _values(path: str, kind: str, stated: Any) -> tuple[Any, ...]:
 def _check_task(path: str, stated: Any, features: Mapping[str, Feature]) -> None:
     numbers = [name for name, feature in features.items() if feature.kind != "categorical"]
     categories = [name for name, feature in features.items() if feature.kind != "numeric"]
-    kind = next((key for key in ("mean", "frequency", "regression") if key in mapping(path, stated)), "mean")
-    mapping(path, stated, (kind,), ("weight",))
+    kind = next((key for key in ("mean", "frequency", "table", "regression") if key in mapping(path, stated)), "mean")
+    mapping(path, stated, (kind,), ("weight", "by") if kind == "mean" else ("weight",))
     if not number(f"{path}.weight", stated.get("weight", 1.0)) > 0:
         raise refuse(f"{path}.weight", stated["weight"], "a number above 0")
     if kind == "regression":
         _check_regression(f"{path}.regression", stated["regression"], numbers, features)
+    elif kind == "table":
+        if len(names(f"{path}.table", stated["table"], features, 2)) > 2:
+            raise refuse(f"{path}.table", stated["table"], "two features")
     else:
-        names(f"{path}.{kind}", stated[kind], numbers if kind == "mean" else categories)
+        named = names(f"{path}.{kind}", stated[kind], numbers if kind == "mean" else categories)
+        if "by" in stated:
+            names(f"{path}.by", [stated["by"]], [name for name in features if name not in named])
 
 
 def _check_regression(path: str, stated: Any, numbers: list[str], features: Mapping[str, Feature]) -> None:

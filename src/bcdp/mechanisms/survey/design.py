@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.mechanisms.survey.pricing import Market
-from bcdp.mechanisms.survey.profiles import FeatureClass, Profile, Question, information
+from bcdp.mechanisms.survey.profiles import FeatureClass, Profile, information
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -50,7 +50,7 @@ def design(
     market = Market(joinable, total, groups) if joinable else None
     sizes = np.array([len(c.members) for c in classes])
     weights = np.array([c.weight for c in classes])
-    profiles: list[Profile] = [(Question((j,), c.alone),) for j, c in enumerate(classes)]
+    profiles: list[Profile] = [c.first(j) for j, c in enumerate(classes)]
     told = np.array([information(classes, profile) for profile in profiles])
     tolerance = 1e-2  # of the search for menus: coarse while there is much to gain
     for round_number in range(_ROUNDS):
@@ -71,7 +71,12 @@ def design(
         told = np.concatenate([told, gains[useful]])
     kept, probabilities = _tidy(told, sizes, weights)
     objective, prices = _objective(told[kept], sizes, weights, probabilities)
-    bound = float((told[: len(classes)] @ prices).max())  # of the single questions
+    bound = float((told[: len(classes)] @ prices).max())  # of the first questions
+    if any(
+        c.pair for c in classes
+    ):  # what two features have together is asked by shapes: the gap speaks of those found
+        found = [*told, *(information(classes, profile) for profile in further(prices, objective))]
+        bound = float((np.array(found) @ prices).max())
     if market is not None:
         bound = max(bound, market.bound(prices[: len(joinable)], tolerance=2e-5))
     return Design(tuple(profiles[i] for i in kept), probabilities, objective, bound / objective)

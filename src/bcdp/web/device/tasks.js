@@ -2,7 +2,7 @@
 
 import { keys, list, namesAmong, refuse } from "./checks.js";
 
-const KINDS = ["mean", "frequency", "regression"];
+const KINDS = ["mean", "frequency", "table", "regression"];
 
 /** Refuses tasks that do not fit the features. */
 export function checkTasks(tasks, features) {
@@ -12,11 +12,19 @@ export function checkTasks(tasks, features) {
   list("collection.tasks", tasks, 1).forEach((task, number) => {
     const path = `collection.tasks.${number}`;
     const kind = KINDS.find((key) => Object.hasOwn(Object(task), key)) ?? KINDS[0];
-    keys(path, task, [kind], ["weight"]);
+    keys(path, task, [kind], kind === "mean" ? ["weight", "by"] : ["weight"]);
     if ("weight" in task) checkNumber(`${path}.weight`, task.weight, (weight) => weight > 0);
     if (kind === "regression") checkRegression(`${path}.regression`, task.regression, numbers, [...features.keys()]);
+    else if (kind === "table") checkTable(`${path}.table`, task.table, [...features.keys()]);
     else namesAmong(`${path}.${kind}`, task[kind], kind === "mean" ? numbers : categories);
+    if ("by" in task) {
+      namesAmong(`${path}.by`, [task.by], [...features.keys()].filter((name) => !task.mean.includes(name))); // prettier-ignore
+    }
   });
+}
+
+function checkTable(path, table, names) {
+  if (namesAmong(path, table, names).length !== 2) throw refuse(path, table, "two features");
 }
 
 function checkRegression(path, regression, numbers, names) {

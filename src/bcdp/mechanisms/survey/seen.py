@@ -1,0 +1,37 @@
+"""How a survey's questions see numbers of which a sample knows no more than their rounding (docs/theory.md, 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from bcdp.correlation import Correlation, unrounded_odds
+from bcdp.statistics import Steps, Target
+
+
+@dataclass(frozen=True)
+class _SeenInSteps:
+    """What is known of how features go together, where numbers that were seen rounded enter in steps.
+
+    Then `q` holds if it knows their cuts, and odds do not (docs/theory.md, 4.5).
+    """
+
+    model: Correlation
+    unknown: frozenset[str]  # numbers whose cuts it does not know
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+    def q(self, feature: str, others: Collection[str]) -> float:
+        return self.model.q(feature, others) if self.unknown.isdisjoint(others) else 1.0
+
+    def odds(self, feature: str, others: Collection[str]) -> float:
+        return unrounded_odds(self.model, feature, others)
+
+
+def as_seen(correlation: Correlation, targets: Iterable[Target]) -> Correlation:
+    """The model as the questions of a survey see it."""
+    steps = [target for target in targets if isinstance(target, Steps) and target.feature in correlation.rounded]
+    unknown = frozenset(t.feature for t in steps if not set(t.cuts) <= set(correlation.cuts.get(t.feature, ())))
+    return _SeenInSteps(correlation, unknown) if steps else correlation
