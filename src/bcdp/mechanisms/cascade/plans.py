@@ -14,6 +14,7 @@ from bcdp.correlation import Correlation, unrounded_q
 from bcdp.errors import refuse
 from bcdp.mechanisms.cascade.allocation import budgets
 from bcdp.mechanisms.cascade.bits import RESOLUTION
+from bcdp.mechanisms.cascade.certificate import bounds, check_form, levels
 from bcdp.mechanisms.cascade.checks import check_records
 from bcdp.mechanisms.cascade.mechanism import (
     OpenChannel,
@@ -27,6 +28,8 @@ from bcdp.plan import Plan, collection_of
 from bcdp.policy import Policy
 from bcdp.randomness import KeyedDraws, RecordWords
 from bcdp.tally import Tally
+
+__all__ = ["bounds", "check_form", "description", "levels", "make_plan", "release", "report_schema", "tally"]
 
 Array = npt.NDArray[np.float64]
 
@@ -59,6 +62,11 @@ def make_plan(policy: Policy, correlation: Correlation, progress: Callable[[str]
         ],
     }
     return Plan.certified(document, lambda draft: (objective, None))
+
+
+def description(plan: Plan) -> str:
+    """What a device does, and what leaves it."""
+    return "Each device sends its record with noise of its own, one number for each feature. Nothing else leaves it."
 
 
 def plan_channels(plan: Plan) -> list[OpenChannel]:

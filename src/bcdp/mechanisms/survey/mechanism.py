@@ -8,13 +8,34 @@ from typing import Any
 import numpy.typing as npt
 import pyarrow as pa
 
+from bcdp.correlation import Correlation
 from bcdp.mechanisms.survey.answering import answers
 from bcdp.mechanisms.survey.planner import plan_survey as make_plan
 from bcdp.mechanisms.survey.tally import SurveyTally
-from bcdp.plan import Plan
+from bcdp.plan import Certified, Plan, Within, certify_menu
+from bcdp.plan.certificate import menu_bounds
+from bcdp.plan.form import check_questions as check_form
 from bcdp.randomness import RecordWords
 
-__all__ = ["make_plan", "release", "report_schema", "tally"]
+__all__ = ["bounds", "check_form", "description", "levels", "make_plan", "release", "report_schema", "tally"]
+
+
+def levels(plan: Plan, correlation: Correlation) -> list[Certified]:
+    """The levels of the answers to each menu."""
+    return [certify_menu(plan, menu, correlation) for menu in plan.menus]
+
+
+def bounds(plan: Plan, correlation: Correlation) -> list[dict[str, Within]]:
+    """For each menu and feature, how far what the menu asks about the others may move with it."""
+    return [menu_bounds(plan, menu, correlation) for menu in plan.menus]
+
+
+def description(plan: Plan) -> str:
+    """What a device does, and what leaves it."""
+    return (
+        f"Each device draws one of {len(plan.menus)} menus of questions by chance, answers it through a public table "
+        "of random choices and sends two small numbers. Nothing else leaves the device."
+    )
 
 
 def report_schema(plan: Plan) -> pa.Schema:
