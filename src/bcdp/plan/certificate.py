@@ -1,8 +1,9 @@
 """What a plan's integer tables protect: `epsilon`, `c` and `delta`, recomputed from nothing but the plan.
 
 What a device draws does not depend on the record, so every level is the largest over what it may draw (docs/theory.md,
-Lemma 4); given the menu it is the exact worst case over all priors within q and odds (Theorems 4, 6, 8 and 9). Levels
-are logarithms of exact rationals, rounded up.
+Theorem 2). Given the menu, the level of a feature is the exact worst case over all priors within q (Theorems 3 and 4),
+between ranges of a number (Theorem 6), and within odds (Theorems 8 and 9). Levels are logarithms of exact rationals,
+rounded up.
 """
 
 from __future__ import annotations

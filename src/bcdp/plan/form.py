@@ -37,9 +37,7 @@ def check_form(plan: Plan) -> None:
 
 
 def check_questions(plan: Plan) -> None:
-    """The form of a survey: its questions and menus."""
-    if plan.channels or not plan.menus:
-        raise refuse("menus", len(plan.menus), "at least one menu and no channels in a survey plan")
+    """Questions fit the features and tables that they name, menus the questions."""
     for number, question in enumerate(plan.questions):
         _check_question(plan, f"questions.{number}", question)
     _check_menus(plan)

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from bcdp.plan.worst import Within
     from bcdp.policy import Policy
     from bcdp.randomness import RecordWords
+    from bcdp.statistics import Target
     from bcdp.tally import Tally
 
-MECHANISMS = {"survey": "bcdp.mechanisms.survey.mechanism", "cascade": "bcdp.mechanisms.cascade.plans"}
+MECHANISMS = {"survey": "bcdp.mechanisms.survey.verbs", "cascade": "bcdp.mechanisms.cascade.verbs"}
 
 
 class Mechanism(Protocol):
@@ -43,6 +44,9 @@ class Mechanism(Protocol):
 
     def description(self, plan: Plan) -> str:
         """Two sentences for a person: what a device does, and what leaves it."""
+
+    def largest_errors(self, plan: Plan) -> dict[Target, float]:
+        """For each feature, n times its squared error in the worst population; infinite if it is not asked."""
 
     def report_schema(self, plan: Plan) -> pa.Schema:
         """The columns of a report."""

@@ -1,8 +1,8 @@
 """What the channels of a cascade protect, and the form that they must have.
 
 A channel's answer depends on the record through one bit that is kept with weight `keep` out of 2^32, so it moves the
-odds between two records by at most keep / (2^32 - keep), and channels are drawn independently: ratios multiply. What
-others tell of a feature is bounded as between questions of a menu (docs/theory.md, section 3 and Theorem 4).
+odds between two records by at most keep / (2^32 - keep), and channels are drawn independently: ratios multiply
+(docs/theory.md, Proposition 6). What the others tell of a feature is bounded by Theorems 1 and 8.
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ from bcdp.correlation import Correlation, unrounded_q
 from bcdp.errors import refuse
 from bcdp.mechanisms.cascade.allocation import budgets
 from bcdp.mechanisms.cascade.bits import RESOLUTION
-from bcdp.mechanisms.cascade.certificate import bounds, check_form, levels
 from bcdp.mechanisms.cascade.checks import check_records
 from bcdp.mechanisms.cascade.mechanism import (
     OpenChannel,
@@ -27,9 +26,6 @@ from bcdp.mechanisms.cascade.mechanism import (
 from bcdp.plan import Plan, collection_of
 from bcdp.policy import Policy
 from bcdp.randomness import KeyedDraws, RecordWords
-from bcdp.tally import Tally
-
-__all__ = ["bounds", "check_form", "description", "levels", "make_plan", "release", "report_schema", "tally"]
 
 Array = npt.NDArray[np.float64]
 
@@ -62,11 +58,6 @@ def make_plan(policy: Policy, correlation: Correlation, progress: Callable[[str]
         ],
     }
     return Plan.certified(document, lambda draft: (objective, None))
-
-
-def description(plan: Plan) -> str:
-    """What a device does, and what leaves it."""
-    return "Each device sends its record with noise of its own, one number for each feature. Nothing else leaves it."
 
 
 def plan_channels(plan: Plan) -> list[OpenChannel]:
@@ -103,13 +94,6 @@ def estimate_records(plan: Plan, codes: Mapping[str, npt.NDArray[Any]], words: R
     if not len(records):
         return records
     return run_channels(check_records(records), plan_channels(plan), KeyedDraws(words))
-
-
-def tally() -> type[Tally]:
-    """The class that counts its reports."""
-    from bcdp.mechanisms.cascade.tally import CascadeTally  # which needs the channels above
-
-    return CascadeTally
 
 
 def coordinate_values(policy: Policy, codes: Mapping[str, npt.NDArray[Any]]) -> Array:

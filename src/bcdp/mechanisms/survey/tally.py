@@ -25,6 +25,8 @@ Whole = npt.NDArray[Any]  # integers of any size
 class SurveyTally(Tally):
     """How often each answer to each menu was given."""
 
+    groups = ("menu", "answer")
+
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         sizes = np.array([math.prod(digits) for digits in plan.symbols], dtype=np.int64)

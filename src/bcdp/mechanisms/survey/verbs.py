@@ -9,15 +9,34 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.correlation import Correlation
+from bcdp.errors import refuse
 from bcdp.mechanisms.survey.answering import answers
+from bcdp.mechanisms.survey.decoding import largest_errors
 from bcdp.mechanisms.survey.planner import plan_survey as make_plan
 from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.plan import Certified, Plan, Within, certify_menu
 from bcdp.plan.certificate import menu_bounds
-from bcdp.plan.form import check_questions as check_form
+from bcdp.plan.form import check_questions
 from bcdp.randomness import RecordWords
 
-__all__ = ["bounds", "check_form", "description", "levels", "make_plan", "release", "report_schema", "tally"]
+__all__ = [
+    "bounds",
+    "check_form",
+    "description",
+    "largest_errors",
+    "levels",
+    "make_plan",
+    "release",
+    "report_schema",
+    "tally",
+]
+
+
+def check_form(plan: Plan) -> None:
+    """Menus that ask questions about the plan's features, through the plan's tables."""
+    if plan.channels or not plan.menus:
+        raise refuse("menus", len(plan.menus), "at least one menu and no channels in a survey plan")
+    check_questions(plan)
 
 
 def levels(plan: Plan, correlation: Correlation) -> list[Certified]:
