@@ -1,5 +1,6 @@
 """The four notions of privacy, exactly: LDP, BDP, CDP and BCDP, how they relate, and what they mean for a test."""
 
+from bcdp.notions.counts import CountsLevel, Surplus, counts_factor, counts_odds, excess
 from bcdp.notions.levels import Levels, conditional_kernel, dobrushin, largest_ratio, levels, odds, total_variation
 from bcdp.notions.relations import (
     bcdp_from,
@@ -19,7 +20,9 @@ from bcdp.notions.relations import (
 from bcdp.notions.tradeoff import TradeOff, allowed, trade_off
 
 __all__ = [
+    "CountsLevel",
     "Levels",
+    "Surplus",
     "TradeOff",
     "allowed",
     "bcdp_from",
@@ -30,7 +33,10 @@ __all__ = [
     "budgets_from",
     "cdp_from_ldp",
     "conditional_kernel",
+    "counts_factor",
+    "counts_odds",
     "dobrushin",
+    "excess",
     "largest_ratio",
     "ldp_from_bdp",
     "ldp_from_cdp",
