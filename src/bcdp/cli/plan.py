@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bcdp.cli.bound import read_bound
+from bcdp.cli.counts import counts_document, counts_lines
 from bcdp.cli.options import AsJson, Users
 from bcdp.cli.output import (
     PROMISE_COLUMNS,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from bcdp.correlation import Correlation
     from bcdp.plan import Plan
     from bcdp.policy import Policy
+    from bcdp.present.counts import CountsPromise
     from bcdp.present.promise import Promise
 
 _MANY = 8  # features, beyond which equal rows are shown as one
@@ -99,6 +102,7 @@ def plan(
     from bcdp.files import written_whole
     from bcdp.mechanisms.planning import make_plan
     from bcdp.policy import Policy
+    from bcdp.present.counts import counts_promises
     from bcdp.present.promise import promises
 
     check_output("--output", output, policy, bound, ending=".json")
@@ -111,6 +115,7 @@ def plan(
         compared = compare(made, correlation)
         errors = {name: compared[name] for name in stated.features}  # in the order of the policy
         promised = promises(made)
+        counted = counts_promises(made, users)
         limit = _limit(made, correlation) if proved is None else None
         finer = _finer(made, stated)
     if output is not None:
@@ -121,10 +126,11 @@ def plan(
         document["features"][name] |= limited
     for name, cuts in made.correlation_model.ranges.items():
         document["features"][name] |= {"ranges": cuts, "finer": finer.get(name)}
+    document["counts"] = counts_document(counted)
     if as_json:
         show_json(document)
     else:
-        _show(made, document, promised, output)
+        _show(made, document, promised, counted, output)
 
 
 def _finer(made: Plan, stated: Policy) -> Finer:
@@ -211,7 +217,13 @@ def _document(made: Plan, errors: dict[str, Errors], promised: dict[str, Promise
     }
 
 
-def _show(made: Plan, document: dict[str, Any], promised: dict[str, Promise], output: Path | None) -> None:
+def _show(
+    made: Plan,
+    document: dict[str, Any],
+    promised: dict[str, Promise],
+    counted: Sequence[CountsPromise],
+    output: Path | None,
+) -> None:
     from bcdp.compare.baselines import NO_REGRESSION
     from bcdp.present.promise import conditions, operator_says
 
@@ -234,6 +246,7 @@ def _show(made: Plan, document: dict[str, Any], promised: dict[str, Promise], ou
         *conditions(promised),
         operator_says(made),
         "",
+        *counts_lines(counted),
         *_limited(document),
         *finer_lines(made, {name: f["finer"] for name, f in features.items() if f.get("finer")}, "on the sample"),
         "",

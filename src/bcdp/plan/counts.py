@@ -17,16 +17,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bcdp.correlation import Correlation
 from bcdp.exact import MOST_CELLS, TOTAL, Floats, log_up
 from bcdp.notions.counts import CountsLevel, Surplus, Surpluses, check_counts, counts_factor, counts_odds
-from bcdp.plan.certificate import guessed_parts, menu_bounds
+from bcdp.plan.certificate import certify, guessed_parts, menu_bounds
 from bcdp.plan.document import Menu, Plan
 from bcdp.plan.mechanism import check_menus
 from bcdp.plan.worst import Within
+from bcdp.policy.document import LEAST_COUNTED
 from bcdp.tables import Table
 from bcdp.tables.dense import MOST_OVERLAPS, overlap_matrix
 
-LEAST_PEOPLE = 1_000  # of smaller tallies nothing is said: it would be little, and streams of them add up
+LEAST_PEOPLE = LEAST_COUNTED  # of smaller tallies nothing is said: it would be little, and streams of them add up
 CHANCE = 1e-6
 
 _ROUNDING = 1e-9  # of the largest terms: more than sums of 2^22 products of doubles can be wrong by
@@ -58,11 +60,14 @@ class _View(NamedTuple):
     laws: tuple[tuple[float, ...], ...] = ()
 
 
-def counts_levels(plan: Plan, people: int, chance: float = CHANCE) -> CountsLevels:
+def counts_levels(
+    plan: Plan, people: int, chance: float = CHANCE, correlation: Correlation | None = None
+) -> CountsLevels:
     """What whoever sees only the counts of a survey's reports learns about the record of one of so many people.
 
-    It holds if the others' records are fixed, or independent of this person's, if `people` of them followed the plan,
-    and if nothing but one set of counts is seen: no single reports, no times, no counts of fewer people.
+    Under the plan's own assumption about correlation or another one, whatever the plan claims. It holds if the others'
+    records are fixed, or independent of this person's, if `people` of them followed the plan, and if nothing but one
+    set of counts is seen: no single reports, no times, no counts of fewer people.
 
     >>> from bcdp import Policy, make_plan
     >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
@@ -72,11 +77,12 @@ def counts_levels(plan: Plan, people: int, chance: float = CHANCE) -> CountsLeve
     """
     check_menus(plan, "; what counts of a cascade tell is not known")
     check_counts(people, chance)
-    claims = plan.certificate
+    model = plan.correlation_model if correlation is None else correlation
+    claims = certify(plan, model)
     record = _level(record_surplus(plan), people, chance, claims.epsilon)
     features = {}
     for name in plan.policy.features:
-        found = _level(feature_surplus(plan, name), people, chance, claims.features[name].certified)
+        found = _level(feature_surplus(plan, name, model), people, chance, claims.delta[name])
         features[name] = CountsLevel(*map(min, found, record))
     return CountsLevels(people, chance, record, features)
 
@@ -96,7 +102,7 @@ def _largest(factor: float, epsilon: float, delta: float) -> float:
 
 def record_surplus(plan: Plan) -> Surpluses:
     """The surplus between any two records."""
-    epsilon = plan.certificate.epsilon
+    epsilon = certify(plan).epsilon
     menus = [(menu.weight, _overlaps(plan, menu)) for menu in plan.menus]
     most, least = (sum(weight * overlap[end] for weight, overlap in menus) / TOTAL for end in (0, 1))
 
@@ -113,13 +119,14 @@ def _overlaps(plan: Plan, menu: Menu, without: int | None = None) -> tuple[float
     return (math.prod(table.overlaps[0] for table in tables), math.prod(table.overlaps[1] for table in tables))
 
 
-def feature_surplus(plan: Plan, name: str) -> Surpluses:
+def feature_surplus(plan: Plan, name: str, correlation: Correlation | None = None) -> Surpluses:
     """The surplus between any two values of a feature, the rest of the record drawn within q and odds."""
-    claims = plan.certificate
-    epsilon, delta = claims.epsilon, claims.features[name].certified
+    model = plan.correlation_model if correlation is None else correlation
+    claims = certify(plan, model)
+    epsilon, delta = claims.epsilon, claims.delta[name]
     menus: Counter[tuple[_View, ...]] = Counter()
     for menu in plan.menus:
-        menus[_views(plan, menu, name)] += menu.weight
+        menus[_views(plan, menu, name, model)] += menu.weight
     rows = {view: _rows(view) for views in menus for view in views}
 
     def surplus(factor: float) -> Surplus:
@@ -131,9 +138,8 @@ def feature_surplus(plan: Plan, name: str) -> Surpluses:
     return surplus
 
 
-def _views(plan: Plan, menu: Menu, name: str) -> tuple[_View, ...]:
+def _views(plan: Plan, menu: Menu, name: str, correlation: Correlation) -> tuple[_View, ...]:
     """The ways to bound what a menu tells of a feature; the smallest counts."""
-    correlation = plan.correlation_model
     within = menu_bounds(plan, menu, correlation)[name]
     number = next((number for number in menu.questions if name in plan.questions[number].features), None)
     if number is None:
