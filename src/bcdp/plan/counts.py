@@ -80,10 +80,14 @@ def counts_levels(
     model = plan.correlation_model if correlation is None else correlation
     claims = certify(plan, model)
     record = _level(record_surplus(plan), people, chance, claims.epsilon)
-    features = {}
-    for name in plan.policy.features:
-        found = _level(feature_surplus(plan, name, model), people, chance, claims.delta[name])
-        features[name] = CountsLevel(*map(min, found, record))
+    features: dict[str, CountsLevel] = {}
+    alike: dict[object, CountsLevel] = {}  # features that all menus treat alike are computed once
+    for name, delta in claims.delta.items():
+        menus = _seen(plan, name, model)
+        kind = frozenset(menus.items()), delta
+        if kind not in alike:
+            alike[kind] = _level(_surplus(menus, claims.epsilon, delta), people, chance, delta)
+        features[name] = CountsLevel(*map(min, alike[kind], record))
     return CountsLevels(people, chance, record, features)
 
 
@@ -123,10 +127,18 @@ def feature_surplus(plan: Plan, name: str, correlation: Correlation | None = Non
     """The surplus between any two values of a feature, the rest of the record drawn within q and odds."""
     model = plan.correlation_model if correlation is None else correlation
     claims = certify(plan, model)
-    epsilon, delta = claims.epsilon, claims.delta[name]
+    return _surplus(_seen(plan, name, model), claims.epsilon, claims.delta[name])
+
+
+def _seen(plan: Plan, name: str, correlation: Correlation) -> Counter[tuple[_View, ...]]:
+    """How often a feature is seen in which way: the weights of the menus."""
     menus: Counter[tuple[_View, ...]] = Counter()
     for menu in plan.menus:
-        menus[_views(plan, menu, name, model)] += menu.weight
+        menus[_views(plan, menu, name, correlation)] += menu.weight
+    return menus
+
+
+def _surplus(menus: Counter[tuple[_View, ...]], epsilon: float, delta: float) -> Surpluses:
     rows = {view: _rows(view) for views in menus for view in views}
 
     def surplus(factor: float) -> Surplus:
