@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 from bcdp.correlation import Stronger
-from bcdp.plan import Plan
-from bcdp.plan.counts import CHANCE, LEAST_PEOPLE, CountsLevels, counts_levels
+from bcdp.plan import Plan, mechanism_of
+from bcdp.plan.counts import CHANCE, LEAST_PEOPLE
 from bcdp.present.promise import NOTHING_ASSUMED, promises, quoted
 from bcdp.present.words import one_in, small_odds
 
@@ -77,10 +76,13 @@ def counts_promises(plan: Plan, people: int, chance: float = CHANCE) -> list[Cou
     >>> counts_promises(plan, 999)
     []
     """
-    if not plan.menus or people < LEAST_PEOPLE:
+    if people < LEAST_PEOPLE:
         return []
     enough = rounded_people(people)
-    stated, nothing = (_levels(plan, enough, chance, assumed) for assumed in (True, False))
+    tell, nothing_assumed = mechanism_of(plan).counts_told, Stronger(plan.correlation_model, math.inf)
+    stated, nothing = (tell(plan, enough, chance, assumed) for assumed in (None, nothing_assumed))
+    if stated is None or nothing is None:
+        return []
     found = []
     for name, promise in promises(plan).items():
         told, condition = stated.features[name], promise.condition
@@ -93,14 +95,3 @@ def counts_promises(plan: Plan, people: int, chance: float = CHANCE) -> list[Cou
         *found,
         CountsPromise(None, "all answers together", whole.epsilon, whole.odds, enough, chance, NOTHING_ASSUMED),
     ]
-
-
-@lru_cache(maxsize=16)
-def _levels_of(text: str, people: int, chance: float, assumed: bool) -> CountsLevels:
-    plan = Plan.parse(text)
-    return counts_levels(plan, people, chance, None if assumed else Stronger(plan.correlation_model, math.inf))
-
-
-def _levels(plan: Plan, people: int, chance: float, assumed: bool) -> CountsLevels:
-    """Computed once for a plan and a number of people: a dashboard asks every few seconds."""
-    return _levels_of(plan.text, people, chance, assumed)
