@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bcdp.cli.bound import read_bound
+from bcdp.cli.expected import expectations, expected_lines
 from bcdp.cli.options import AsJson, Users
 from bcdp.cli.output import (
     PROMISE_COLUMNS,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from bcdp.plan import Plan
     from bcdp.policy import Policy
     from bcdp.present.promise import Promise
+    from bcdp.statistics import Expected
 
 _MANY = 8  # features, beyond which equal rows are shown as one
 _MOST_RECORDS = 50_000  # of a sample, on which finer guesses are tried
@@ -113,10 +116,13 @@ def plan(
         promised = promises(made)
         limit = _limit(made, correlation) if proved is None else None
         finer = _finer(made, stated)
+        expected = expectations(made, users)
     if output is not None:
         with written_whole(output) as draft:
             made.save(draft)
     document = _document(made, errors, promised, users) | {"proved_limit": proved, "numerical_limit": limit}
+    if expected:
+        document["expected"] = [one.document for one in expected]
     for name, limited in _bindings(made, correlation).items():
         document["features"][name] |= limited
     for name, cuts in made.correlation_model.ranges.items():
@@ -124,7 +130,7 @@ def plan(
     if as_json:
         show_json(document)
     else:
-        _show(made, document, promised, output)
+        _show(made, document, promised, expected, output)
 
 
 def _finer(made: Plan, stated: Policy) -> Finer:
@@ -211,7 +217,13 @@ def _document(made: Plan, errors: dict[str, Errors], promised: dict[str, Promise
     }
 
 
-def _show(made: Plan, document: dict[str, Any], promised: dict[str, Promise], output: Path | None) -> None:
+def _show(
+    made: Plan,
+    document: dict[str, Any],
+    promised: dict[str, Promise],
+    expected: Sequence[Expected],
+    output: Path | None,
+) -> None:
     from bcdp.compare.baselines import NO_REGRESSION
     from bcdp.present.promise import conditions, operator_says
 
@@ -242,6 +254,7 @@ def _show(made: Plan, document: dict[str, Any], promised: dict[str, Promise], ou
         *_accuracy(made, document["proved_limit"], document["numerical_limit"]),
         *_useless(made, document),
         "",
+        *expected_lines(expected),
         *PROMISE_WORDS,
         "c: the level (odds e^c) against somebody who knows all other features already, whatever the correlation.",
         "standard errors: for shares of 1/2 and numbers half at each bound, the largest; of categories, a typical one.",
