@@ -10,8 +10,16 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from scipy.stats import binom, norm
+from sklearn.base import clone, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import estimator_checks
+from sklearn.utils.validation import check_is_fitted
 
 from bcdp import InputError, Plan, Policy, SurveyRegressor, Tally, estimate, make_plan, privatize
 from bcdp.compare.regression import DELTA, EPSILON, RADIUS, THETA, equal_moments, excess_risk, population
@@ -387,9 +395,39 @@ def test_a_plan_without_regression_says_nothing_of_it() -> None:
     assert "regression" not in found.to_dict()
 
 
+def test_the_regressor_is_one_of_scikit_learn() -> None:
+    """Cloned, tuned, in a pipeline and cross-validated; and the checks of scikit-learn that do not choose the data."""
+    records, hours = people(3_000)
+    frame = pandas.DataFrame(records)
+    model = SurveyRegressor(mixed_policy())
+    other = clone(model).set_params(policy=mixed_policy(explains=0.3))
+    assert other.get_params() == {"policy": mixed_policy(explains=0.3)}
+    assert model.get_params() == {"policy": mixed_policy()}
+    assert is_regressor(model)
+    piped = Pipeline([("as it is", FunctionTransformer()), ("survey", model)])
+    assert piped.fit(frame, hours).predict(frame).shape == (3_000,)
+    scores = cross_val_score(model, frame, hours, cv=3)
+    assert scores.shape == (3,)
+    assert scores.max() < 1
+    with pytest.raises(NotFittedError):
+        check_is_fitted(clone(model))
+    with pytest.raises(InputError, match="set_params: got 'seed'; accepted: policy"):
+        model.set_params(seed=1)
+    for check in (
+        estimator_checks.check_estimator_cloneable,
+        estimator_checks.check_estimator_repr,
+        estimator_checks.check_estimator_tags_renamed,
+        estimator_checks.check_valid_tag_types,
+        estimator_checks.check_no_attributes_set_in_init,
+        estimator_checks.check_get_params_invariance,
+        estimator_checks.check_set_params,
+    ):
+        check("SurveyRegressor", clone(model))
+
+
 def test_what_the_regressor_refuses() -> None:
     with pytest.raises(InputError, match="policy: got '0 regressions"):
-        SurveyRegressor(Policy(epsilon=1, features={"a": {"type": "binary"}}))
+        SurveyRegressor(Policy(epsilon=1, features={"a": {"type": "binary"}})).fit({"a": [0]}, [0])
     model = SurveyRegressor(mixed_policy())
     records, hours = people(10)
     with pytest.raises(InputError, match="a call of fit first"):

@@ -21,6 +21,7 @@ from bcdp.statistics.target import Target
 Array = npt.NDArray[np.float64]
 
 _DRAWS = 600
+_MANY = 10**9  # people whose noise is drawn: so many that the assumed population is seen as it is
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def forecast(
     rng = np.random.default_rng(len(ordered))
     drawn = {
         target: means[target]
-        + rng.standard_normal((_DRAWS, means[target].size)) * math.sqrt(errors[target] / (people * means[target].size))
+        + rng.standard_normal((_DRAWS, means[target].size)) * math.sqrt(errors[target] / (_MANY * means[target].size))
         for target in ordered
     }
     true = centred(moments(policy, design, means), intercept)
@@ -69,7 +70,7 @@ def forecast(
         theta = np.asarray(np.linalg.lstsq(true.matrix, true.slope, rcond=None)[0], dtype=np.float64)
         share = min(max(float(true.slope @ theta / noise.variance), 1e-6), 1 - 1e-6)
     matrix = true.matrix + 1e-6 * np.diag(noise.scale)  # a constant column cannot be divided by
-    seen = Outlook(matrix, again.beside(), noise, people, share, theta)
+    seen = Outlook(matrix, again.beside(), noise, _MANY, share, theta)
     enough = seen.determined(people)
     names = [column.name(policy) for column in design[:-1]]
     unit = own_units(policy, design)[:-1, :-2]
