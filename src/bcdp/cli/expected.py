@@ -16,8 +16,6 @@ def expectations(made: Plan, people: int, data: Means | None = None) -> list[Exp
     """What every task of a survey will be able to tell from so many people; in the population of the data, if given."""
     from bcdp.mechanisms.survey import information
 
-    if not made.menus:
-        return []
     errors = {target: 1 / told if told > 0 else math.inf for target, told in information(made).items()}
     return [one for task in made.policy.tasks for one in task.expected(made.policy, errors, people, data)]
 
