@@ -53,6 +53,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/bounds.py
 	$(BIN)/python benchmarks/odds_plans.py
 	$(BIN)/python benchmarks/counts.py
+	$(BIN)/python benchmarks/regression_coverage.py
 
 vectors: $(VENV)/.runtime
 	$(BIN)/python tools/make_vectors.py

@@ -11,6 +11,7 @@ import typer
 
 from bcdp.cli.bound import read_bound
 from bcdp.cli.counts import counts_document, counts_lines
+from bcdp.cli.expected import expectations, expected_lines
 from bcdp.cli.options import AsJson, Users
 from bcdp.cli.output import (
     PROMISE_COLUMNS,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from bcdp.policy import Policy
     from bcdp.present.counts import CountsPromise
     from bcdp.present.promise import Promise
+    from bcdp.statistics import Expected
 
 _MANY = 8  # features, beyond which equal rows are shown as one
 _MOST_RECORDS = 50_000  # of a sample, on which finer guesses are tried
@@ -119,10 +121,13 @@ def plan(
         survey = made if made.menus else None
         limit = _limit(survey, correlation) if survey and proved is None else None
         finer = _finer(survey, stated) if survey else {}
+        expected = expectations(survey, users) if survey else []
     if output is not None:
         with written_whole(output) as draft:
             made.save(draft)
     document = _document(made, errors, promised, users) | {"proved_limit": proved, "numerical_limit": limit}
+    if expected:
+        document["expected"] = [one.document for one in expected]
     for name, limited in _bindings(survey, correlation).items() if survey else ():
         document["features"][name] |= limited
     for name, cuts in made.correlation_model.ranges.items():
@@ -131,7 +136,7 @@ def plan(
     if as_json:
         show_json(document)
     else:
-        _show(made, document, promised, counted, output)
+        _show(made, document, promised, counted, expected, output)
 
 
 def _finer(made: Plan, stated: Policy) -> Finer:
@@ -221,6 +226,7 @@ def _show(
     document: dict[str, Any],
     promised: dict[str, Promise],
     counted: Sequence[CountsPromise],
+    expected: Sequence[Expected],
     output: Path | None,
 ) -> None:
     from bcdp.compare.baselines import NO_REGRESSION
@@ -254,6 +260,7 @@ def _show(
         *_accuracy(made, document["proved_limit"], document["numerical_limit"]),
         *_useless(made, document),
         "",
+        *expected_lines(expected),
         *PROMISE_WORDS,
         "c: the level (odds e^c) against somebody who knows all other features already, whatever the correlation.",
         "standard errors: for shares of 1/2 and numbers half at each bound, the largest; of categories, a typical one.",
