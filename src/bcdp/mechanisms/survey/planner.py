@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -125,7 +125,11 @@ def _limit(policy: Policy, correlation: Correlation, name: str, others: frozense
 
 
 def _limit_by(policy: Policy, name: str, q: float, odds: float) -> float:
-    demand = _demand(policy, name)
+    return _level_limit(_demand(policy, name), q, odds)
+
+
+@lru_cache(maxsize=4096)
+def _level_limit(demand: float, q: float, odds: float) -> float:
     return max(float(ldp_limit(demand, q, odds)), demand)
 
 
