@@ -146,11 +146,17 @@ def unusual(policy: Policy, table: pa.Table) -> Counter[tuple[str, str]]:
     found = Counter[tuple[str, str]]()
     for name, feature in policy.features.items():
         column = table.column(name)
-        found[name, "missing"] = int(np.count_nonzero(is_missing(column)))
+        found[name, "missing"] = sum(map(_count_missing, column.chunks))
         if feature.is_number:
             numbers, (low, high) = numbers_of(column), feature.span
-            found[name, "outside"] = int(np.count_nonzero((numbers < low) | (numbers > high)))
+            found[name, "outside"] = int(np.count_nonzero(numbers < low) + np.count_nonzero(numbers > high))
     return found
+
+
+def _count_missing(values: pa.Array) -> int:
+    if values.null_count == 0 and (pa.types.is_boolean(values.type) or pa.types.is_integer(values.type)):
+        return 0
+    return int(np.count_nonzero(_missing(values)))
 
 
 def is_missing(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:

@@ -84,7 +84,8 @@ def _answer(
     if room.bits is not None:
         compiled.answer_bits(first, menus, room.bits, room.columns.bits, answered)
         return
+    order, places = np.empty((2, len(menus)), dtype=np.uint32)
+    compiled.order_records(menus, program.menus, np.zeros(len(program.menus.fours) + 1, dtype=np.int64), order, places)
     following = words.following(program.menus.fours.take(menus))
-    compiled.answer_menus(
-        first, following, menus, program.menus, program.questions, program.tables, room.columns, answered
-    )
+    parts = (program.menus, program.questions, program.tables, room.columns)
+    compiled.answer_menus(first, following, menus, order, places, *parts, answered)

@@ -23,16 +23,16 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         return njit(nogil=True)(function)
 
 
-def _inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A part of the functions that call it: as a function of its own it would count references to every array."""
-    return njit(inline="always")(function)
-
-
 @_compiled
 def draw_menus(first: Any, tables: Any, drawn: Any) -> None:
-    """The menu that each record draws by its first word."""
+    """The menu that each record draws by its first word; the draw is the first table."""
+    guide, ends, shift = tables.guide, tables.ends, tables.shift[0]
     for i in range(len(first)):
-        drawn[i] = _interval(tables, 0, 0, np.int64(first[i, 0]))
+        word = np.int64(first[i, 0])
+        menu = np.int64(guide[word >> shift])
+        while word >= ends[menu]:
+            menu += 1
+        drawn[i] = menu
 
 
 @_compiled
@@ -46,74 +46,114 @@ def answer_bits(first: Any, drawn: Any, answering: Any, bits: Any, answers: Any)
 
 
 @_compiled
-def answer_menus(
-    first: Any, following: Any, drawn: Any, menus: Any, questions: Any, tables: Any, columns: Any, answers: Any
-) -> None:
-    """The answer of each record to its menu, whatever that asks."""
+def order_records(drawn: Any, menus: Any, starts: Any, order: Any, places: Any) -> None:
+    """The records by menu, so that the processor can foresee what is done next, and where each one's later words are.
+
+    `starts` has a 0 for each menu, and one more.
+    """
     used = 0
     for i in range(len(drawn)):
-        menu = np.int64(drawn[i])
+        places[i] = used
+        used += menus.fours[drawn[i]]
+        starts[drawn[i] + 1] += 1
+    for menu in range(len(starts) - 1):
+        starts[menu + 1] += starts[menu]
+    for i in range(len(drawn)):
+        order[starts[drawn[i]]] = i
+        starts[drawn[i]] += 1
+
+
+# Arrays are not handed to functions in what follows: numba would count references to each of them for every record.
+
+
+@_compiled
+def answer_menus(
+    first: Any,
+    following: Any,
+    drawn: Any,
+    order: Any,
+    places: Any,
+    menus: Any,
+    questions: Any,
+    tables: Any,
+    columns: Any,
+    answers: Any,
+) -> None:
+    """The answer of each record to its menu, whatever that asks; record after record in the given order."""
+    menu_start, asked = menus.start, menus.asked
+    kind, table_of, part_start = questions.kind, questions.table, questions.start
+    column_of, levels_of, category_of = questions.column, questions.levels, questions.category
+    ends, guide, family, symbols = tables.ends, tables.guide, tables.family, tables.symbols
+    keeps, others, shifts = tables.keep, tables.other, tables.shift
+    ends_start, guide_start = tables.ends_start, tables.guide_start
+    codes, bits, whole, numbers = columns.codes, columns.bits, columns.whole, columns.numbers
+    form, row_of, skipped, codes_start = columns.form, columns.row, columns.skipped, columns.codes_start
+    lows, highs, missing = columns.low, columns.high, columns.missing
+    for turn in range(len(order)):
+        i = np.int64(order[turn])
+        menu, used = np.int64(drawn[i]), np.int64(places[i])
         position, answer = 1, 0
-        for k in range(menus.start[menu], menus.start[menu + 1]):
-            question = menus.asked[k]
-            begin, end = questions.start[question], questions.start[question + 1]
+        for k in range(menu_start[menu], menu_start[menu + 1]):
+            question = asked[k]
+            begin, end = part_start[question], part_start[question + 1]
+            is_product = kind[question] == PRODUCT
             level, product = 0, 1.0
             for p in range(begin, end):
-                column, levels = questions.column[p], questions.levels[p]
-                if columns.form[column] == NUMBER:
-                    value = _scaled(columns, column, i)
-                    word = _word(first, following, i, used, position + p - begin)
-                    code = _rounded(value, levels, word)
+                column, row = column_of[p], row_of[column_of[p]]
+                if form[column] == NUMBER:
+                    value = _scaled(numbers[row, i], lows[column], highs[column], missing[column])
+                    code = 0
+                    if not is_product:
+                        w = position + p - begin
+                        word = np.int64(first[i, w] if w < 4 else following[used + (w >> 2) - 1, w & 3])
+                        code = _rounded(value, levels_of[p], word)
                 else:
-                    code = _code(columns, column, i)
-                    category = questions.category[p]
-                    value = 2.0 * (code if category < 0 else np.int64(code == category)) - 1
-                level = level * levels + code
+                    if form[column] == BITS:
+                        at = i + skipped[column]
+                        number = np.int64((bits[row, at >> 3] >> (at & 7)) & 1)
+                    else:
+                        number = np.int64(whole[row, i])
+                    code = np.int64(codes[codes_start[column] + number])
+                    value = 2.0 * (code if category_of[p] < 0 else np.int64(code == category_of[p])) - 1
+                level = level * levels_of[p] + code
                 product *= value
-            if questions.kind[question] == PRODUCT:
+            if is_product:
                 if end - begin == 1:
                     product = 2 * (product * product) - 1
-                level = _rounded(product, questions.levels[begin], _word(first, following, i, used, position))
-            position += end - begin + 1
-            table = questions.table[question]
-            word = _word(first, following, i, used, position - 1)
-            answer = answer * tables.symbols[table] + _symbol(tables, table, level, word)
+                word = np.int64(
+                    first[i, position] if position < 4 else following[used + (position >> 2) - 1, position & 3]
+                )
+                level = _rounded(product, levels_of[begin], word)
+            w = position + end - begin
+            word = np.int64(first[i, w] if w < 4 else following[used + (w >> 2) - 1, w & 3])
+            position = w + 1
+            table = table_of[question]
+            if family[table] == RESPONSE:
+                symbol = _responded(level, word, keeps[table], others[table])
+            elif family[table] == DENSE:
+                shift = shifts[table]
+                symbol = np.int64(guide[guide_start[table] + (level << (32 - shift)) + (word >> shift)])
+                start = ends_start[table] + level * symbols[table]
+                while word >= ends[start + symbol]:  # from the first interval that the word's first bits allow
+                    symbol += 1
+            else:
+                symbol = _transformed(level, word, keeps[table], shifts[table])
+            answer = answer * symbols[table] + symbol
         answers[i] = answer
-        used += menus.fours[menu]
 
 
-@_inlined
-def _word(first: Any, following: Any, i: Any, used: Any, position: Any) -> Any:
-    if position < 4:
-        return np.int64(first[i, position])
-    return np.int64(following[used + (position >> 2) - 1, position & 3])
+@_compiled
+def _responded(level: Any, word: Any, keep: Any, other: Any) -> Any:
+    """`Response.sample` of one level and word."""
+    if word < keep:
+        return level
+    index = (word - keep) // other
+    return index + np.int64(index >= level)
 
 
-@_inlined
-def _interval(tables: Any, table: Any, row: Any, word: Any) -> Any:
-    """The interval of a row that a word falls into, searched for from the first one that its first bits allow."""
-    shift = tables.shift[table]
-    interval = np.int64(tables.guide[tables.guide_start[table] + (row << (32 - shift)) + (word >> shift)])
-    start = tables.ends_start[table] + row * tables.symbols[table]
-    while word >= tables.ends[start + interval]:
-        interval += 1
-    return interval
-
-
-@_inlined
-def _symbol(tables: Any, table: Any, level: Any, word: Any) -> Any:
-    """`Table.sample` of one level and word."""
-    family, keep = tables.family[table], tables.keep[table]
-    if family == RESPONSE:
-        if tables.symbols[table] == 2:
-            return level ^ np.int64(word >= keep)
-        if word < keep:
-            return level
-        other = (word - keep) // tables.other[table]
-        return other + np.int64(other >= level)
-    if family == DENSE:
-        return _interval(tables, table, level, word)
-    shift = tables.shift[table]
+@_compiled
+def _transformed(level: Any, word: Any, keep: Any, shift: Any) -> Any:
+    """`Hadamard.sample` of one level and word."""
     row = word >> shift
     odd = row & level  # below 2^14
     odd ^= odd >> 8
@@ -123,30 +163,15 @@ def _symbol(tables: Any, table: Any, level: Any, word: Any) -> Any:
     return 2 * row + ((odd & 1) ^ np.int64((word & ((1 << shift) - 1)) >= keep))
 
 
-@_inlined
-def _code(columns: Any, column: Any, i: Any) -> Any:
-    """The code of a value, which is stored as a bit or as a whole number."""
-    row = columns.row[column]
-    if columns.form[column] == BITS:
-        at = i + columns.skipped[column]
-        number = np.int64((columns.bits[row, at >> 3] >> (at & 7)) & 1)
-    else:
-        number = np.int64(columns.whole[row, i])
-    return np.int64(columns.codes[columns.codes_start[column] + number])
-
-
-@_inlined
-def _scaled(columns: Any, column: Any, i: Any) -> Any:
+@_compiled
+def _scaled(number: Any, low: Any, high: Any, missing: Any) -> Any:
     """`policy.encoding` of one number."""
-    low, high = columns.low[column], columns.high[column]
-    value = columns.numbers[columns.row[column], i]
-    if np.isnan(value):
-        value = columns.missing[column]
+    value = missing if np.isnan(number) else number
     value = (min(max(value, low), high) - low) / (high - low) * 2 - 1
     return min(max(value, -1.0), 1.0)
 
 
-@_inlined
+@_compiled
 def _rounded(value: Any, levels: Any, word: Any) -> Any:
     """`answering.round_at_random` of one number."""
     place = (value + 1) / 2 * (levels - 1)
