@@ -134,16 +134,13 @@ def check_ids(records: DataFrame, ids: str) -> None:
 
 def tally(plan: Plan, reports: DataFrame) -> Tally:
     """The counts of the reports."""
-    _check_plan(plan, reports)
+    total = Tally(plan)
+    columns = _check_reports(plan, reports)
     if reports.isStreaming:
         raise refuse("reports", "a stream", "records that have all come, or a stream in tally_stream")
-    if plan.menus:
-        _check_columns(reports)
-        return Tally(plan).add(reports.groupBy("menu", "answer").count().toArrow())
-    if "estimate" not in reports.columns:
-        raise refuse("reports", f"columns {', '.join(reports.columns)}", "a column estimate")
-    parts = reports.select("estimate").mapInArrow(partial(_moments, plan.text), "tally string").toArrow()
-    total = Tally(plan)
+    if total.groups:
+        return total.add(reports.groupBy(*total.groups).count().toArrow())
+    parts = reports.select(*columns).mapInArrow(partial(_moments, plan.text), "tally string").toArrow()
     for text in sorted(parts.column("tally").to_pylist()):  # sums of floats in one order, whatever the tasks' order
         total = total + Tally.from_dict(json.loads(text), plan)
     return total
@@ -155,11 +152,10 @@ def tally_stream(plan: Plan, reports: DataFrame, output: Path, checkpoint: Path)
     Spark keeps the counts in the folder `checkpoint` and hands out those that changed, as totals: a query that is
     stopped or killed and started again with the same folder and file goes on where it was, and counts nothing twice.
     """
-    _check_plan(plan, reports)
+    check_menus(plan)
+    _check_reports(plan, reports)
     if not reports.isStreaming:
         raise refuse("reports", "records that have all come", "a stream, from readStream")
-    check_menus(plan)
-    _check_columns(reports)
     changed = reports.groupBy("menu", "answer").count().writeStream.outputMode("update")
     return changed.option("checkpointLocation", _place(checkpoint)).foreachBatch(partial(_replaced, plan.text, output))
 
@@ -183,16 +179,16 @@ def _replaced(text: str, output: Path, changed: DataFrame, batch: int) -> None:
         after.save(draft)
 
 
-def _check_plan(plan: Plan, reports: DataFrame) -> None:
+def _check_reports(plan: Plan, reports: DataFrame) -> list[str]:
+    """The columns of the plan's reports, if these are such reports."""
     for field in reports.schema.fields:
         stated = str(field.metadata.get(PLAN_KEY.decode(), plan.id))
         if stated != plan.id:
             raise refuse("reports", f"plan {stated[:12]}..", f"reports of plan {plan.id[:12]}..")
-
-
-def _check_columns(reports: DataFrame) -> None:
-    if missing := {"menu", "answer"} - set(reports.columns):
-        raise refuse("reports", f"no column {', '.join(sorted(missing))}", "columns menu and answer")
+    columns = list(mechanism_of(plan).report_schema(plan).names)
+    if missing := set(columns) - set(reports.columns):  # names of people's columns are not told
+        raise refuse("reports", f"no column {', '.join(sorted(missing))}", f"with {' and '.join(columns)}")
+    return columns
 
 
 def _moments(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -102,7 +102,7 @@ def answer_menus(
                 column, row = column_of[p], row_of[column_of[p]]
                 if form[column] == NUMBER:
                     value = _scaled(numbers[row, i], lows[column], highs[column], missing[column])
-                    code = 0
+                    code = np.int64(0)
                     if not is_product:
                         w = position + p - begin
                         word = np.int64(first[i, w] if w < 4 else following[used + (w >> 2) - 1, w & 3])

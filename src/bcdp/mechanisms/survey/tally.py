@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from types import ModuleType
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ Whole = npt.NDArray[Any]  # integers of any size
 
 class SurveyTally(Tally):
     """How often each answer to each menu was given."""
+
+    groups = ("menu", "answer")
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -61,24 +63,24 @@ class SurveyTally(Tally):
             name for name in ("menu", "answer") if name not in names
         ]:  # names of people's columns are not told
             raise refuse("reports", f"no column {' and no column '.join(absent)}", "columns menu and answer")
-        menu, answer = (_whole_numbers(table, name) for name in ("menu", "answer"))
+        reports = pa.table({name: _whole_numbers(table, name) for name in self.groups})
         if "count" in names:
-            count = _whole_numbers(table, "count")
+            menu, answer = (column.to_numpy() for column in reports.columns)
+            count = _whole_numbers(table, "count").to_numpy()
             if len(count) and not 0 <= int(count.min()) <= int(count.max()) < LARGEST_COUNT:
                 wrong = int(count.min()) if int(count.min()) < 0 else int(count.max())
                 raise refuse("reports.count", wrong, "whole numbers from 0 to 2^53")
             self._counts = self._counts + self._summed(menu, answer, count.astype(np.int64))
         else:
-            compiled = kernel() if len(menu) >= FEW and menu.dtype == answer.dtype == np.uint32 else None
-            size = max(_BLOCK, len(self._counts)) if compiled is None else max(1, len(menu))
-            parts = (slice(start, start + size) for start in range(0, len(menu), size))
-            counts = (self._counted(compiled, menu[part], answer[part]) for part in parts)
+            most = max(_BLOCK, len(self._counts)) if len(reports) < FEW or kernel() is None else max(1, len(reports))
+            counts = (self._counted(*part) for part in _parts(reports, most))
             self._counts = sum(counts, self._counts)
         return self
 
-    def _counted(self, compiled: ModuleType | None, menu: Whole, answer: Whole) -> Whole:
+    def _counted(self, menu: Whole, answer: Whole) -> Whole:
         """How often each cell occurs."""
         reachable = self._reachable
+        compiled = kernel() if len(menu) >= FEW and menu.dtype == answer.dtype == np.uint32 else None
         if compiled is not None and (reachable is None or reachable.size > _MOST_PAIRED):
             each = np.zeros((4 if len(self._counts) <= _MOST_IN_TURNS else 1, len(self._counts)), dtype=np.int64)
             if not compiled.count_cells(menu, answer, self._starts, each):
@@ -170,7 +172,15 @@ def _within(numbers: Whole, end: int) -> bool:
     return len(numbers) == 0 or 0 <= int(numbers.min()) <= int(numbers.max()) < end
 
 
-def _whole_numbers(table: pa.Table, name: str) -> Whole:
+def _parts(reports: pa.Table, size: int) -> Iterator[list[Whole]]:
+    """The columns, at most so many rows of them at a time; not copied, unless they come in much smaller pieces."""
+    pieces = max(column.num_chunks for column in reports.columns)
+    whole = reports if 2 * len(reports) >= pieces * size else reports.combine_chunks()
+    for batch in whole.to_batches(size):
+        yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+
+
+def _whole_numbers(table: pa.Table, name: str) -> pa.ChunkedArray:
     column = table.column(name)
     if pa.types.is_decimal(column.type) and column.type.scale == 0:  # as some warehouses write whole numbers
         column = column.cast(pa.int64())
@@ -178,4 +188,4 @@ def _whole_numbers(table: pa.Table, name: str) -> Whole:
         raise refuse(
             f"reports.{name}", f"type {column.type} with {column.null_count} missing", "whole numbers, none missing"
         )
-    return np.asarray(column.to_numpy())
+    return column
