@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bcdp import Policy, make_plan
 from bcdp.audit.verify import verify_limits
 from bcdp.correlation import FinitePrior, Listed, PerFeature, Stronger, correlation_from_dict
 from bcdp.errors import InputError
@@ -294,3 +295,26 @@ def test_a_cascade_is_certified_under_odds() -> None:
         for name, odds_of in (("smoker", 1.25), ("income", 1.25), ("age", 1.0)):
             bound = float(bcdp_from(levels.c[name], levels.epsilon, 0.3, odds_of))
             assert levels.delta[name] == pytest.approx(bound, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "stated", [{"odds": 2}, {"q": 0.2, "odds": 1.5}, {"x1": {"odds": 1}, "default": {"odds": 1.5}}]
+)
+def test_a_cascade_is_planned_under_odds(stated: Any) -> None:
+    """Every demand is kept, those that odds alone limit are used up, and the error is below that without odds."""
+    features: dict[str, Any] = {
+        f"x{i}": {"type": kind, "delta": delta} | ({"bounds": [0, 9]} if kind == "numeric" else {})
+        for i, (kind, delta) in enumerate([("binary", 0.2), ("binary", 0.3), ("numeric", 2.0), *[("binary", 2.0)] * 8])
+    }
+    policy = {"epsilon": 2, "features": features, "mechanism": "cascade"}
+    plan = make_plan(Policy(**policy, correlation=stated))
+    levels = certify(plan)
+    found = verify_limits(plan.text)
+    assert Certified(found.epsilon, found.c, found.delta) == levels
+    assert all(levels.delta[name] <= features[name]["delta"] for name in features)
+    assert levels.delta["x0"] == pytest.approx(0.2, rel=1e-6)
+    without = make_plan(Policy(**policy, correlation=stated.get("q", 1.0))).certificate.objective
+    assert plan.certificate.objective is not None
+    assert without is not None
+    assert plan.certificate.objective < 0.95 * without
+    assert certify(plan, PerFeature(stated.get("q", 1.0), {})).delta["x0"] > 0.2  # the odds are needed
