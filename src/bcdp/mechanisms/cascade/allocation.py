@@ -67,7 +67,7 @@ def _for_each(name: str, stated: npt.ArrayLike, range_: str, low: float, high: f
     return np.broadcast_to(bounds, (features,))
 
 
-def _alone(correlation: Array, odds: Array) -> Array:
+def _alone(correlation: Array, odds: Array) -> npt.NDArray[np.bool_]:
     """Whether the others say nothing about a feature."""
     return np.asarray((correlation == 0) | (odds == 1))
 
