@@ -40,8 +40,8 @@ def main() -> None:
         both += number % EVERY == 0 and binds(plan, claims)
         alone += any(most == 1 for *_, most in plan.correlation["odds"])
     print(
-        f"{count:,} plans with exact priors: {untrue} with a claim below the truth; {both:,} of {count // EVERY:,} need "
-        f"both q and odds, {alone:,} of all state odds of exactly 1; {time.monotonic() - started:.0f} s"
+        f"{count:,} plans with exact priors: {untrue} with a claim below the truth; {both:,} of {count // EVERY:,} "
+        f"need both q and odds, {alone:,} of all state odds of exactly 1; {time.monotonic() - started:.0f} s"
     )
     if max(largest, apart) > EXACT or above or untrue or both < count // EVERY / 2:
         sys.exit(1)
