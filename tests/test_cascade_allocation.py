@@ -67,7 +67,7 @@ def test_certificates_hold_under_odds_and_cost_no_accuracy():
         error, larger = (predicted_error(found.c, 1).sum() for found in (chosen, without))
         assert error <= larger * 1.01  # budgets that differ a little need one channel more
         gained += error < 0.99 * larger and not keeps(certify(chosen.c, q), delta, epsilon, q)
-    assert gained > 20
+    assert gained > 10
 
 
 def test_a_level_under_odds_by_hand():
