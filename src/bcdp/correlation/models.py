@@ -199,17 +199,28 @@ def listed(model: Correlation, sets: Sets, source: str) -> Listed:
     return Listed(bounds, source, rows, model.rounded, products, model.ranges, odds)
 
 
-def pairwise(matrix: Mapping[str, Mapping[str, float]], source: str, ranges: Ranges | None = None) -> Listed:
+def pairwise(
+    matrix: Mapping[str, Mapping[str, float]],
+    source: str,
+    ranges: Ranges | None = None,
+    odds: Mapping[str, Mapping[str, float]] | None = None,
+) -> Listed:
     """A model from a matrix `matrix[i][j]`: how far the law of feature j can move with feature i.
 
-    `ranges`: of which numbers it was measured, rounded once at random, or known by their range.
+    `ranges`: of which numbers it was measured, rounded once at random, or known by their range. `odds`: by how much
+    knowing j can move the odds of a guess about i.
 
     >>> model = pairwise({"smoker": {"age": 0.1}, "age": {"smoker": 0.2}}, source="assumed")
     >>> model.q("age", {"smoker"})
     0.2
     """
-    bounds = {(i, frozenset({j})): q for i, row in matrix.items() for j, q in row.items() if i != j}
-    return Listed(bounds, source, rounded=frozenset(ranges or ()), ranges=ranges or {})
+
+    def listed_pairs(stated: Mapping[str, Mapping[str, float]]) -> Bounds:
+        return {(i, frozenset({j})): most for i, row in stated.items() for j, most in row.items() if i != j}
+
+    limits = {key: most for key, most in listed_pairs(odds or {}).items() if most < math.inf}
+    about = frozenset(ranges or ())
+    return Listed(listed_pairs(matrix), source, rounded=about, ranges=ranges or {}, listed_odds=limits)
 
 
 def product_q(model: Correlation, feature: str, numbers: frozenset[str]) -> float:

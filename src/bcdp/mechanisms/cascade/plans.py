@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bcdp.correlation import Correlation, unrounded_q
+from bcdp.correlation import Correlation, unrounded_odds, unrounded_q
 from bcdp.errors import refuse
 from bcdp.mechanisms.cascade.allocation import budgets
 from bcdp.mechanisms.cascade.bits import RESOLUTION
@@ -38,13 +38,20 @@ def coordinates(policy: Policy) -> list[str]:
     return [name for name, feature in policy.features.items() for _ in feature.columns]
 
 
+def coordinate_budgets(policy: Policy, correlation: Correlation) -> Array:
+    """The budget of each coordinate, at the best level for the policy's demands."""
+    demands, others = policy.features, frozenset(policy.features)
+    bounds = {name: (unrounded_q(correlation, name, others - {name}),
+                     unrounded_odds(correlation, name, others - {name})) for name in demands}  # fmt: skip
+    owners = coordinates(policy)
+    q, odds = zip(*(bounds[name] for name in owners), strict=True)
+    return budgets([demands[name].delta for name in owners], policy.epsilon, q, odds=odds).c
+
+
 def make_plan(policy: Policy, correlation: Correlation, progress: Callable[[str], None] = lambda line: None) -> Plan:
     """The paper's mechanism at the best level for the policy's demands (docs/theory.md, section 3)."""
-    names = list(policy.features)
-    owners = [names.index(name) for name in coordinates(policy)]
-    demands = np.array([policy.features[name].delta for name in names])
-    q = np.array([unrounded_q(correlation, name, frozenset(names) - {name}) for name in names])
-    c = budgets(demands[owners], policy.epsilon, q[owners]).c
+    owners, names = coordinates(policy), frozenset(policy.features)
+    c = coordinate_budgets(policy, correlation)
     channels = open_channels(c)
     if not channels:
         accepted = f"an epsilon and a delta of at least {RESOLUTION:.2g}: below it, weights are a fair coin's"
@@ -54,10 +61,9 @@ def make_plan(policy: Policy, correlation: Correlation, progress: Callable[[str]
     document = {
         "mechanism": "cascade",
         "collection": collection_of(policy),
-        "correlation": correlation.restricted([(name, frozenset(names) - {name}) for name in names]).to_dict(),
+        "correlation": correlation.restricted([(name, names - {name}) for name in policy.features]).to_dict(),
         "channels": [
-            {"features": sorted({names[owners[i]] for i in opened.features}), "keep": opened.keep}
-            for opened in channels
+            {"features": sorted({owners[i] for i in opened.features}), "keep": opened.keep} for opened in channels
         ],
     }
     return Plan.certified(document, lambda draft: (objective, None))

@@ -82,7 +82,7 @@ def promises(plan: Plan) -> Html:
         ),
         table(
             ["feature", "δ asked", "δ certified", "odds move by at most", "50% becomes at most",
-             "on condition", "at twice q", "with nothing assumed"],
+             "on condition", "at twice that", "with nothing assumed"],
             rows, words=(5,),
         ),
         paragraph(
