@@ -306,8 +306,9 @@ def change_a_word(rng: np.random.Generator, document: Any) -> None:
     elif choice == 4:
         document["correlation"]["source"] = str(_one(rng, ["", "somebody", "\ud83d", "FILL"]))
     else:
-        target = {"regression": {"target": name, "features": [n for n in features if n != name]}}
-        document["collection"]["tasks"] = [target | {"weight": 1.0}]
+        regression = {"target": name, "features": [n for n in features if n != name]}
+        regression |= _one(rng, [{}, {"explains": _one(rng, [0.5, 1e-3, 0, 1, True, None, "0.1"])}])
+        document["collection"]["tasks"] = [{"regression": regression, "weight": 1.0}]
 
 
 def rename_a_feature(rng: np.random.Generator, document: Any) -> None:

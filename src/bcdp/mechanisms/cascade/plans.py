@@ -25,9 +25,12 @@ from bcdp.mechanisms.cascade.mechanism import (
 )
 from bcdp.plan import Plan, collection_of
 from bcdp.policy import Policy
+from bcdp.policy.encoding import encoded_blocks
 from bcdp.randomness import KeyedDraws, RecordWords
 
 Array = npt.NDArray[np.float64]
+
+_BLOCK = 2**17  # records that fit in the processor's cache
 
 
 def coordinates(policy: Policy) -> list[str]:
@@ -88,10 +91,12 @@ def report_schema(plan: Plan) -> pa.Schema:
     return pa.schema([("estimate", pa.list_(pa.float64(), len(coordinates(plan.policy))))])
 
 
-def release(plan: Plan, codes: Mapping[str, npt.NDArray[Any]], words: RecordWords) -> list[pa.Array]:
+def release(plan: Plan, records: pa.Table, words: Callable[[slice], RecordWords]) -> list[pa.Array]:
     """The private estimate of each record as a list."""
-    estimates = estimate_records(plan, codes, words)
-    return [pa.FixedSizeListArray.from_arrays(pa.array(estimates.reshape(-1)), estimates.shape[1])]
+    blocks = encoded_blocks(plan.policy, records, _BLOCK)
+    estimates = (estimate_records(plan, codes, words(part)) for part, codes in blocks)
+    lists = [pa.FixedSizeListArray.from_arrays(pa.array(block.reshape(-1)), block.shape[1]) for block in estimates]
+    return [pa.concat_arrays(lists)]
 
 
 def estimate_records(plan: Plan, codes: Mapping[str, npt.NDArray[Any]], words: RecordWords) -> Array:
