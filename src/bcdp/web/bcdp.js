@@ -13,6 +13,7 @@ export { answer, answerOnce, keptReport, randomWords } from "./device/answer.js"
 export { MAX_EPSILON, certify, verifyPlan } from "./device/certificate.js";
 export { InputError } from "./device/checks.js";
 export { chanceOf, logUp, oddsOf } from "./device/exact.js";
-export { explain, valueWord } from "./device/explain.js";
+export { ENGLISH } from "./device/english.js";
+export { explain, hintedNumbers, tellHint, valueWord } from "./device/explain.js";
 export { parsePlan } from "./device/plan.js";
-export { MEANING, factor, operatorSays, promises } from "./device/promise.js";
+export { operatorSays, promisedNumbers, promises, quoted, tellPromise } from "./device/promise.js";

@@ -1,6 +1,6 @@
 /** What both pages share: elements without inline code or style, and numbers to read. */
 
-import { MEANING } from "./bcdp.js";
+import { ENGLISH } from "./bcdp.js";
 
 /** A new element: attributes by name, children that are elements or text. */
 export function element(tag, attributes = {}, ...children) {
@@ -37,7 +37,7 @@ export function promised(promises, said) {
   const caption = "By how much whoever sees a report can raise the odds of a guess about the person's answers.";
   const node = table(caption, ["A guess about", "Its odds rise", "On condition", "If that is wrong"], rows);
   node.className = "stacked promises";
-  return [node, ...[MEANING, `${said}.`].map((note) => element("p", { class: "small" }, note))];
+  return [node, ...[ENGLISH.meaning, `${said}.`].map((note) => element("p", { class: "small" }, note))];
 }
 
 /** Shows a note of a kind: plain, good or bad. */

@@ -187,7 +187,7 @@ function obeyed(plan) {
 }
 
 function restoreLimits(plan) {
-  const usual = bcdp.factor(bcdp.oddsOf(bcdp.MAX_EPSILON));
+  const usual = bcdp.ENGLISH.factor(bcdp.oddsOf(bcdp.MAX_EPSILON));
   $("hint-epsilon").textContent = `If left empty: ${usual} times, an epsilon of ${bcdp.MAX_EPSILON}.`;
   $("hint-calm").textContent = `If left empty: ${MOST_CALM} percent.`;
   for (const input of $("limits").querySelectorAll("input")) {
