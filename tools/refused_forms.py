@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import numpy as np
-from make_vectors import BIT, NUMBER, built, categories
+from make_vectors import BIT, NUMBER, SURVEY, built, categories
 
 from bcdp.exact import TOTAL
 from bcdp.tables import response
@@ -109,6 +109,32 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
     ),
     ("bounds whose half is 0", (*FEATURES, "number"), {"type": "numeric", "bounds": [0.0, 5e-324]}),
     ("a bound of 400 digits", (*FEATURES, "number", "bounds"), [0, HUGE]),
+    *(
+        (f"{key}: {it!r}", (*FEATURES, "bit", key), it)
+        for key in ("labels", "helps")
+        for it in ({}, [], "de", {"de": ""}, {"de": "FILL"}, {"de": None}, {"de": 1}, {"DE": "x"}, {"d": "x"})
+    ),
+    *(
+        (f"a label with {letter!r}", (*FEATURES, "bit", "labels"), {"de": f"a{letter}b"})
+        for letter in ("\0", "\t", "\x1b", "\x7f", "\x9f", "\u2028", "\u202a", "\u202e", "\u2066", "\u2069", "\ud83d")
+    ),
+    ("a label of 2,001 letters", (*FEATURES, "bit", "labels"), {"de": "é" * 2001}),
+    *(
+        (f"the words {it!r} of a bit's values", (*FEATURES, "bit", "value_labels"), it)
+        for it in ({}, [], {"de": ["ja"]}, {"de": ["ja", "ja"]}, {"de": ["ja", ""]}, {"de": "ja"}, {"de": {}}, {"1": []})
+    ),
+    ("words of values of a number", (*FEATURES, "number", "value_labels"), {"de": ["x", "y"]}),
+    ("two words for three values", (*FEATURES, "kind", "value_labels"), {"de": ["x", "y"]}),
+    *((f"the survey {it!r}", ("collection", "survey"), it) for it in ({}, [], "a survey", {"title": "x"})),
+    *(
+        (f"a survey whose {key} is {it!r}", ("collection", "survey"), SURVEY | {key: it})
+        for key, it in (
+            *((key, it) for key in ("title", "purpose", "organiser", "contact") for it in ("", None, 1, "FILL", "\x1b[2J")),
+            *(("minutes", it) for it in (0, 601, 3.0, 2.5, True, "3")),
+            *((key, it) for key in ("titles", "purposes", "declines") for it in ("x", {}, {"de": ""}, {"x-1": "x"})),
+            *(("decline", ""), ("note", "x"), ("promise", "nobody will know")),
+        )
+    ),
     *(
         (f"the order {order!r}", ("collection", "order"), order)
         for order in (None, "bit", {}, [], ["bit", "kind", None])

@@ -40,7 +40,8 @@ class Collector:
         plan, limits = settings.plan, settings.limits
         self._counters, self._limited = settings.counters, limits.rate > 0
         self._token = settings.token.encode()
-        self._plan_page = Page(plan.text.encode(), "application/json", f'"{plan.id}"')
+        by_invitation = {} if settings.tickets_key is None else {"bcdp-tickets": "required"}
+        self._plan_page = Page(plan.text.encode(), "application/json", f'"{plan.id}"', by_invitation)
         self._reader = Reader(settings)
         self._reports, self._requests = Rates(limits.rate), Rates(limits.rate * limits.requests_per_report)
         self._bodies, self._turns = Bodies(limits), Turns()

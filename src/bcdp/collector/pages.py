@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -29,6 +30,7 @@ class Page:
     content: bytes
     media_type: str
     etag: str
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def made(cls, content: bytes, suffix: str) -> Page:
@@ -37,7 +39,7 @@ class Page:
 
     async def answer(self, request: Request) -> Response:
         """The file, or that it is still the one the browser has."""
-        headers = {"etag": self.etag, "cache-control": "no-cache"}
+        headers = {"etag": self.etag, "cache-control": "no-cache", **self.headers}
         if request.headers.get("if-none-match") == self.etag:
             return Response(status_code=304, headers=headers)
         return Response(self.content, headers=headers, media_type=self.media_type)
