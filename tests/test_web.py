@@ -220,12 +220,12 @@ def test_a_persons_own_limit_stops_the_device(visit: Visit) -> None:
     limit = page.get_by_label("any one answer")
     limit.fill("1.22")
     ask(page)
-    expect(page.get_by_role("alert")).to_have_text("This survey tells more than your limits allow.")
+    expect(page.locator("#limit-error")).to_have_text("This survey tells more than your limits allow.")
     expect(page.locator("#preview")).to_be_hidden()
     assert not any("report" in key for key in visit.kept())
     limit.fill("0.5")
     ask(page)
-    expect(page.get_by_role("alert")).to_contain_text("is not a factor")
+    expect(page.locator("#limit-error")).to_contain_text("is not a factor")
     page.reload()
     expect(limit).to_have_value("0.5")  # remembered, and still no limit, so it is shown
     limit.fill("20")
@@ -307,7 +307,7 @@ def test_a_limit_holds_for_an_answer_that_was_kept(visit: Visit) -> None:
     page.get_by_text("My own limits").click()
     page.get_by_label("all answers together").fill("2")
     page.get_by_role("button", name="Send it").click()
-    expect(page.get_by_role("alert")).to_have_text("This survey tells more than your limits allow.")
+    expect(page.locator("#limit-error")).to_have_text("This survey tells more than your limits allow.")
     expect(page.get_by_role("status")).to_contain_text("does not answer this survey")
     assert visit.sent() == []
 
@@ -336,7 +336,7 @@ def test_a_limit_of_the_factor_that_is_shown_is_kept(visit: Visit, plan: Plan) -
     for entered, kept in ((f"{factor:.2f}", True), (f"{factor - 0.01:.2f}", False)):
         limit.fill(entered)
         limit.blur()
-        expect(page.get_by_role("alert")).to_have_count(0 if kept else 1)
+        expect(page.locator("#limit-error:visible")).to_have_count(0 if kept else 1)
 
 
 def test_mistakes_are_tied_to_their_fields(visit: Visit) -> None:

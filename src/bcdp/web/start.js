@@ -26,7 +26,7 @@
     document.getElementById("way").hidden = false;
   }
 
-  var old = !("noModule" in document.createElement("script")) || typeof BigInt === "undefined" || !Array.prototype.at || !Object.hasOwn || !window.AbortSignal || !AbortSignal.timeout;
+  var old = !("noModule" in document.createElement("script")) || typeof BigInt === "undefined" || !Array.prototype.at || !Object.hasOwn || !window.Worker;
   window.addEventListener("error", function (event) {
     tell(event.target && event.target.src ? 1 : 0); // a script that did not come, or one that was not understood
   }, true);

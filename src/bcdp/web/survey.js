@@ -1,7 +1,6 @@
 /** The survey page: a form made from the plan, a review, a look at what would be sent, and the sending. */
 
-import { tellHint } from "./device/explain.js";
-import { quoted, tellPromise } from "./device/promise.js";
+import { quoted, tellHint, tellPromise } from "./device/tell.js";
 import { element, promised, say } from "./page.js";
 import { Failure, alone, startDevice } from "./survey/device.js";
 import { fieldOf } from "./survey/fields.js";

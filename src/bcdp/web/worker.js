@@ -23,6 +23,7 @@ const ASKED = {
       survey: plan.survey,
       features: plan.features,
       epsilon,
+      usual: bcdp.MAX_EPSILON, // the limit of whoever sets none
       single: [...features.values()].reduce((highest, { certified }) => Math.max(highest, certified), 0),
       promises: bcdp.promisedNumbers(plan),
       source: plan.correlation.source,

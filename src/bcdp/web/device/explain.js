@@ -3,7 +3,8 @@
 import { symbolsOf } from "./answer.js";
 import { TOTAL, counted, least, most } from "./checks.js";
 import { ENGLISH } from "./english.js";
-import { operatorSays, promises, quoted } from "./promise.js";
+import { operatorSays, promises } from "./promise.js";
+import { tellHint } from "./tell.js";
 
 const MOST_SHOWN = 4;
 
@@ -56,37 +57,4 @@ function digitsOf(level, levels) {
     rest = Math.floor(rest / size);
     return digits;
   }, []);
-}
-
-/** The numbers of a hint in words; `features` have their labels, and the words of their values. */
-export function tellHint({ features: names, levels, kind, digits, rest, least, most }, words, features) {
-  const told = ([...level]) => {
-    if (kind === "product") {
-      return (names.length === 1 ? words.square : words.product)(words.number((2 * level[0]) / (levels[0] - 1) - 1));
-    }
-    return words.and(level.map((digit, place) => levelWord(features.get(names[place]), digit, levels[place], words)));
-  };
-  const shown = digits.map(told);
-  const about = words.and(names.map((name) => quoted(features.get(name).label)));
-  const hint = shown.length ? words.or(rest ? [...shown, words.more(rest)] : shown) : words.nothing;
-  const [low, high] = [rounded(least, Math.floor), rounded(most, Math.ceil)].map((share) => words.percent(share, 0));
-  return { about, hint, least, most, sentence: words.hint(about, hint, low, high) };
-}
-
-function levelWord(feature, digit, size, words) {
-  if (feature.type !== "numeric") return valueWord(feature, digit, words);
-  const [low, high] = feature.bounds;
-  return words.near(words.number(low + ((high - low) * digit) / (size - 1)));
-}
-
-/** The value of a feature in words; the usual values of a binary one are no and yes. */
-export function valueWord({ type, values, plain, valueWords }, digit, words = ENGLISH) {
-  if (valueWords) return valueWords[digit];
-  return type === "binary" && plain ? [words.no, words.yes][digit] : String(values[digit]);
-}
-
-/** A chance in percent, rounded to the side of what is claimed; small ones with two decimals. */
-function rounded(chance, round) {
-  const digits = chance < 0.1 ? 100 : 1;
-  return round(chance * 100 * digits) / digits;
 }

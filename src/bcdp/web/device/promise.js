@@ -10,9 +10,9 @@ import { least, most } from "./checks.js";
 import { stronger } from "./correlation.js";
 import { ENGLISH } from "./english.js";
 import { chanceOf, oddsOf } from "./exact.js";
+import { quoted, tellPromise } from "./tell.js";
 
 const LARGE_ODDS = 1e6;
-const MOST_QUOTED = 300; // characters of what the operator wrote
 
 /**
  * The promise for each feature, then that for all answers together, computed again whatever the plan claims:
@@ -58,40 +58,6 @@ const levelOf = (level) => ({ odds: oddsOf(level), becomes: chanceOf(level) });
 
 /** Where q comes from in the operator's own words, which nothing checks. */
 export const operatorSays = ({ correlation: { source } }, words = ENGLISH) => words.operatorSays(quoted(source));
-
-/** What somebody wrote, between quotation marks that it cannot leave: on one line, nothing invisible, not too long. */
-export function quoted(text) {
-  const letters = Array.from(text);
-  const shown = letters.length > MOST_QUOTED ? `${letters.slice(0, MOST_QUOTED - 3).join("")}...` : text;
-  const plain = shown.replace(/[“”]/g, '"');
-  return `“${plain.replace(/(?! )[\p{C}\p{Z}]/gu, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`)}”`;
-}
-
-/** The numbers of a promise in words; `label` names the feature, and is not needed for all answers together. */
-export function tellPromise({ name, odds, becomes, condition, doubled, numbers, nothing }, words, label) {
-  const about = name === null ? words.all : label;
-  const times = (factor) => (factor === Infinity ? words.anyTimes : words.times(words.factor(factor)));
-  const told = words.told(times(odds), words.percent(becomes, 1));
-  const stated = condition === null ? words.nothingAssumed : tellCondition(condition, words);
-  const left = () =>
-    doubled === null
-      ? words.left(times(nothing))
-      : words.leftDoubled(times(doubled), words.doubled[numbers], times(nothing));
-  const rest = condition === null ? words.unconditional : left();
-  const sentence = words.promise(quoted(about), told, stated) + (condition === null ? "" : words.otherwise(rest));
-  return { name, label: about, odds, becomes, told, condition: stated, left: rest, sentence };
-}
-
-function tellCondition({ points, times, byLaws, ends }, words) {
-  const { plain } = words;
-  const between = ([low, high], one, two) => (low < high ? two(plain(low), plain(high)) : one(plain(high), high !== 1));
-  const parts = [];
-  if (points) parts.push(points[1] === 0 ? words.unmoved : between(points, words.moved, words.movedBetween));
-  if (times) parts.push(between(times, words.learned, words.learnedBetween));
-  if (byLaws) parts.push(words.byLaws);
-  const ranges = ends?.slice(1).map((end, place) => words.range(plain(ends[place]), plain(end)));
-  return words.condition(parts) + (ranges ? words.ranges(ranges) : "");
-}
 
 function menuBounds(plan, menu, name) {
   const questions = menu.questions.map((number) => plan.questions[number]);

@@ -1,8 +1,8 @@
 /** The form's fields, made from the plan's features: each knows its node, how to read it and how to tell what it read. */
 
-import { valueWord } from "../device/explain.js";
+import { valueWord } from "../device/tell.js";
 import { element } from "../page.js";
-import { readBack, readings } from "./numbers.js";
+import { digitsOf, readBack, readings } from "./numbers.js";
 
 const MOST_BUTTONS = 7; // a longer list of values becomes a menu
 const MOST_OPTIONS = 30; // and one longer than that can be searched
@@ -41,11 +41,11 @@ const required = (feature) => (optional(feature) ? {} : { required: "" }); // wi
 
 function countedAs(feature, words) {
   const { type, imputed } = feature;
-  return type === "numeric" ? words.number(imputed) : valueWord(feature, imputed, words);
+  return type === "numeric" ? digitsOf(imputed, words.locale) : valueWord(feature, imputed, words);
 }
 
 const leftOut = (feature, words) => (optional(feature) ? words.countsAs(countedAs(feature, words)) : null);
-const boundsOf = ({ bounds }, words) => (bounds ? words.bounds(...bounds.map(words.plain)) : null);
+const boundsOf = ({ bounds }, words) => (bounds ? words.bounds(...bounds.map((end) => digitsOf(end, words.locale))) : null);
 
 function controlOf({ type, values }) {
   if (type === "numeric") return "number";
@@ -63,7 +63,7 @@ function chosen(feature, index, words) {
 const CONTROLS = {
   number({ feature, id, hint, remark, described, words }) {
     const [low, high] = feature.bounds;
-    const accepted = words.accepted(words.plain(low), words.plain(high));
+    const accepted = words.accepted(digitsOf(low, words.locale), digitsOf(high, words.locale));
     const attributes = { inputmode: "decimal", autocomplete: "off", dir: "auto", ...required(feature), ...described };
     const input = element("input", { id, ...attributes });
     const which = element("div", { class: "choices", role: "group", "aria-labelledby": `${id}-remark` });

@@ -1,6 +1,5 @@
 /** The person's own limits: the device answers and sends only within them. */
 
-import { MAX_EPSILON } from "../device/certificate.js";
 import { chanceOf, logUp, oddsOf } from "../device/exact.js";
 import { Failure } from "./device.js";
 import { ledger, memory } from "./memory.js";
@@ -21,7 +20,7 @@ export function kindFor(sheet) {
 /** Shows the limits as they were kept; `changed` is called whenever one changes. */
 export function showLimits(sheet, words, changed) {
   const factor = (level) => words.factor(Math.min(oddsOf(level), 1e12));
-  $("hint-epsilon").textContent = words.usualAll(factor(MAX_EPSILON), words.number(MAX_EPSILON));
+  $("hint-epsilon").textContent = words.usualAll(factor(sheet.usual), words.number(sheet.usual));
   $("hint-delta").textContent = words.usualOne;
   $("hint-total").textContent = words.usualTotal(factor(ledger.with(sheet)));
   $("hint-calm").textContent = words.usualCalm(words.number(MOST_CALM));
@@ -40,7 +39,7 @@ export function withinLimits(sheet, words) {
   const error = $("limit-error");
   try {
     const kept =
-      sheet.epsilon <= limitOf("limit-epsilon", MAX_EPSILON, words) &&
+      sheet.epsilon <= limitOf("limit-epsilon", sheet.usual, words) &&
       sheet.single <= limitOf("limit-delta", Infinity, words) &&
       ledger.with(sheet) <= limitOf("limit-total", Infinity, words);
     if (!kept) throw new Failure("beyond");

@@ -55,9 +55,12 @@ function isGrouped(whole) {
   return mark !== "٫" && /^[0-9]{3}$/.test(last) && divided;
 }
 
+/** A number with all its digits, as the language writes it. */
+export const digitsOf = (number, language) => number.toLocaleString(language, { maximumFractionDigits: 20 });
+
 /** A number to read back: as the language writes it, and large ones also in words ("41 thousand"). */
 export function readBack(number, language) {
-  const digits = number.toLocaleString(language, { maximumFractionDigits: 20 });
+  const digits = digitsOf(number, language);
   if (Math.abs(number) < 1000) return digits;
   const long = { notation: "compact", compactDisplay: "long", maximumFractionDigits: 20 };
   const words = number.toLocaleString(language, long);

@@ -27,13 +27,20 @@ export async function sendReport(message) {
 }
 
 async function within(seconds, action) {
-  const signal = AbortSignal.timeout(seconds * 1000);
-  const late = new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Failure("timeOut"))));
+  const ending = new AbortController();
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Failure("timeOut"));
+      ending.abort();
+    }, seconds * 1000);
+  });
   try {
-    return await Promise.race([action(signal), late]);
+    return await Promise.race([action(ending.signal), late]);
   } catch (error) {
-    if (error instanceof Failure) throw error;
-    throw new Failure(signal.aborted ? "timeOut" : "away");
+    throw error instanceof Failure ? error : new Failure("away");
+  } finally {
+    clearTimeout(timer);
   }
 }
 
