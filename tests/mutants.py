@@ -306,12 +306,20 @@ def change_a_word(rng: np.random.Generator, document: Any) -> None:
     elif choice == 4:
         document["correlation"]["source"] = str(_one(rng, ["", "somebody", "\ud83d", "FILL"]))
     elif choice == 5:
-        survey = {"title": "a", "purpose": "b", "organiser": "c", "contact": "d", "minutes": _one(rng, [5, 0, 5.0, None])}
+        survey = {
+            "title": "a",
+            "purpose": "b",
+            "organiser": "c",
+            "contact": "d",
+            "minutes": _one(rng, [5, 0, 5.0, None]),
+        }
         key = _one(rng, ["title", "decline", "titles", "purposes", "minutes", "note"])
         survey[key] = _one(rng, ["x", "é" * 2000, "\u202e", {"de": "x"}, {"de": "\x00"}, {"pt-BR": "ñ\n"}, None])
         document["collection"]["survey"] = survey
     elif choice == 6:
-        said = _one(rng, [{"de": "x"}, {"de": "é" * 2001}, {"deutsch": "x"}, {}, None, {"ar": "\u2067x"}, {"ar": "\u200fx"}])
+        said = _one(
+            rng, [{"de": "x"}, {"de": "é" * 2001}, {"deutsch": "x"}, {}, None, {"ar": "\u2067x"}, {"ar": "\u200fx"}]
+        )
         features[name][_one(rng, ["labels", "helps"])] = said
     elif choice == 7:
         words = [str(place) for place in range(len(features[name].get("values") or (0, 1)))]

@@ -226,7 +226,9 @@ def test_a_full_storage_makes_no_answer_and_loses_none(visit: Visit) -> None:
     ask(page)
     page.evaluate(FULL.replace("WHICH", "/./"))  # full from now on
     page.get_by_role("button", name="Send it").click()
-    expect(page.get_by_role("status")).to_contain_text("Your answer was received. Thank you! This browser's storage is full")
+    expect(page.get_by_role("status")).to_contain_text(
+        "Your answer was received. Thank you! This browser's storage is full"
+    )
 
 
 # ------------------------------------------------------------------------------------------- shared devices and tickets
@@ -352,7 +354,10 @@ TOLD: dict[str, Any] = {
         **{"type": "binary", "missing": 0, "label": "Do you snore?", "labels": {"de": "Schnarchen Sie?"}},
         "value_labels": {"de": ["nie", "ja, manchmal"]},
     },
-    "bed": {"type": "categorical", "values": [f"Donaudampfschifffahrtsgesellschaftskapitänsmütze {i}" for i in range(4)]},
+    "bed": {
+        "type": "categorical",
+        "values": [f"Donaudampfschifffahrtsgesellschaftskapitänsmütze {i}" for i in range(4)],
+    },
 }
 
 

@@ -250,7 +250,11 @@ def told() -> Plan:
     features = {
         "night": {"type": "binary", "labels": night, "value_labels": {"de": ["nein", "ja"]}, "missing": 0},
         "hours": {"type": "numeric", "bounds": [0, 80], "help": "A week.", "helps": {"de": "In der Woche."}},
-        "place": {"type": "categorical", "values": ["home", "work", "else"], "value_labels": {"fr": ["ici", "là", "Été"]}},
+        "place": {
+            "type": "categorical",
+            "values": ["home", "work", "else"],
+            "value_labels": {"fr": ["ici", "là", "Été"]},
+        },
     }
     return make_plan(Policy(epsilon=2, correlation=0.05, features=features, survey=SURVEY))
 

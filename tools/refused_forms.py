@@ -121,7 +121,16 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("a label of 2,001 letters", (*FEATURES, "bit", "labels"), {"de": "é" * 2001}),
     *(
         (f"the words {it!r} of a bit's values", (*FEATURES, "bit", "value_labels"), it)
-        for it in ({}, [], {"de": ["ja"]}, {"de": ["ja", "ja"]}, {"de": ["ja", ""]}, {"de": "ja"}, {"de": {}}, {"1": []})
+        for it in (
+            {},
+            [],
+            {"de": ["ja"]},
+            {"de": ["ja", "ja"]},
+            {"de": ["ja", ""]},
+            {"de": "ja"},
+            {"de": {}},
+            {"1": []},
+        )
     ),
     ("words of values of a number", (*FEATURES, "number", "value_labels"), {"de": ["x", "y"]}),
     ("two words for three values", (*FEATURES, "kind", "value_labels"), {"de": ["x", "y"]}),
@@ -129,7 +138,11 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
     *(
         (f"a survey whose {key} is {it!r}", ("collection", "survey"), SURVEY | {key: it})
         for key, it in (
-            *((key, it) for key in ("title", "purpose", "organiser", "contact") for it in ("", None, 1, "FILL", "\x1b[2J")),
+            *(
+                (key, it)
+                for key in ("title", "purpose", "organiser", "contact")
+                for it in ("", None, 1, "FILL", "\x1b[2J")
+            ),
             *(("minutes", it) for it in (0, 601, 3.0, 2.5, True, "3")),
             *((key, it) for key in ("titles", "purposes", "declines") for it in ("x", {}, {"de": ""}, {"x-1": "x"})),
             *(("decline", ""), ("note", "x"), ("promise", "nobody will know")),

@@ -17,7 +17,9 @@ _EXPORT = re.compile(r"^export ((?:async )?function|const|class) (\w+)", re.MULT
 _DYNAMIC = re.compile(r'\bimport\("([^"]+)"\)')
 _PART = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`|/|[{}]|[^/\"'`{}]+", re.DOTALL)
 _LITERAL = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
-_BEFORE_LITERAL = re.compile(r"(?:[(,=:\[!&|?{};+>]|\breturn)\s*\Z")  # what a regular expression may follow; else it divides
+_BEFORE_LITERAL = re.compile(
+    r"(?:[(,=:\[!&|?{};+>]|\breturn)\s*\Z"
+)  # what a regular expression may follow; else it divides
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ def _collect(path: str, read: Callable[[str], str], modules: dict[str, _Module],
 
     def reexported(match: re.Match[str]) -> str:
         used.append(at(match[2]))
-        gives.extend(f"{name.strip()}:\x00{used[-1]}\x00.{name.strip()}" for name in match[1].split(",") if name.strip())
+        gives.extend(
+            f"{name.strip()}:\x00{used[-1]}\x00.{name.strip()}" for name in match[1].split(",") if name.strip()
+        )
         return ""
 
     body = _REEXPORT.sub(reexported, _IMPORT.sub(imported, text))

@@ -77,10 +77,16 @@ def load_pages() -> dict[str, Page]:
     texts = {name: sources[name].decode() for name in sources if name.endswith(".js")}
     made = {name: bundled(name, texts.__getitem__) if name != _CLASSIC else stripped(texts[name]) for name in scripts}
     pages = {name: Page.made(text.encode(), ".js") for name, text in made.items()}
-    pages |= {name: Page.made(content, _suffix(name)) for name, content in sources.items() if _suffix(name) not in (".js", ".html")}
+    pages |= {
+        name: Page.made(content, _suffix(name))
+        for name, content in sources.items()
+        if _suffix(name) not in (".js", ".html")
+    }
     for name in [name for name in sources if name.endswith(".html")]:
         pages[name] = Page.made(_with_hashes(sources[name].decode(), pages).encode(), ".html")
-    pages[HASHES] = Page.made(msgspec.json.encode({name: page.integrity for name, page in sorted(pages.items())}), ".json")
+    pages[HASHES] = Page.made(
+        msgspec.json.encode({name: page.integrity for name, page in sorted(pages.items())}), ".json"
+    )
     return pages | {alias: pages[name] for alias, name in _ALIASES.items()}
 
 

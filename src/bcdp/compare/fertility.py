@@ -12,6 +12,14 @@ from bcdp.errors import InputError
 
 POLICY = """\
 # Women aged 21 to 35 with two or more children, United States census of 1980.
+survey:                 # what people read before they answer
+  title: Mothers at work
+  titles: {de: Mütter im Beruf, fr: Mères au travail, es: Madres que trabajan, ar: الأمهات والعمل}
+  purpose: We want to know how many weeks mothers of young children work for pay, and how that differs with age and family.
+  organiser: The demonstration of bcdp, with records of the census of 1980
+  contact: the address of whoever runs this survey
+  minutes: 2
+  decline: Nothing happens. Nobody learns that you were asked.
 epsilon: 2.0            # for the whole record
 features:
   more_kids:            # a third child: sensitive
