@@ -1,4 +1,4 @@
-"""The npm package bcdp-device, installed from its tarball in an empty folder: vectors, runtimes, types, size, SurveyJS."""
+"""The npm package bcdp-device, installed from its tarball in an empty folder: vectors, runtimes, types, SurveyJS."""
 
 from __future__ import annotations
 

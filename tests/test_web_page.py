@@ -1,3 +1,4 @@
+# ruff: noqa: F811
 """What can go wrong on the survey page, each in a real browser: told in words, with a way on, and nothing lost."""
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ POLICY = """\
 survey:                 # what people read before they answer
   title: Mothers at work
   titles: {de: Mütter im Beruf, fr: Mères au travail, es: Madres que trabajan, ar: الأمهات والعمل}
-  purpose: We want to know how many weeks mothers of young children work for pay, and how that differs with age and family.
+  purpose: We want to know how many weeks mothers work for pay, and how that differs with age and family.
   organiser: The demonstration of bcdp, with records of the census of 1980
   contact: the address of whoever runs this survey
   minutes: 2

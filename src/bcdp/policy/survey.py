@@ -1,4 +1,4 @@
-"""What the organiser tells people, perhaps in several languages: shown as the organiser's words, which nobody checked."""
+"""What the organiser tells people, perhaps in several languages: the organiser's words, which nobody has checked."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ValueWords = Annotated[
 
 
 class Survey(Record):
-    """Who asks, what for, and how to reach them; `titles`, `purposes` and `declines` are these texts in other languages."""
+    """Who asks, what for, and how to reach them; `titles`, `purposes` and `declines` are texts in other languages."""
 
     title: Shown
     purpose: Shown
