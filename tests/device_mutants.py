@@ -41,12 +41,6 @@ MUTANTS: list[tuple[str, str, str, str]] = [
     ("a broken memory is forgotten", ANSWER, "    // answering anew would be a second answer\n", "    return null;\n"),
     ("a store that is not asked for", ANSWER, "store: got none; accepted", "nothing; accepted"),
     ("what is missing counts as 0", ANSWER, "if (missing && feature.missing === null) {", "if (false) {"),
-    (
-        "a number that is not moved to its bound",
-        ANSWER,
-        "Math.min(Math.max(missing ? feature.imputed : value, low), high)",
-        "missing ? feature.imputed : value",
-    ),
     ("a text as a number", ANSWER, 'if (!missing && typeof value !== "number") throw', "if (false) throw"),
     ("a number rounded to its nearer level", ANSWER, "word < (place - below) * TOTAL", "place - below > 0.5"),
     ("a number rounded down", ANSWER, "(word < (place - below) * TOTAL ? 1 : 0)", "0"),

@@ -91,7 +91,6 @@ function translate() {
 /** What the organiser says, apart from what the device found. */
 function about() {
   const { survey } = sheet;
-  $("about").hidden = survey === null;
   if (survey === null) return;
   const title = spoken(survey.title, survey.titles, words.code);
   document.title = title;
@@ -113,6 +112,7 @@ const invitation = () => new URLSearchParams(location.hash.slice(1)).get("ticket
 
 function show(part) {
   for (const id of PARTS) $(id).hidden = id !== part;
+  $("about").hidden = !sheet?.survey || ["review", "preview"].includes(part); // what is looked at there is the device's
 }
 
 function refuse(text) {

@@ -16,7 +16,7 @@ export const words = {
   operatorSays: (said) => `Woher q stammt, sagt der Betreiber, und niemand hat es geprüft: ${said}`,
   times: many,
   anyTimes: "um beliebig viel",
-  told: (times, percent) => `${times} (eine Vermutung mit 50 % wird höchstens ${percent} %)`,
+  told: (times, percent) => `${times} (eine Vermutung mit 50 % wird höchstens ${percent} %)`,
   unmoved: "die anderen Antworten gar nicht mit ihr schwanken (q = 0)",
   moved: (points) => `die anderen Antworten um höchstens q = ${points} Prozentpunkte mit ihr schwanken`,
   movedBetween: (low, high) =>
@@ -40,7 +40,7 @@ export const words = {
     `Allein der Zufall, nicht Ihre Eingabe, hat gewählt, was gefragt wird${menus > 1 ? `, aus ${menus} Menüs` : ""}.`,
   hint: (about, hint, least, most) =>
     `Zu ${about} deutet Ihr Bericht auf ${hint}. Ihr Gerät gibt diesen Hinweis mit einer Wahrscheinlichkeit von ` +
-    `mindestens ${least} % und höchstens ${most} %, was auch immer wahr ist.`,
+    `mindestens ${least} % und höchstens ${most} %, was auch immer wahr ist.`,
   nothing: "nichts",
   more: (count) => `${count} weitere`,
   and: (parts) => listed(parts, "und"),
@@ -107,7 +107,7 @@ export const words = {
   limitAll: "Chancen einer Vermutung über alle Antworten zusammen: höchstens so vielmal gesteigert",
   limitOne: "Chancen einer Vermutung über eine einzelne Antwort: höchstens so vielmal gesteigert",
   limitTotal: "Alle Umfragen, die dieser Browser bei dieser Adresse beantwortet hat, zusammen: höchstens so vielmal gesteigert",
-  limitCalm: "Grün nur, wenn eine Vermutung mit 50 % höchstens so viel Prozent wird",
+  limitCalm: "Grün nur, wenn eine Vermutung mit 50 % höchstens so viel Prozent wird",
   usualAll: (factor, epsilon) => `Wenn leer: das ${factor}-fache, ein Epsilon von ${epsilon}.`,
   usualOne: "Wenn leer: nur die Grenze darüber.",
   usualTotal: (factor) => `Wenn leer: keine Grenze. Mit dieser Umfrage wäre es das ${factor}-fache.`,
@@ -116,10 +116,10 @@ export const words = {
   beyond: "Diese Umfrage verrät mehr, als Ihre Grenzen erlauben.",
   refused: (becomes) =>
     "Ihr Gerät beantwortet diese Umfrage nicht, sie liegt jenseits der Grenzen am Ende dieser Seite: Ohne jede Annahme " +
-    `wird eine Vermutung mit 50 % über Ihre Antworten höchstens ${becomes} %.`,
+    `wird eine Vermutung mit 50 % über Ihre Antworten höchstens ${becomes} %.`,
   checked: (becomes) =>
-    "Ihr Gerät hat die Versprechen dieser Umfrage nachgerechnet: Ohne jede Annahme wird eine Vermutung mit 50 % über Ihre " +
-    `Antworten höchstens ${becomes} %. Was sie über einzelne Antworten verspricht, steht unten, mit den Bedingungen.`,
+    "Ihr Gerät hat die Versprechen dieser Umfrage nachgerechnet: Ohne jede Annahme wird eine Vermutung mit 50 % über Ihre " +
+    `Antworten höchstens ${becomes} %. Was sie über einzelne Antworten verspricht, steht unten, mit den Bedingungen.`,
   ready: "Ihre Antwort ist fertig und bleibt auf diesem Gerät. Sie ist noch nicht gesendet.",
   sending: "Wird gesendet…",
   received: "Ihre Antwort ist angekommen. Danke!",

@@ -13,7 +13,7 @@ export const words = {
   operatorSays: (said) => `De dónde viene q lo dice el operador y nadie lo ha comprobado: ${said}`,
   times: (odds) => `como mucho ${odds} veces`,
   anyTimes: "cuanto se quiera",
-  told: (times, percent) => `${times} (una suposición al 50 % pasa como mucho al ${percent} %)`,
+  told: (times, percent) => `${times} (una suposición al 50 % pasa como mucho al ${percent} %)`,
   unmoved: "las otras respuestas no varían en absoluto con ella (q = 0)",
   moved: (points, several) =>
     `las otras respuestas varían como mucho q = ${points} punto${several ? "s" : ""} porcentual${several ? "es" : ""} con ella`,
@@ -37,8 +37,8 @@ export const words = {
   chance: (menus) =>
     `Solo el azar, y no lo que usted escribió, eligió qué preguntar${menus > 1 ? `, entre ${menus} menús` : ""}.`,
   hint: (about, hint, least, most) =>
-    `Sobre ${about}, su informe apunta a ${hint}. Su dispositivo da esta pista con una probabilidad de al menos el ${least} % ` +
-    `y como mucho el ${most} %, sea cual sea la verdad.`,
+    `Sobre ${about}, su informe apunta a ${hint}. Su dispositivo da esta pista con una probabilidad de al menos el ${least} % ` +
+    `y como mucho el ${most} %, sea cual sea la verdad.`,
   nothing: "nada",
   more: (count) => `${count} más`,
   and: (parts) => listed(parts, "y"),
@@ -104,7 +104,7 @@ export const words = {
   limitAll: "Posibilidades de una suposición sobre todas las respuestas juntas: aumentadas como mucho tantas veces",
   limitOne: "Posibilidades de una suposición sobre una sola respuesta: aumentadas como mucho tantas veces",
   limitTotal: "Todas las encuestas que este navegador respondió en esta dirección: aumentadas como mucho tantas veces",
-  limitCalm: "Verde solo si una suposición al 50 % pasa como mucho a tanto por ciento",
+  limitCalm: "Verde solo si una suposición al 50 % pasa como mucho a tanto por ciento",
   usualAll: (factor, epsilon) => `Si queda vacío: ${factor} veces, un épsilon de ${epsilon}.`,
   usualOne: "Si queda vacío: solo el límite de arriba.",
   usualTotal: (factor) => `Si queda vacío: sin límite. Con esta encuesta serían ${factor} veces.`,
@@ -113,10 +113,10 @@ export const words = {
   beyond: "Esta encuesta dice más de lo que permiten sus límites.",
   refused: (becomes) =>
     "Su dispositivo no responde a esta encuesta, que supera los límites al final de esta página: sin suponer nada, una " +
-    `suposición al 50 % sobre sus respuestas pasa como mucho al ${becomes} %.`,
+    `suposición al 50 % sobre sus respuestas pasa como mucho al ${becomes} %.`,
   checked: (becomes) =>
-    "Su dispositivo ha vuelto a calcular las promesas de esta encuesta: sin suponer nada, una suposición al 50 % sobre sus " +
-    `respuestas pasa como mucho al ${becomes} %. Lo que promete de cada respuesta está más abajo, con sus condiciones.`,
+    "Su dispositivo ha vuelto a calcular las promesas de esta encuesta: sin suponer nada, una suposición al 50 % sobre sus " +
+    `respuestas pasa como mucho al ${becomes} %. Lo que promete de cada respuesta está más abajo, con sus condiciones.`,
   ready: "Su respuesta está lista y guardada en este dispositivo. Todavía no se ha enviado.",
   sending: "Enviando…",
   received: "Su respuesta ha llegado. ¡Gracias!",

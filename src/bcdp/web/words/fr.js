@@ -14,7 +14,7 @@ export const words = {
   operatorSays: (said) => `D’où vient q, l’exploitant le dit et personne ne l’a vérifié : ${said}`,
   times: (odds) => `au plus ${odds} fois`,
   anyTimes: "autant qu’on veut",
-  told: (times, percent) => `${times} (une supposition à 50 % devient au plus ${percent} %)`,
+  told: (times, percent) => `${times} (une supposition à 50 % devient au plus ${percent} %)`,
   unmoved: "les autres réponses ne varient pas du tout avec elle (q = 0)",
   moved: (points, several) =>
     `les autres réponses varient d’au plus q = ${points} point${several ? "s" : ""} de pourcentage avec elle`,
@@ -39,8 +39,8 @@ export const words = {
     "Le hasard seul, et non ce que vous avez saisi, a choisi ce qui est demandé" +
     `${menus > 1 ? `, parmi ${menus} menus` : ""}.`,
   hint: (about, hint, least, most) =>
-    `Sur ${about}, votre rapport suggère ${hint}. Votre appareil donne cet indice avec une chance d’au moins ${least} % et ` +
-    `d’au plus ${most} %, quelle que soit la vérité.`,
+    `Sur ${about}, votre rapport suggère ${hint}. Votre appareil donne cet indice avec une chance d’au moins ${least} % et ` +
+    `d’au plus ${most} %, quelle que soit la vérité.`,
   nothing: "rien",
   more: (count) => `${count} de plus`,
   and: (parts) => listed(parts, "et"),
@@ -107,7 +107,7 @@ export const words = {
   limitAll: "Cote d’une supposition sur toutes les réponses ensemble : augmentée au plus tant de fois",
   limitOne: "Cote d’une supposition sur une seule réponse : augmentée au plus tant de fois",
   limitTotal: "Toutes les enquêtes auxquelles ce navigateur a répondu à cette adresse : augmentée au plus tant de fois",
-  limitCalm: "Vert seulement si une supposition à 50 % devient au plus tant de pour cent",
+  limitCalm: "Vert seulement si une supposition à 50 % devient au plus tant de pour cent",
   usualAll: (factor, epsilon) => `Si vide : ${factor} fois, un epsilon de ${epsilon}.`,
   usualOne: "Si vide : la limite ci-dessus seule.",
   usualTotal: (factor) => `Si vide : aucune limite. Avec cette enquête ce serait ${factor} fois.`,
@@ -116,10 +116,10 @@ export const words = {
   beyond: "Cette enquête en dit plus que vos limites ne le permettent.",
   refused: (becomes) =>
     "Votre appareil ne répond pas à cette enquête, au-delà des limites en bas de cette page : sans rien supposer, une " +
-    `supposition à 50 % sur vos réponses devient au plus ${becomes} %.`,
+    `supposition à 50 % sur vos réponses devient au plus ${becomes} %.`,
   checked: (becomes) =>
-    "Votre appareil a recalculé les promesses de cette enquête : sans rien supposer, une supposition à 50 % sur vos réponses " +
-    `devient au plus ${becomes} %. Ce qu’elle promet sur chaque réponse se trouve plus bas, avec ses conditions.`,
+    "Votre appareil a recalculé les promesses de cette enquête : sans rien supposer, une supposition à 50 % sur vos réponses " +
+    `devient au plus ${becomes} %. Ce qu’elle promet sur chaque réponse se trouve plus bas, avec ses conditions.`,
   ready: "Votre réponse est prête et gardée sur cet appareil. Elle n’a pas encore été envoyée.",
   sending: "Envoi…",
   received: "Votre réponse est bien arrivée. Merci !",
