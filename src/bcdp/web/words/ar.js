@@ -2,7 +2,12 @@
 
 import { spelledIn } from "../device/english.js";
 
-const listed = (parts, word) => (parts.length > 1 ? `${parts.slice(0, -1).join("، ")} ${word}${parts.at(-1)}` : parts[0]);
+const isolated = (text) => `\u2068${text}\u2069`; // words of another direction stay together
+
+function listed(words, word) {
+  const parts = words.map(isolated);
+  return parts.length > 1 ? `${parts.slice(0, -1).join("، ")} ${word}${parts.at(-1)}` : parts[0];
+}
 
 export const words = {
   ...spelledIn("ar-u-nu-latn"),
@@ -11,7 +16,7 @@ export const words = {
   meaning:
     "يتعلق الشرط بما يعرفه من يخمّن: بين أشخاص يختلفون في الإجابة، يختلف احتمال أي شيء عن إجاباتهم الأخرى بمقدار q على الأكثر. " +
     "أما تجاه من يعرف روابط أوثق، عمومًا أو عن شخص بعينه، فلا يصحّ إلا الوعد دون أي افتراض. كل وعد يخص إجابة واحدة وتقريرًا واحدًا.",
-  operatorSays: (said) => `مصدر q بحسب قول المشغّل، ولم يتحقق منه أحد: ${said}`,
+  operatorSays: (said) => `مصدر q بحسب قول المشغّل، ولم يتحقق منه أحد: ${isolated(said)}`,
   times: (odds) => `${odds} مرة على الأكثر`,
   anyTimes: "بأي مقدار",
   told: (times, percent) => `${times} (تخمين بنسبة 50% يصبح ${percent}% على الأكثر)`,
@@ -28,7 +33,7 @@ export const words = {
   leftDoubled: (times, doubled, nothing) => `${times} ${doubled}، و${nothing} دون أي افتراض`,
   left: (nothing) => `${nothing} دون أي افتراض`,
   unconditional: "ليس له شرط",
-  promise: (label, told, condition) => `من يرى التقرير يمكنه رفع أرجحية تخمين عن ${label} ${told}، ${condition}.`,
+  promise: (label, told, condition) => `من يرى التقرير يمكنه رفع أرجحية تخمين عن ${isolated(label)} ${told}، ${condition}.`,
   otherwise: (left) => ` وإذا كان ذلك خطأ: ${left}.`,
   chance: (menus) => `الصدفة وحدها، لا ما أدخلته، اختارت ما يُسأل عنه${menus > 1 ? `، من بين ${menus} قائمة` : ""}.`,
   hint: (about, hint, least, most) =>
@@ -73,9 +78,9 @@ export const words = {
   bounds: (low, high) => `من ${low} إلى ${high}.`,
   accepted: (low, high) => `عددًا من ${low} إلى ${high}`,
   enter: (accepted) => `يُرجى إدخال ${accepted}.`,
-  isNot: (text, accepted) => `«${text}» ليس ${accepted}.`,
+  isNot: (text, accepted) => `«${isolated(text)}» ليس ${accepted}.`,
   readAs: (number) => `قُرئ: ${number}.`,
-  ambiguous: (text) => `«${text}» قد يعني عددين. أيهما تقصد؟`,
+  ambiguous: (text) => `«${isolated(text)}» قد يعني عددين. أيهما تقصد؟`,
   choose: "يُرجى الاختيار.",
   search: "البحث في هذه القائمة",
   hidden: (count) => `${count} غيرها: اكتب جزءًا من الكلمة لتجدها.`,
@@ -100,7 +105,7 @@ export const words = {
   usualOne: "إذا تُرك فارغًا: الحد أعلاه وحده.",
   usualTotal: (factor) => `إذا تُرك فارغًا: بلا حد. ومع هذا الاستبيان تكون ${factor} مرة.`,
   usualCalm: (percent) => `إذا تُرك فارغًا: ${percent} بالمئة.`,
-  notAFactor: (text) => `«${text}» ليس معاملًا: يُرجى إدخال عدد لا يقل عن 1.`,
+  notAFactor: (text) => `«${isolated(text)}» ليس معاملًا: يُرجى إدخال عدد لا يقل عن 1.`,
   beyond: "هذا الاستبيان يكشف أكثر مما تسمح به حدودك.",
   refused: (becomes) =>
     `لا يجيب جهازك عن هذا الاستبيان لأنه يتجاوز الحدود في آخر هذه الصفحة: دون أي افتراض، يصبح تخمين بنسبة 50% عن إجاباتك ${becomes}% على الأكثر.`,
