@@ -13,6 +13,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from starlette.types import ASGIApp
 
 from bcdp import InputError, Policy, make_plan
@@ -22,6 +24,7 @@ from bcdp.collector.origins import Origins
 from bcdp.collector.pages import load_pages
 from bcdp.collector.settings import Limits, Settings
 from conftest import require
+from helpers import loaded
 
 ROOT = Path(__file__).resolve().parent.parent
 FRIEND, OTHER = "https://pages.example", "https://other.example"
@@ -117,6 +120,22 @@ def test_files_have_the_hashes_that_are_listed(client: Client) -> None:
     page = client.get("/").text
     named = dict(re.findall(r'(?:src|href)="([^"]+\.(?:js|css))" integrity="([^"]+)"', page))
     assert named == {name: listed[name] for name in ("start.js", "survey.js", "page.css")}
+
+
+def test_a_signed_list_tells_whether_files_are_the_published_ones(client: Client) -> None:
+    key, other = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    public, wrong = (
+        one.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo) for one in (key, other)
+    )
+    tool = loaded(ROOT / "tools" / "hashes.py")
+    published, served = tool.signed(tool.listed(), private), client.get("/hashes.json").json()
+    assert tool.differences(published, public, served) == []
+    assert tool.differences(published, wrong, served) == ["the list was not signed with this key"]
+    forged = {**published, "files": {**published["files"], "worker.js": "sha384-"}}
+    assert tool.differences(forged, public, served) == ["the list was not signed with this key"]
+    changed = {**served, "worker.js": "sha384-"}
+    assert tool.differences(published, public, changed) == ["worker.js is not the published one"]
 
 
 def test_scripts_come_compressed_to_whoever_understands_it(client: Client) -> None:
