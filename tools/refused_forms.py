@@ -46,6 +46,8 @@ def small() -> Any:
 
 
 FEATURES = ("collection", "features")
+LARGE = small()["collection"] | {"epsilon": 21.0}
+LARGE["features"] = {name: feature | {"delta": 20.0} for name, feature in LARGE["features"].items()}
 EACH = {"kind": "per feature", "source": "a guess", "default": 1.0, "named": {}}
 FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("another version of the format", ("bcdp",), 2),
@@ -79,6 +81,7 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("no features", FEATURES, {}),
     ("an epsilon of 0", ("collection", "epsilon"), 0.0),
     ("an epsilon one double above 20", ("collection", "epsilon"), float(np.nextafter(20.0, 21.0))),
+    ("an epsilon of 21, with deltas of their own", ("collection",), LARGE),
     ("true for epsilon", ("collection", "epsilon"), True),
     ("an epsilon of 400 digits", ("collection", "epsilon"), HUGE),
     *((f"the label {label!r}", (*FEATURES, "bit", "label"), label) for label in (None, 5, "FILL", "\ud800", ["x"])),
@@ -112,7 +115,18 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
     *(
         (f"{key}: {it!r}", (*FEATURES, "bit", key), it)
         for key in ("labels", "helps")
-        for it in ({}, [], "de", {"de": ""}, {"de": "FILL"}, {"de": None}, {"de": 1}, {"DE": "x"}, {"d": "x"})
+        for it in (
+            {},
+            [],
+            "de",
+            {"de": ""},
+            {"de": "FILL"},
+            {"de": None},
+            {"de": 1},
+            {"DE": "x"},
+            {"DE": "x", "de": "y"},
+            {"d": "x"},
+        )
     ),
     *(
         (f"a label with {letter!r}", (*FEATURES, "bit", "labels"), {"de": f"a{letter}b"})
@@ -126,6 +140,7 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
             [],
             {"de": ["ja"]},
             {"de": ["ja", "ja"]},
+            {"de": ["ja", "nein", "ja"]},
             {"de": ["ja", ""]},
             {"de": "ja"},
             {"de": {}},

@@ -166,6 +166,8 @@ test("plain words: what is hinted, with what chance, and the odds rounded up", a
   for (const { least, most } of hints) assert.ok(0 < least && least < most && most < 1);
   const odds = Object.fromEntries(guarantees.map((guarantee) => [guarantee.label, guarantee.odds]));
   assert.equal(odds.Smoking, 1.23); // exp(0.2) = 1.2214
+  const smoking = guarantees.find(({ label }) => label === "Smoking");
+  assert.equal(smoking.condition, "if the other answers move by at most q = 5 percentage points with it");
   assert.deepEqual([oddsOf(0), oddsOf(Math.log(2)), oddsOf(Math.log(2) + 1e-6)], [1, 2, 2.01]);
   const subset = await planOf("subset");
   const [, hint] = explain(subset, { menu: 0, answer: 0 }).sentences;

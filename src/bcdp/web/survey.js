@@ -169,7 +169,8 @@ function review(entries) {
     show("form");
     $("questions").querySelector("input, select").focus();
   };
-  $("show").onclick = () => attempt(() => makeAnswer(Object.fromEntries(entries.map(({ name, given }) => [name, given]))));
+  $("show").onclick = () =>
+    attempt(() => makeAnswer(Object.fromEntries(entries.map(({ name, given }) => [name, given]))));
   show("review");
   $("review-title").focus();
 }

@@ -73,7 +73,9 @@ function menuBounds(plan, menu, name) {
  */
 function conditionOf(plan, name, bounds, byLaws) {
   const implied = ({ odds }) => (odds === Infinity ? 1 : (odds - 1) / (odds + 1));
-  const points = ends(bounds.filter((within) => within.q < 1 && within.q < implied(within)).map(({ q }) => pointsOf(q)));
+  const points = ends(
+    bounds.filter((within) => within.q < 1 && within.q < implied(within)).map(({ q }) => pointsOf(q)),
+  );
   const times = ends(bounds.filter(({ q, odds }) => q > 0 && odds < Infinity).map(({ odds }) => timesOf(odds)));
   return points || times || byLaws ? { points, times, byLaws, ends: coveredBy(plan, name) } : null;
 }

@@ -45,7 +45,8 @@ function countedAs(feature, words) {
 }
 
 const leftOut = (feature, words) => (optional(feature) ? words.countsAs(countedAs(feature, words)) : null);
-const boundsOf = ({ bounds }, words) => (bounds ? words.bounds(...bounds.map((end) => digitsOf(end, words.locale))) : null);
+const boundsOf = ({ bounds }, words) =>
+  bounds ? words.bounds(...bounds.map((end) => digitsOf(end, words.locale))) : null;
 
 function controlOf({ type, values }) {
   if (type === "numeric") return "number";
@@ -99,7 +100,13 @@ const CONTROLS = {
 
   buttons({ feature, id, hint, remark, described, words }) {
     const choice = (index, text) => {
-      const input = element("input", { type: "radio", name: id, id: `${id}-${index}`, value: index, ...required(feature) });
+      const input = element("input", {
+        type: "radio",
+        name: id,
+        id: `${id}-${index}`,
+        value: index,
+        ...required(feature),
+      });
       return [input, element("label", { class: "choice", for: input.id, dir: "auto" }, input, text)];
     };
     const choices = feature.values.map((_, index) => choice(index, valueWord(feature, index, words)));
@@ -126,7 +133,12 @@ const CONTROLS = {
 
   list({ feature, id, hint, remark, described, words }) {
     const told = feature.values.map((_, index) => valueWord(feature, index, words));
-    const search = element("input", { id: `${id}-search`, type: "search", autocomplete: "off", "aria-label": words.search });
+    const search = element("input", {
+      id: `${id}-search`,
+      type: "search",
+      autocomplete: "off",
+      "aria-label": words.search,
+    });
     const select = element("select", { id, size: 6, ...required(feature), ...described });
     const rest = element("p", { class: "hint", role: "status" });
     const none = () => (optional(feature) ? [element("option", { value: "-1" }, words.noAnswer)] : []);

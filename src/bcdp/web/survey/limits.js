@@ -66,5 +66,7 @@ function limitOf(id, otherwise, words) {
 /** A number of a person as an exact ratio of its decimal digits. */
 function decimal(number) {
   const [whole, fraction = ""] = String(number).split(".");
-  return /^[0-9]+$/.test(whole + fraction) ? { top: BigInt(whole + fraction), bottom: 10n ** BigInt(fraction.length) } : null;
+  return /^[0-9]+$/.test(whole + fraction)
+    ? { top: BigInt(whole + fraction), bottom: 10n ** BigInt(fraction.length) }
+    : null;
 }

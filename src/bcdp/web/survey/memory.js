@@ -48,14 +48,22 @@ export const ledger = {
   rows() {
     const text = memory.get("ledger");
     try {
-      return text === null ? [] : JSON.parse(text).map(({ plan, epsilon }) => ({ plan: String(plan), epsilon: Number(epsilon) }));
+      return text === null
+        ? []
+        : JSON.parse(text).map(({ plan, epsilon }) => ({ plan: String(plan), epsilon: Number(epsilon) }));
     } catch {
       return [{ plan: "unknown", epsilon: Infinity }]; // what cannot be read may have been anything
     }
   },
   /** The sum with one more plan, rounded up; a plan counts once. */
   with({ id, epsilon }) {
-    return totalUp([...ledger.rows().filter(({ plan }) => plan !== id).map((row) => row.epsilon), epsilon]);
+    return totalUp([
+      ...ledger
+        .rows()
+        .filter(({ plan }) => plan !== id)
+        .map((row) => row.epsilon),
+      epsilon,
+    ]);
   },
   add({ id, epsilon }) {
     const others = ledger.rows().filter(({ plan }) => plan !== id);

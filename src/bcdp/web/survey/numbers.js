@@ -50,7 +50,8 @@ function isGrouped(whole) {
   if (mark === undefined) return true;
   const [first, ...groups] = whole.split(mark);
   const last = groups.pop();
-  const sized = (head, inner) => /^[1-9]/.test(first) && first.length <= head && groups.every((group) => inner.test(group));
+  const sized = (head, inner) =>
+    /^[1-9]/.test(first) && first.length <= head && groups.every((group) => inner.test(group));
   const divided = sized(3, /^[0-9]{3}$/) || (mark === "," && groups.length > 0 && sized(2, /^[0-9]{2}$/));
   return mark !== "٫" && /^[0-9]{3}$/.test(last) && divided;
 }

@@ -22,7 +22,8 @@ export async function sendReport(message) {
   if (response.status === 409) throw new Failure("changed");
   if (response.status === 429) throw tooOften(response);
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Failure("serverRefused", typeof answer.detail === "string" ? answer.detail : response.status);
+  if (!response.ok)
+    throw new Failure("serverRefused", typeof answer.detail === "string" ? answer.detail : response.status);
   return answer;
 }
 

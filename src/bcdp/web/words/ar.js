@@ -22,9 +22,11 @@ export const words = {
   told: (times, percent) => `${times} (تخمين بنسبة 50% يصبح ${percent}% على الأكثر)`,
   unmoved: "الإجابات الأخرى لا تتغيّر معها إطلاقًا (q = 0)",
   moved: (points) => `الإجابات الأخرى تتغيّر معها بمقدار q = ${points} نقطة مئوية على الأكثر`,
-  movedBetween: (low, high) => `الإجابات الأخرى تتغيّر معها بمقدار q = ${low} إلى ${high} نقطة مئوية على الأكثر، كما يسردها المخطط`,
+  movedBetween: (low, high) =>
+    `الإجابات الأخرى تتغيّر معها بمقدار q = ${low} إلى ${high} نقطة مئوية على الأكثر، كما يسردها المخطط`,
   learned: (times) => `معرفة جميع الإجابات الأخرى لا تغيّر أرجحيتها أكثر من ${times} مرة`,
-  learnedBetween: (low, high) => `معرفة جميع الإجابات الأخرى لا تغيّر أرجحيتها أكثر من ${low} إلى ${high} مرة، كما يسردها المخطط`,
+  learnedBetween: (low, high) =>
+    `معرفة جميع الإجابات الأخرى لا تغيّر أرجحيتها أكثر من ${low} إلى ${high} مرة، كما يسردها المخطط`,
   byLaws: "الإجابات الأخرى تعتمد عليها كما يقول جدول النسب في المخطط",
   condition: (parts) => `إذا صحّ أن ${parts.join("، وأن ")}`,
   range: (low, high) => `${low} إلى ${high}`,
@@ -33,7 +35,8 @@ export const words = {
   leftDoubled: (times, doubled, nothing) => `${times} ${doubled}، و${nothing} دون أي افتراض`,
   left: (nothing) => `${nothing} دون أي افتراض`,
   unconditional: "ليس له شرط",
-  promise: (label, told, condition) => `من يرى التقرير يمكنه رفع أرجحية تخمين عن ${isolated(label)} ${told}، ${condition}.`,
+  promise: (label, told, condition) =>
+    `من يرى التقرير يمكنه رفع أرجحية تخمين عن ${isolated(label)} ${told}، ${condition}.`,
   otherwise: (left) => ` وإذا كان ذلك خطأ: ${left}.`,
   chance: (menus) => `الصدفة وحدها، لا ما أدخلته، اختارت ما يُسأل عنه${menus > 1 ? `، من بين ${menus} قائمة` : ""}.`,
   hint: (about, hint, least, most) =>

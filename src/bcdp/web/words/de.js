@@ -21,14 +21,16 @@ export const words = {
   moved: (points) => `die anderen Antworten um höchstens q = ${points} Prozentpunkte mit ihr schwanken`,
   movedBetween: (low, high) =>
     `die anderen Antworten um höchstens q = ${low} bis ${high} Prozentpunkte mit ihr schwanken, wie es der Plan auflistet`,
-  learned: (times) => `alle anderen Antworten zu kennen ihre Chancen höchstens um das ${times}-fache verschieben könnte`,
+  learned: (times) =>
+    `alle anderen Antworten zu kennen ihre Chancen höchstens um das ${times}-fache verschieben könnte`,
   learnedBetween: (low, high) =>
     `alle anderen Antworten zu kennen ihre Chancen höchstens um das ${low}- bis ${high}-fache verschieben könnte, wie es ` +
     "der Plan auflistet",
   byLaws: "die anderen Antworten so von ihr abhängen, wie es die Tabelle der Anteile im Plan sagt",
   condition: (parts) => `wenn ${parts.join(", und wenn ")}`,
   range: (low, high) => `${low} bis ${high}`,
-  ranges: (ranges) => `, für Vermutungen, in welchem dieser Bereiche sie liegt, und keine feineren: ${ranges.join("; ")}`,
+  ranges: (ranges) =>
+    `, für Vermutungen, in welchem dieser Bereiche sie liegt, und keine feineren: ${ranges.join("; ")}`,
   doubled: { q: "bei doppeltem q", odds: "bei doppelten Chancen", both: "bei doppeltem q und doppelten Chancen" },
   leftDoubled: (times, doubled, nothing) => `${times} ${doubled}, ${nothing} ohne jede Annahme`,
   left: (nothing) => `${nothing} ohne jede Annahme`,
@@ -69,7 +71,8 @@ export const words = {
   decline: "Wenn Sie ablehnen",
   mayDecline: "Sie dürfen ablehnen: Schließen Sie diese Seite, und nichts wird gesendet.",
   promiseTitle: "Was diese Umfrage verspricht, und unter welcher Bedingung",
-  promiseCaption: "Wie weit jemand, der einen Bericht sieht, die Chancen einer Vermutung über die Antworten steigern kann.",
+  promiseCaption:
+    "Wie weit jemand, der einen Bericht sieht, die Chancen einer Vermutung über die Antworten steigern kann.",
   promiseHeads: ["Eine Vermutung über", "Ihre Chancen steigen", "Bedingung", "Wenn das falsch ist"],
   review: "Meine Antworten ansehen",
   reviewTitle: "Ihre Antworten, wie diese Seite sie gelesen hat",
@@ -103,10 +106,12 @@ export const words = {
   send: "Senden",
   sendAgain: "Noch einmal versuchen",
   limitsTitle: "Meine eigenen Grenzen",
-  limitsNote: "Ihr Gerät antwortet und sendet nur innerhalb dieser Grenzen. Sie bleiben auf diesem Gerät und nirgends sonst.",
+  limitsNote:
+    "Ihr Gerät antwortet und sendet nur innerhalb dieser Grenzen. Sie bleiben auf diesem Gerät und nirgends sonst.",
   limitAll: "Chancen einer Vermutung über alle Antworten zusammen: höchstens so vielmal gesteigert",
   limitOne: "Chancen einer Vermutung über eine einzelne Antwort: höchstens so vielmal gesteigert",
-  limitTotal: "Alle Umfragen, die dieser Browser bei dieser Adresse beantwortet hat, zusammen: höchstens so vielmal gesteigert",
+  limitTotal:
+    "Alle Umfragen, die dieser Browser bei dieser Adresse beantwortet hat, zusammen: höchstens so vielmal gesteigert",
   limitCalm: "Grün nur, wenn eine Vermutung mit 50 % höchstens so viel Prozent wird",
   usualAll: (factor, epsilon) => `Wenn leer: das ${factor}-fache, ein Epsilon von ${epsilon}.`,
   usualOne: "Wenn leer: nur die Grenze darüber.",
@@ -138,7 +143,8 @@ export const words = {
     "Diese Umfrage braucht eine Einladung, und diese Adresse hat keine. Bitte öffnen Sie den Link Ihrer Einladung: Ohne sie " +
     "würde abgelehnt, was Sie senden.",
   notAnswered: (why) => `Ihr Gerät beantwortet diese Umfrage nicht: ${why}`,
-  notSent: (why) => `Es konnte nicht gesendet werden: ${why} Sie können es noch einmal versuchen: Dieselbe Antwort zählt einmal.`,
+  notSent: (why) =>
+    `Es konnte nicht gesendet werden: ${why} Sie können es noch einmal versuchen: Dieselbe Antwort zählt einmal.`,
   forgetful: "Dieser Browser merkt sich nichts, und eine Antwort wird einmal gegeben.",
   full: "Der Speicher dieses Browsers ist voll, und eine Antwort muss bleiben, damit sie einmal gegeben wird. Bitte schaffen Sie Platz.",
   sentUnkept:

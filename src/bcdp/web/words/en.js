@@ -78,7 +78,8 @@ export const words = {
     "This invitation had been used before, on another device or by somebody else. What was sent then counts, and this " +
     "answer does not. If that was not you, please tell the organiser.",
   keptUnsent: "An answer to this survey was made in this browser and has not been sent.",
-  keptSent: "An answer to this survey was sent from this browser. It is not shown again, as somebody else may be reading.",
+  keptSent:
+    "An answer to this survey was sent from this browser. It is not shown again, as somebody else may be reading.",
   showKept: "It is mine: show it",
   another: "I am another person: start anew",
   anotherNote: "Only if you have not answered yourself: a second answer would tell more about you.",

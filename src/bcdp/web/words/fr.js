@@ -103,7 +103,8 @@ export const words = {
   send: "Envoyer",
   sendAgain: "Réessayer",
   limitsTitle: "Mes propres limites",
-  limitsNote: "Votre appareil ne répond et n’envoie que dans ces limites. Elles restent sur cet appareil et nulle part ailleurs.",
+  limitsNote:
+    "Votre appareil ne répond et n’envoie que dans ces limites. Elles restent sur cet appareil et nulle part ailleurs.",
   limitAll: "Cote d’une supposition sur toutes les réponses ensemble : augmentée au plus tant de fois",
   limitOne: "Cote d’une supposition sur une seule réponse : augmentée au plus tant de fois",
   limitTotal: "Toutes les enquêtes auxquelles ce navigateur a répondu à cette adresse : augmentée au plus tant de fois",
