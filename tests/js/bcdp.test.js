@@ -223,3 +223,14 @@ test("levels add up exactly and are rounded up", () => {
   assert.equal(bcdp.totalUp([1, Infinity]), Infinity);
   assert.equal(bcdp.totalUp([1, NaN]), Infinity);
 });
+
+test("the chance of a hint is told rounded outward", async () => {
+  for (const name of ["designed", "menus", "subset", "17-levels", "joint"]) {
+    const plan = await planOf(name);
+    for (const { sentence, least, most } of explain(plan, { menu: 0, answer: 0 }).hints) {
+      const [, low, high] = /at least ([0-9.]+)% and at most ([0-9.]+)%/.exec(sentence);
+      assert.ok(Number(low) <= 100 * least && 100 * most <= Number(high), sentence);
+      assert.ok(Number(low) > 100 * least - 1 && Number(high) < 100 * most + 1, sentence);
+    }
+  }
+});
