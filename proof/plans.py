@@ -19,8 +19,8 @@ from typing import Any
 
 KNOWN = {
     "plan": "bcdp certificate channels collection correlation mechanism menus questions tables",
-    "collection": "epsilon features order tasks",
-    "feature": "type bounds ranges values missing delta label",
+    "collection": "epsilon features order tasks survey",
+    "feature": "type bounds ranges values missing delta label help labels helps value_labels",
     "question": "features levels table kind categories cuts",
     "menu": "weight questions",
     "channel": "features keep",

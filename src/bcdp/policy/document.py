@@ -13,6 +13,7 @@ from bcdp.policy.checks import Accepts, Number, Record, Words, some
 from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
 from bcdp.policy.features import BinaryFeature, CategoricalFeature, Feature, NumericFeature
 from bcdp.policy.mistakes import broken_keys, sentence
+from bcdp.policy.survey import Survey
 from bcdp.policy.tasks import Task, statistics
 from bcdp.policy.yaml_text import read_yaml, write_yaml
 
@@ -64,6 +65,9 @@ class Policy(Record):
         AfterValidator(some),
         Accepts("a list of at least one task, or no such key for the default tasks", inside=True),
     ] = ()
+    survey: Annotated[
+        Survey | None, Accepts("a mapping with the keys title, purpose, organiser and contact", inside=True)
+    ] = None
     mechanism: Annotated[Literal["survey", "cascade"], Accepts("survey or cascade")] = "survey"
     counts: Annotated[
         CountsDemand | None, Accepts("{epsilon: 1, people: 100000, chance: 1.0e-6}, or no such key", inside=True)
@@ -86,7 +90,9 @@ class Policy(Record):
         """Each feature with its label and its delta, if they were left out."""
 
         def completed(name: str, feature: Feature) -> Feature:
-            defaults = {"label": name, "delta": info.data.get("epsilon", 0.0)}
+            labels = feature.labels or {}
+            label = labels.get("en", next(iter(labels.values()), name))
+            defaults = {"label": label, "delta": info.data.get("epsilon", 0.0)}
             return feature.model_copy(update={key: defaults[key] for key in defaults.keys() - feature.model_fields_set})
 
         return {name: completed(name, feature) for name, feature in features.items()}
@@ -150,7 +156,7 @@ def _owners() -> dict[str, type[BaseModel]]:
     parts = {name: field.annotation for one in tasks.values() for name, field in one.model_fields.items()}
     nested = {name: part for name, part in parts.items() if isinstance(part, type) and issubclass(part, BaseModel)}
     records = {record.__name__: record for record in [*_RECORDS, *tasks.values()]}
-    return {"": Policy, "counts": CountsDemand, **records, **nested}
+    return {"": Policy, "counts": CountsDemand, "survey": Survey, **records, **nested}
 
 
 def _declared_types(features: object) -> dict[str, object] | None:

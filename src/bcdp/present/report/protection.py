@@ -38,6 +38,18 @@ def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimat
     return joined(paragraph(line, kind="key") for line in lines)
 
 
+def organiser(plan: Plan) -> Html:
+    """What people are told of the survey, as the organiser's own words; nothing if the policy has none."""
+    survey = plan.policy.survey
+    if survey is None:
+        return Html()
+    told = [("What for", survey.purpose), ("Who asks", survey.organiser), ("Contact", survey.contact)]
+    told += [("How long it takes", f"about {survey.minutes} min")] if survey.minutes else []
+    told += [("Whoever declines", survey.decline)] if survey.decline else []
+    intro = paragraph("In the organiser's words, which nobody has checked:", kind="quiet")
+    return section(f"“{survey.title}”", intro, listing(joined([bold(name), f": {text}"]) for name, text in told))
+
+
 def _promise(plan: Plan) -> Html:
     """The sensitive features' factors, strictest first, each with its condition; the whole record's rests on none."""
     promised, whole = promises_of(plan), joined([bold(odds(certify(plan).epsilon)), " with nothing assumed."])
