@@ -17,7 +17,7 @@ export function checkTasks(tasks, features) {
     if (kind === "regression") checkRegression(`${path}.regression`, task.regression, numbers, [...features.keys()]);
     else if (kind === "table") checkTable(`${path}.table`, task.table, [...features.keys()]);
     else namesAmong(`${path}.${kind}`, task[kind], kind === "mean" ? numbers : categories);
-    if ("by" in task) {
+    if (kind === "mean" && "by" in task) {
       namesAmong(`${path}.by`, [task.by], [...features.keys()].filter((name) => !task.mean.includes(name))); // prettier-ignore
     }
   });
