@@ -325,8 +325,9 @@ def change_a_word(rng: np.random.Generator, document: Any) -> None:
         words = [str(place) for place in range(len(features[name].get("values") or (0, 1)))]
         features[name]["value_labels"] = {"fr": _one(rng, [words, words[1:], [*words, "more"], ["0"] * len(words)])}
     else:
-        target = {"regression": {"target": name, "features": [n for n in features if n != name]}}
-        document["collection"]["tasks"] = [target | {"weight": 1.0}]
+        regression = {"target": name, "features": [n for n in features if n != name]}
+        regression |= _one(rng, [{}, {"explains": _one(rng, [0.5, 1e-3, 0, 1, True, None, "0.1"])}])
+        document["collection"]["tasks"] = [{"regression": regression, "weight": 1.0}]
 
 
 def rename_a_feature(rng: np.random.Generator, document: Any) -> None:

@@ -21,6 +21,7 @@ from scipy.stats import chisquare
 
 from bcdp import Plan, Policy, Tally, estimate, make_plan
 from bcdp.exact import TOTAL
+from bcdp.present.counts import VOID, counts_promises
 from bcdp.present.promise import operator_says, promises
 from bcdp.tables import binary, response
 
@@ -611,6 +612,8 @@ def test_the_dashboard_tells_when_menus_are_not_drawn_as_planned(
         "epsilon": 2.0,
         "certificate": plan.certificate.model_dump(mode="json"),
         "promises": [{"name": name, **promise.to_dict()} for name, promise in promises(plan).items()],
+        "counts": [promise.to_dict() for promise in counts_promises(plan, 10_000)],
+        "counts_said": VOID,
         "operator_says": operator_says(plan),
         "features": {name: {"label": name, "type": "binary"} for name in POLICY["features"]},
     }
@@ -628,6 +631,8 @@ def test_the_dashboard_tells_when_menus_are_not_drawn_as_planned(
     expect(page.get_by_role("status")).to_contain_text(words)
     regression = page.get_by_role("table", name="income by least squares. A remark.")
     expect(regression.get_by_role("row", name="income: smoker")).to_have_text("income: smoker1.51 to 2")
+    told = page.get_by_role("table", name="By how much whoever sees only the counts")
+    expect(told.get_by_role("row", name="all answers together")).to_contain_text("but for one chance in a million")
     assert_readable(page)
     page.set_viewport_size({"width": 390, "height": 844})
     assert_readable(page)

@@ -186,6 +186,9 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
                     ("radius", 0),
                     ("intercept", 1),
                     ("intercept", None),
+                    ("explains", 0),
+                    ("explains", 1.0),
+                    ("explains", None),
                 )
             ),
         )

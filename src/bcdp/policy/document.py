@@ -19,7 +19,18 @@ from bcdp.policy.yaml_text import read_yaml, write_yaml
 
 _KEYS = "the keys epsilon and features"
 _KINDS: dict[type, str] = {str: "plain text", list: "a list"}
+LEAST_COUNTED = 1_000  # people: of smaller tallies nothing is said
 LARGEST_EPSILON = 20.0  # e^20 is half a billion: beyond it there is no protection to speak of
+
+
+class CountsDemand(Record):
+    """What the published counts of so many people may tell of one of them, but for a chance."""
+
+    epsilon: Annotated[Number, Field(gt=0, le=LARGEST_EPSILON), Accepts("a number above 0 and at most 20")]
+    people: Annotated[
+        int, Field(strict=True, ge=LEAST_COUNTED), Accepts(f"a whole number of at least {LEAST_COUNTED:,}")
+    ]
+    chance: Annotated[Number, Field(ge=1e-15, lt=1), Accepts("a number from 1e-15 to below 1, such as 1e-6")] = 1e-6
 
 
 class Policy(Record):
@@ -58,6 +69,9 @@ class Policy(Record):
         Survey | None, Accepts("a mapping with the keys title, purpose, organiser and contact", inside=True)
     ] = None
     mechanism: Annotated[Literal["survey", "cascade"], Accepts("survey or cascade")] = "survey"
+    counts: Annotated[
+        CountsDemand | None, Accepts("{epsilon: 1, people: 100000, chance: 1.0e-6}, or no such key", inside=True)
+    ] = None
 
     def __init__(self, /, **document: Any) -> None:
         if broken := list(broken_keys(document)):
@@ -142,7 +156,7 @@ def _owners() -> dict[str, type[BaseModel]]:
     parts = {name: field.annotation for one in tasks.values() for name, field in one.model_fields.items()}
     nested = {name: part for name, part in parts.items() if isinstance(part, type) and issubclass(part, BaseModel)}
     records = {record.__name__: record for record in [*_RECORDS, *tasks.values()]}
-    return {"": Policy, "survey": Survey, **records, **nested}
+    return {"": Policy, "survey": Survey, "counts": CountsDemand, **records, **nested}
 
 
 def _declared_types(features: object) -> dict[str, object] | None:

@@ -184,7 +184,7 @@ def _check_task(path: str, stated: Any, features: Mapping[str, Feature]) -> None
 
 
 def _check_regression(path: str, stated: Any, numbers: list[str], features: Mapping[str, Feature]) -> None:
-    mapping(path, stated, ("target", "features"), ("intercept", "ridge", "radius"))
+    mapping(path, stated, ("target", "features"), ("intercept", "ridge", "radius", "explains"))
     (target,) = names(f"{path}.target", [stated["target"]], numbers)
     names(f"{path}.features", stated["features"], [name for name in features if name != target])
     if not isinstance(stated.get("intercept", True), bool):
@@ -192,3 +192,5 @@ def _check_regression(path: str, stated: Any, numbers: list[str], features: Mapp
     for key in ("ridge", "radius"):
         if stated.get(key) is not None and not number(f"{path}.{key}", stated[key], 0) > (0 if key == "radius" else -1):
             raise refuse(f"{path}.{key}", stated[key], "null or a number above 0")
+    if not 0 < number(f"{path}.explains", stated.get("explains", 0.1)) < 1:
+        raise refuse(f"{path}.explains", stated["explains"], "a number above 0 and below 1")
