@@ -13,7 +13,6 @@ A policy becomes a plan, a plan turns records into reports, reports become count
 
 import sys
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -91,14 +90,18 @@ _MOVED = {
 }
 
 
-class _OldNames(MetaPathFinder, Loader):
-    """Finds a moved room, or a part of one, under its old name: the module itself, not a copy."""
+class _OldNames:
+    """Finds a moved room, or a part of one, under its old name: the module itself, not a copy.
+
+    A finder and loader by its methods: the classes of `importlib.abc` take as long to import as all else here.
+    """
 
     def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
         room, _, part = name.removeprefix("bcdp.").partition(".")
         if not name.startswith("bcdp.") or f"bcdp.{room}" not in _MOVED:
             return None
-        return ModuleSpec(name, self, loader_state=import_module(f"{_MOVED[f'bcdp.{room}']}.{part}".rstrip(".")))
+        moved = import_module(f"{_MOVED[f'bcdp.{room}']}.{part}".rstrip("."))
+        return ModuleSpec(name, self, loader_state=moved)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module: ModuleType = spec.loader_state
