@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bcdp.plan import Plan
     from bcdp.plan.ledger import Ledger, Release
     from bcdp.policy import Policy
+    from bcdp.present.notebook import as_html
     from bcdp.tally import Tally
 
 __version__ = "0.1.0"
@@ -40,6 +41,7 @@ _ROOMS = {
     "Release": "bcdp.plan.ledger",
     "SurveyRegressor": "bcdp.estimates.regressor",
     "Tally": "bcdp.tally",
+    "as_html": "bcdp.present.notebook",
     "estimate": "bcdp.estimates",
     "make_plan": "bcdp.mechanisms",
     "privatize": "bcdp.device",
@@ -55,6 +57,7 @@ __all__ = [
     "Release",
     "SurveyRegressor",
     "Tally",
+    "as_html",
     "estimate",
     "make_plan",
     "privatize",
@@ -66,6 +69,10 @@ def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return getattr(import_module(_ROOMS[name]), name)
     raise AttributeError(f"module 'bcdp' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
 
 
 # Rooms that have moved: their old names still open them.

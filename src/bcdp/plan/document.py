@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
+import bcdp
 from bcdp.correlation import Listed, PerFeature, correlation_from_dict
 from bcdp.errors import InputError, accepted, refuse
 from bcdp.exact import TOTAL
@@ -117,6 +118,13 @@ class Plan(_Part):
     menus: tuple[Menu, ...] = ()
     channels: tuple[Channel, ...] = ()
     certificate: Certificate
+
+    def __repr__(self) -> str:
+        count = f"{len(self.menus):,} menus" if self.menus else f"{len(self.channels):,} channels"
+        return f"<Plan {self.id[:12]}..: {self.mechanism} of {len(self.certificate.features):,} features, {count}>"
+
+    def _repr_html_(self) -> str:
+        return bcdp.as_html(self)
 
     @cached_property
     def policy(self) -> Policy:
