@@ -30,11 +30,15 @@ def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimat
     people = f"{found.people:,} people answered" if found is not None else f"{users:,} people are expected to answer"
     how = (
         f"Each device draws one of {len(plan.menus)} menus of questions by chance, answers it through a public table "
-        "of random choices and sends two small numbers. Nothing else leaves the device."
+        "of random choices and sends two small numbers."
         if plan.menus
-        else "Each device sends its record with noise of its own, one number for each feature. Nothing else leaves it."
+        else "Each device sends its record with noise of its own, one number for each feature."
     )
-    lines = [*([] if kept else [BROKEN]), f"{people}. {how}", _promise(plan)]
+    where = (
+        "Where people's own devices answer, nothing else leaves them. Where the reports were made from a file, the "
+        "promises below are about the reports: whoever holds the file knows the records."
+    )
+    lines = [*([] if kept else [BROKEN]), f"{people}. {how} {where}", _promise(plan)]
     gains = sorted(error.uniform / error.plan for error in errors.values() if 0 < error.plan < math.inf)
     if gains and 1.05 < gains[-1] < math.inf:
         few, many = number(gains[0], 2), number(gains[-1], 2)
