@@ -19,6 +19,7 @@ import pytest
 from nbclient import NotebookClient
 
 import bcdp
+from documents import blocks
 
 ROOT = Path(__file__).parent.parent
 
@@ -109,6 +110,24 @@ def test_wheel_and_sdist_install_into_an_empty_environment(built, container, tmp
         program = container / "python" / "bin" / "bcdp"
         assert f"bcdp {bcdp.__version__}" in run(program, "--version", cwd=tmp_path)
         assert '"epsilon"' in run(program, "plan", "policy.yaml", "-o", "plan.json", "--json", cwd=tmp_path)
+
+
+def test_the_readme_runs_with_the_wheel_alone(container, tmp_path):
+    """As printed, in an empty folder, by the environment that holds what the README says to install."""
+    path = {**os.environ, "PATH": f"{container / 'python' / 'bin'}:{os.environ['PATH']}"}
+    ran = []
+    for block in blocks((ROOT / "README.md").read_text("utf-8")):
+        name = re.match(r"# (\w+\.yaml)\n", block.text)
+        if block.language == "yaml" and name:
+            (tmp_path / name[1]).write_text(block.text)
+        elif block.language == "python":
+            ran.append(block.text)
+            run(container / "python" / "bin" / "python", "-c", "\n".join(ran), cwd=tmp_path)
+        elif block.language == "sh":
+            for line in block.text.splitlines():
+                if line.startswith("bcdp "):
+                    run("sh", "-c", line, cwd=tmp_path, env=path)
+    assert (tmp_path / "report.html").exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="another user can be taken by root only")
