@@ -36,10 +36,7 @@ def _(plan: Plan) -> Html:
         for one in every
     ]
     columns = ["a guess about", "odds move by at most", "50% becomes at most", "on condition", "with nothing assumed"]
-    asked = f"{len(plan.menus):,} menus" if plan.menus else f"{len(plan.channels):,} channels"
-    return joined(
-        [paragraph(bold("Plan"), f" {plan.id[:12]}.. ({plan.mechanism}, {asked})"), table(columns, rows, words=(3,))]
-    )
+    return joined([paragraph(bold("Plan"), f" {plan.id[:12]}.. ({plan.mechanism})"), table(columns, rows, words=(3,))])
 
 
 @as_html.register

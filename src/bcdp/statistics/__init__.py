@@ -1,6 +1,6 @@
 """One file for each thing that can be asked for: the words of its task, its targets, its estimates, its rows."""
 
-from bcdp.statistics.decoded import Decoded
+from bcdp.statistics.decoded import Decoded, error_without_privacy
 from bcdp.statistics.interval import Estimate, on_simplex
 from bcdp.statistics.protocol import Decoder, Goal, Means, Statistic
 from bcdp.statistics.rows import Row, Section
@@ -18,5 +18,6 @@ __all__ = [
     "Single",
     "Statistic",
     "Target",
+    "error_without_privacy",
     "on_simplex",
 ]
