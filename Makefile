@@ -52,6 +52,10 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/odds.py
 	$(BIN)/python benchmarks/bounds.py
 	$(BIN)/python benchmarks/odds_plans.py
+	$(BIN)/python benchmarks/counts.py
+	$(BIN)/python benchmarks/regression_coverage.py
+	$(BIN)/python benchmarks/identical.py 50 200000
+	$(BIN)/python benchmarks/device_mutants.py
 
 vectors: $(VENV)/.runtime
 	$(BIN)/python tools/make_vectors.py

@@ -19,13 +19,13 @@ from typing import Any
 
 KNOWN = {
     "plan": "bcdp certificate channels collection correlation mechanism menus questions tables",
-    "collection": "epsilon features order tasks",
-    "feature": "type bounds ranges values missing delta label",
+    "collection": "epsilon features order tasks survey",
+    "feature": "type bounds ranges values missing delta label help labels helps value_labels",
     "question": "features levels table kind categories",
     "menu": "weight questions",
     "channel": "features keep",
-    "per feature": "kind source default named",
-    "listed": "kind source bounds laws rounded products ranges",
+    "per feature": "kind source default named odds",
+    "listed": "kind source bounds laws rounded products ranges odds",
     "dense": "family weights",
     "response": "family levels keep other",
     "hadamard": "family levels order keep",
@@ -110,6 +110,26 @@ def bound(correlation: Mapping[str, Any], name: str, others: Collection[str], se
     return stated(correlation["bounds"])
 
 
+def odds_bound(
+    correlation: Mapping[str, Any], name: str, others: Collection[str], seen: Collection[str]
+) -> Fraction | None:
+    """The stated odds of a feature for a menu that asks the others in these ways; None if they have no limit.
+
+    Whoever knows less moves the odds by no more, so a bound about more features is one about some of them.
+    """
+    if "odds" not in correlation or not others:
+        return None
+    if correlation["kind"] == "per feature":
+        stated = correlation["odds"].get("named", {}).get(name, correlation["odds"].get("default"))
+        return None if stated is None else Fraction(stated)
+    if set(seen) != {"rounded"} and not set(others).isdisjoint(correlation.get("rounded", [])):
+        return None
+    found = [
+        Fraction(most) for feature, told, most in correlation["odds"] if feature == name and set(told) >= set(others)
+    ]
+    return min(found, default=None)
+
+
 def row(place: Fraction, size: int, common: int) -> list[int]:
     """The law of the level of a number between levels, rounded at random to its neighbours, out of `common`."""
     level = min(math.floor(place), size - 2)
@@ -170,8 +190,10 @@ def menu_term(plan: Mapping[str, Any], names: list[str], weight: int, asked: lis
     seen = [sees(question, correlation.get("rounded", [])) for question in asked]
     others = {name for question in asked for name in question["features"]}
     bounds = [coq(bound(correlation, name, others - {name}, seen)) for name in names]
+    odds = [odds_bound(correlation, name, others - {name}, seen) for name in names]
+    limits = ["None" if most is None else f"(Some {coq(most)})" for most in odds]
     laws = [coq(known_laws(correlation, name, asked, plan)) for name in names]
-    knows = [f"Known {q} {rows}" for q, rows in zip(bounds, laws, strict=True)]
+    knows = [f"Known {q} {most} {rows}" for q, most, rows in zip(bounds, limits, laws, strict=True)]
     return f"Menu {weight} [{'; '.join(terms)}] [{'; '.join(knows)}]"
 
 

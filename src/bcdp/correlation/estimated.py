@@ -30,6 +30,10 @@ class Estimated:
     ranges: Ranges = field(default_factory=dict)
     pair_odds: Mapping[tuple[str, str], float] = field(default_factory=dict)  # limits on the odds of pairs
 
+    @property
+    def alike(self) -> bool:
+        return False
+
     def q(self, feature: str, others: Collection[str]) -> float:
         if not others:
             return 0.0
@@ -62,6 +66,10 @@ class Tree:
 
     pairs: Estimated
     source: str
+
+    @property
+    def alike(self) -> bool:
+        return False
 
     @property
     def rounded(self) -> frozenset[str]:

@@ -41,6 +41,10 @@ class Correlation(Protocol):
     def ranges(self) -> Ranges:
         """The numbers, as features that are given, of which the bounds see no more than a range, and its cuts (4.5)."""
 
+    @property
+    def alike(self) -> bool:
+        """Whether a feature's bounds are the same for all sets of others but the empty one, and no laws are known."""
+
     def q(self, feature: str, others: Collection[str]) -> float:
         """A bound on the distance between the laws of `others` given two values of `feature`; 0 for no others."""
 
@@ -62,6 +66,10 @@ class Correlation(Protocol):
 
 class _Unrounded:
     """A model whose bounds are about the features themselves, and so about whatever is made of them."""
+
+    @property
+    def alike(self) -> bool:
+        return False
 
     @property
     def rounded(self) -> frozenset[str]:
@@ -92,6 +100,10 @@ class PerFeature(_Unrounded):
     source: str = "assumed"
     default_odds: float = math.inf
     named_odds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def alike(self) -> bool:
+        return True
 
     def q(self, feature: str, others: Collection[str]) -> float:
         return self.named.get(feature, self.default) if others else 0.0
@@ -134,6 +146,10 @@ class Listed:
     products: Bounds = field(default_factory=dict)
     ranges: Ranges = field(default_factory=dict)
     listed_odds: Bounds = field(default_factory=dict)
+
+    @property
+    def alike(self) -> bool:
+        return False
 
     def q(self, feature: str, others: Collection[str]) -> float:
         return self.bounds.get((feature, frozenset(others)), 1.0) if others else 0.0
@@ -183,17 +199,28 @@ def listed(model: Correlation, sets: Sets, source: str) -> Listed:
     return Listed(bounds, source, rows, model.rounded, products, model.ranges, odds)
 
 
-def pairwise(matrix: Mapping[str, Mapping[str, float]], source: str, ranges: Ranges | None = None) -> Listed:
+def pairwise(
+    matrix: Mapping[str, Mapping[str, float]],
+    source: str,
+    ranges: Ranges | None = None,
+    odds: Mapping[str, Mapping[str, float]] | None = None,
+) -> Listed:
     """A model from a matrix `matrix[i][j]`: how far the law of feature j can move with feature i.
 
-    `ranges`: of which numbers it was measured, rounded once at random, or known by their range.
+    `ranges`: of which numbers it was measured, rounded once at random, or known by their range. `odds`: by how much
+    knowing j can move the odds of a guess about i.
 
     >>> model = pairwise({"smoker": {"age": 0.1}, "age": {"smoker": 0.2}}, source="assumed")
     >>> model.q("age", {"smoker"})
     0.2
     """
-    bounds = {(i, frozenset({j})): q for i, row in matrix.items() for j, q in row.items() if i != j}
-    return Listed(bounds, source, rounded=frozenset(ranges or ()), ranges=ranges or {})
+
+    def listed_pairs(stated: Mapping[str, Mapping[str, float]]) -> Bounds:
+        return {(i, frozenset({j})): most for i, row in stated.items() for j, most in row.items() if i != j}
+
+    limits = {key: most for key, most in listed_pairs(odds or {}).items() if most < math.inf}
+    about = frozenset(ranges or ())
+    return Listed(listed_pairs(matrix), source, rounded=about, ranges=ranges or {}, listed_odds=limits)
 
 
 def product_q(model: Correlation, feature: str, numbers: frozenset[str]) -> float:
@@ -241,6 +268,10 @@ class Stronger:
 
     model: Correlation
     factor: float
+
+    @property
+    def alike(self) -> bool:
+        return self.model.alike or math.isinf(self.factor)
 
     @property
     def rounded(self) -> frozenset[str]:

@@ -37,6 +37,11 @@ class Correlation:
     odds_of: Mapping[str, Fraction] = field(default_factory=dict)
     odds_given: Bounds = field(default_factory=dict)
 
+    @property
+    def sets_differ(self) -> bool:
+        """Whether anything is stated of a feature and some others that is not stated of it and any others."""
+        return bool(self.bounds or self.products or self.laws or self.rounded or self.odds_given)
+
     def q(self, name: str, others: frozenset[str], seen: str) -> Fraction:
         """The bound for answers that see the numbers among the others in this way (`questions.Question.sees`)."""
         if not others:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -125,7 +125,11 @@ def _limit(policy: Policy, correlation: Correlation, name: str, others: frozense
 
 
 def _limit_by(policy: Policy, name: str, q: float, odds: float) -> float:
-    demand = _demand(policy, name)
+    return _level_limit(_demand(policy, name), q, odds)
+
+
+@lru_cache(maxsize=4096)
+def _level_limit(demand: float, q: float, odds: float) -> float:
     return max(float(ldp_limit(demand, q, odds)), demand)
 
 
@@ -152,15 +156,24 @@ def _limit_told(policy: Policy, correlation: Correlation, name: str, told: str) 
     return usual if laws is None else max(usual, exact_limit(laws, _demand(policy, name), most))
 
 
-def _alone(policy: Policy, correlation: Correlation, name: str) -> float:
-    return binding(policy, correlation, name).budget
+def _alone(policy: Policy, correlation: Correlation) -> dict[str, float]:
+    """The largest budget of a menu that asks one feature only, for each."""
+    if not correlation.alike or len(policy.features) == 1:
+        return {name: binding(policy, correlation, name).budget for name in policy.features}
+    # what a feature's demand allows is the same whichever other is asked: the two strictest say it for all
+    limits = {name: _limit(policy, correlation, name, _others(policy, name)) for name in policy.features}
+    first, second = sorted(limits, key=lambda name: limits[name])[:2]
+    most = policy.epsilon - _SLACK
+    return {
+        name: min(most, _demand(policy, name), limits[second if name == first else first]) for name in policy.features
+    }
 
 
 def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, float]) -> tuple[FeatureClass, ...]:
     groups: dict[tuple[Any, ...], list[Target]] = {}
+    alone_with = _alone(policy, correlation)
     for name, feature in policy.features.items():
-        values = feature.joint_levels
-        alone = _alone(policy, correlation, name)
+        values, alone = feature.joint_levels, alone_with[name]
         if weights[Single(name)] == 0 or values < 2 or alone < NEGLIGIBLE:
             continue  # not needed, known without asking, or not to be asked at all
         demand = _demand(policy, name)
@@ -264,8 +277,9 @@ def _document(policy: Policy, correlation: Correlation, menus: list[tuple[Fracti
             documents[-1]["table"] = tables.setdefault(table, len(tables))
             if isinstance(question[0][0], Product):
                 documents[-1] |= {"kind": "product", "categories": question[0][0].categories}
-    asked_sets = [frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus]
-    pairs = {(name, asked - {name}) for asked in asked_sets for name in policy.features if asked - {name}}
+    asked_sets = {frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus}
+    # one by one: a thousand features have a million of them, and few models look at any
+    pairs = ((name, others) for asked in asked_sets for name in policy.features if (others := asked - {name}))
     return {
         "mechanism": "survey",
         "collection": collection_of(policy),
