@@ -181,7 +181,7 @@ class Reader:
                 return ""
             case ["pip", "install", package]:
                 extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-                assert package == "bcdp" or package.removeprefix("bcdp[").removesuffix("]") in extras
+                assert package == "bcdp-privacy" or package.removeprefix("bcdp-privacy[").removesuffix("]") in extras
                 return ""
             case [program, *_] if program in ELSEWHERE:
                 return ""

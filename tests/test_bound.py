@@ -323,7 +323,7 @@ def test_files_are_checked_without_the_solver(tmp_path: Path, monkeypatch: pytes
     assert main(["bound", "--check", str(FILE)]) == 0
     assert main(["plan", str(policy), "--bound", str(FILE)]) == 0
     assert main(["bound", str(policy)]) == 2
-    assert "bcdp[bound]" in capsys.readouterr().err
+    assert "bcdp-privacy[bound]" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from itertools import pairwise
 import pytest
 
 from bcdp import Policy, Tally, make_plan, privatize
+from bcdp.cli import app as cli_app
 from bcdp.cli import experiment as command
 from bcdp.cli import main
 from bcdp.cli.app import COMMANDS
@@ -122,7 +123,7 @@ def test_a_missing_extra_is_named_in_a_line(package, arguments, extra, tmp_path)
     done = subprocess.run([sys.executable, "-c", code, *given], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-    assert f"pip install 'bcdp[{extra}]'" in done.stderr
+    assert f"pip install 'bcdp-privacy[{extra}]'" in done.stderr
 
 
 def test_tickets_need_no_web_framework(tmp_path):
@@ -139,7 +140,7 @@ def test_tickets_need_no_web_framework(tmp_path):
 def test_without_matplotlib_the_remedy_is_named(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(["experiment", "mean", "-o", str(tmp_path), "--trials=1", "--n=10"]) == 2
-    assert "pip install 'bcdp[plot]'" in one_line(capsys)
+    assert "pip install 'bcdp-privacy[plot]'" in one_line(capsys)
 
 
 def test_bugs_are_not_dressed_up_as_bad_input(tmp_path, monkeypatch):
@@ -193,7 +194,7 @@ def test_help_has_an_example_that_fits(name, width, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", width)
     assert main([name, "--help"]) == 0
     out = capsys.readouterr().out
-    examples = [line.strip() for line in (COMMANDS[name].__doc__ or "").splitlines() if line.startswith(" " * 8)]
+    examples = [line.strip() for line in (cli_app.command(name).__doc__ or "").splitlines() if line.startswith(" " * 8)]
     assert any(line.startswith(f"bcdp {name}") for line in examples)
     lines = [line.strip() for line in out.splitlines()]
     assert set(examples) <= set(lines)
@@ -208,7 +209,15 @@ def test_version(capsys):
     from importlib.metadata import version
 
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"bcdp {version('bcdp')}\n"
+    assert capsys.readouterr().out == f"bcdp {version('bcdp-privacy')}\n"
+
+
+def test_the_list_of_commands_tells_each_in_one_line(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    for name, (_, short) in COMMANDS.items():
+        assert any(line.split(maxsplit=1) == [name, short] for line in out.splitlines())
 
 
 def test_the_commands_load_nothing_heavy_before_they_run():
@@ -262,7 +271,7 @@ numpy._core._internal._promote_fields = lambda *types: signal.raise_signal(signa
 try:
     compare()
 except TypeError:
-    bcdp.cli.app.app = compare
+    bcdp.cli.app._program = lambda arguments: compare
     sys.exit(bcdp.cli.app.main(["plan"]))
 """
 

@@ -140,6 +140,8 @@ def complaints(unit: str, folder: Path) -> list[str]:
 
 def test_the_containers_command_serves(collection: Collection, tmp_path: Path) -> None:
     """The entry point of the image, with the arguments of `docker run`, is a command line that serves."""
+    built = (Path(__file__).parent.parent / "Containerfile").read_text()
+    assert shown("dockerfile").strip() in built  # the page shows the repository's own
     entry = re.search(r"^ENTRYPOINT (\[.*\])$", shown("dockerfile"), re.MULTILINE)
     assert entry
     words = re.findall(r'"([^"]+)"', entry[1])

@@ -65,7 +65,7 @@ def test_every_block_runs(document, request, tmp_path, monkeypatch):
         "```sh\nbcdp --version  # exit code 1\n```",
         "```sh\nls nowhere\n```",
         "```sh\nmake nonsense\n```",
-        "```sh\npip install 'bcdp[nonsense]'\n```",
+        "```sh\npip install 'bcdp-privacy[nonsense]'\n```",
         "```yaml\nepsilon: 0\nfeatures: {a: {type: binary}}\n```",
         "```json\n{\n```",
     ],

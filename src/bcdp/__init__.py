@@ -13,7 +13,6 @@ A policy becomes a plan, a plan turns records into reports, reports become count
 
 import sys
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from bcdp.plan import Plan
     from bcdp.plan.ledger import Ledger, Release
     from bcdp.policy import Policy
+    from bcdp.present.notebook import as_html
     from bcdp.tally import Tally
 
 __version__ = "0.1.0"
@@ -41,6 +41,7 @@ _ROOMS = {
     "Release": "bcdp.plan.ledger",
     "SurveyRegressor": "bcdp.estimates.regressor",
     "Tally": "bcdp.tally",
+    "as_html": "bcdp.present.notebook",
     "estimate": "bcdp.estimates",
     "make_plan": "bcdp.mechanisms",
     "privatize": "bcdp.device",
@@ -56,6 +57,7 @@ __all__ = [
     "Release",
     "SurveyRegressor",
     "Tally",
+    "as_html",
     "estimate",
     "make_plan",
     "privatize",
@@ -67,6 +69,10 @@ def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return getattr(import_module(_ROOMS[name]), name)
     raise AttributeError(f"module 'bcdp' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
 
 
 # Rooms that have moved: their old names still open them.
@@ -91,14 +97,18 @@ _MOVED = {
 }
 
 
-class _OldNames(MetaPathFinder, Loader):
-    """Finds a moved room, or a part of one, under its old name: the module itself, not a copy."""
+class _OldNames:
+    """Finds a moved room, or a part of one, under its old name: the module itself, not a copy.
+
+    A finder and loader by its methods: the classes of `importlib.abc` take as long to import as all else here.
+    """
 
     def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
         room, _, part = name.removeprefix("bcdp.").partition(".")
         if not name.startswith("bcdp.") or f"bcdp.{room}" not in _MOVED:
             return None
-        return ModuleSpec(name, self, loader_state=import_module(f"{_MOVED[f'bcdp.{room}']}.{part}".rstrip(".")))
+        moved = import_module(f"{_MOVED[f'bcdp.{room}']}.{part}".rstrip("."))
+        return ModuleSpec(name, self, loader_state=moved)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module: ModuleType = spec.loader_state

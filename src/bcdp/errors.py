@@ -42,6 +42,15 @@ class IncompleteError(InputError):
     """Records without a value of a feature whose policy has no `missing` rule."""
 
 
+def install(extra: str) -> str:
+    """How to install what an extra brings. (On the package index `bcdp` is another project.)
+
+    >>> install("plot")
+    "pip install 'bcdp-privacy[plot]'"
+    """
+    return f"pip install 'bcdp-privacy[{extra}]'"
+
+
 def refuse(name: str, value: object, accepted: str) -> InputError:
     """An `InputError` in the house's form, to be raised: `delta: got -1; accepted: a number of at least 0`."""
     shown = repr(value)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import csv
 import errno
-import fcntl
 import os
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,11 +23,17 @@ import pyarrow.parquet
 
 from bcdp.errors import InputError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 BATCH_ROWS = 2**18
 NOT_A_NUMBER = ("", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "NULL", "null")  # cells without a number, in a CSV
 _BATCH_VALUES = 2**22  # rows times columns: wide tables are read in shorter batches, so that memory stays bounded
 _CSV_BYTES = 2**23
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_LOCKED_BYTE = 2**40  # beyond what any of these files holds
 WRITABLE = "a file in an existing folder that you may write to"
 _FORMATS = "a .parquet, .csv, .arrow or .feather file"
 
@@ -224,6 +231,28 @@ def row_count(path: Path) -> int | None:
     return None
 
 
+def lock(file: IO[bytes], wait: bool = True) -> bool:
+    """Locks a file for this program until it is closed; without `wait`, tells whether nobody else had it."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            return False
+        return True
+    import msvcrt
+
+    file.seek(_LOCKED_BYTE)  # a locked byte cannot be read or written by others
+    while True:
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            if not wait:
+                return False
+            time.sleep(0.05)
+        else:
+            return True
+
+
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """A path beside the real one to write to; it takes the real one's place when the block ends well, else it goes.
@@ -238,15 +267,15 @@ def written_whole(path: Path) -> Iterator[Path]:
     draft = place.with_name(f".{place.name}.draft")
     try:
         with draft.open("ab") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise InputError(f"{path}: another run is writing it; accepted: a file of its own") from None
+            if not lock(file, wait=False):
+                raise InputError(f"{path}: another run is writing it; accepted: a file of its own")
             try:
                 os.truncate(draft, 0)
                 yield draft
                 with draft.open("rb+") as written:
                     os.fsync(written.fileno())
+                if fcntl is None:
+                    file.close()  # elsewhere an open file cannot be renamed
                 draft.replace(place)
                 _keep_names(place.parent)
             finally:
@@ -261,6 +290,8 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 def _keep_names(folder: Path) -> None:
     """Waits until the folder's names are on the disk too: a file under its old name would be the old file."""
+    if fcntl is None:
+        return  # elsewhere folders cannot be opened
     number = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(number)
@@ -279,5 +310,5 @@ def locked(path: Path) -> Iterator[None]:
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); accepted: {WRITABLE}") from None
     with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        lock(file)
         yield

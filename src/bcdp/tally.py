@@ -13,6 +13,7 @@ from typing import Any
 import numpy.typing as npt
 import pyarrow as pa
 
+import bcdp
 from bcdp.errors import InputError, expect, refuse
 from bcdp.files import naming_file, read_text
 from bcdp.plan import A_PLAN, PLAN_KEY, Plan, mechanism_of
@@ -67,6 +68,20 @@ class Tally:
         total = Tally(self.plan)
         total._state([mine + theirs for mine, theirs in zip(self._arrays(), other._arrays(), strict=True)])
         return total
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tally) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]  # it can be added to
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tally.from_dict, (self.to_dict(), self.plan)
+
+    def __repr__(self) -> str:
+        return f"<Tally of plan {self.plan.id[:12]}..: {self.people:,} people>"
+
+    def _repr_html_(self) -> str:
+        return bcdp.as_html(self)
 
     def _arrays(self) -> list[npt.NDArray[Any]]:
         raise NotImplementedError

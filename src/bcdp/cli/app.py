@@ -7,7 +7,6 @@ imports what is heavy inside its body, so that `bcdp --help` stays quick.
 
 from __future__ import annotations
 
-import importlib.metadata
 import inspect
 import os
 import re
@@ -15,47 +14,36 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from threading import current_thread, main_thread
 from types import FrameType
 from typing import Annotated
 
 import typer
 
-from bcdp.cli.audit import audit
-from bcdp.cli.bound import bound
-from bcdp.cli.collect import estimate, privatize, tally
-from bcdp.cli.correlate import correlate
-from bcdp.cli.demo import demo
-from bcdp.cli.experiment import experiment
-from bcdp.cli.export import export
-from bcdp.cli.ledger import ledger
-from bcdp.cli.plan import plan, policy
-from bcdp.cli.report import report
-from bcdp.cli.serve import serve, tickets
-from bcdp.cli.simulate import simulate
-from bcdp.cli.verify import verify
-from bcdp.errors import InputError, accepted, refuse
+from bcdp import __version__
+from bcdp.errors import InputError, accepted, install, refuse
 
 NO_READER, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "policy": policy,
-    "correlate": correlate,
-    "plan": plan,
-    "bound": bound,
-    "privatize": privatize,
-    "tally": tally,
-    "estimate": estimate,
-    "report": report,
-    "demo": demo,
-    "serve": serve,
-    "tickets": tickets,
-    "export": export,
-    "verify": verify,
-    "audit": audit,
-    "ledger": ledger,
-    "simulate": simulate,
-    "experiment": experiment,
+COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the list of commands says of it
+    "policy": ("plan", "Write a policy to fill in, from a data file's columns."),
+    "correlate": ("correlate", "Measure how features go together in a sample, with limits."),
+    "plan": ("plan", "Design what each device is asked, and prove what that protects."),
+    "bound": ("bound", "Prove how small the error of any mechanism could be at best."),
+    "privatize": ("collect", "Do what devices do, for a file: records become reports."),
+    "tally": ("collect", "Count reports; the counts are all that estimates need."),
+    "estimate": ("collect", "Estimate with intervals, in the features' own units."),
+    "report": ("report", "Write a page that explains a collection and its results."),
+    "demo": ("demo", "Run everything on real data; it ends in a page to open."),
+    "serve": ("serve", "Collect reports over HTTP, with a survey page and a dashboard."),
+    "tickets": ("serve", "Make invitations, each good for one report."),
+    "export": ("export", "Write a store's counts to a tally, without ids and order."),
+    "verify": ("verify", "Check a plan against its claims and your own limits."),
+    "audit": ("audit", "Compute what a plan's reports tell about a population."),
+    "ledger": ("ledger", "Keep account of what one person has told over several plans."),
+    "simulate": ("simulate", "See the error to expect of every task, on data that you have."),
+    "experiment": ("experiment", "Repeat the paper's experiments; writes a table and a picture."),
 }
 
 _EXTRAS = {  # packages that some commands need, and what brings them
@@ -66,31 +54,45 @@ _EXTRAS = {  # packages that some commands need, and what brings them
     "clarabel": "bound",
 }
 
-app = typer.Typer(
-    name="bcdp",
-    pretty_exceptions_enable=False,  # a traceback with local variables could show people's records
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+
+def command(name: str) -> Callable[..., None]:
+    """The function behind a command, from its module, which is imported now."""
+    found: Callable[..., None] = getattr(import_module(f"bcdp.cli.{COMMANDS[name][0]}"), name)
+    return found
+
+
+def _program(arguments: Sequence[str]) -> typer.Typer:
+    """The command that the arguments name; where they name none, the names of all, which is what the help shows."""
+    program = typer.Typer(
+        name="bcdp",
+        pretty_exceptions_enable=False,  # a traceback with local variables could show people's records
+        rich_markup_mode=None,  # plain help: rich takes longer to import than all else that the help needs
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    program.callback(invoke_without_command=True, help=_reflowed(start.__doc__ or ""))(start)
+    completing = "_BCDP_COMPLETE" in os.environ
+    for name, (_, short) in COMMANDS.items():
+        run = command(name) if completing or name in arguments else _listed_only
+        program.command(name, help=_reflowed(run.__doc__ or ""), short_help=short)(run)
+    return program
+
+
+def _listed_only() -> None:
+    """Stands for a command that was not asked for."""
 
 
 def _reflowed(text: str) -> str:
     """A docstring whose paragraphs wrap at any width; examples and columns, which have runs of spaces, stay."""
     paragraphs = inspect.cleandoc(text).split("\n\n")
-    return "\n\n".join(part if "  " in part else part.replace("\n", " ") for part in paragraphs)
-
-
-for name, command in COMMANDS.items():
-    app.command(name, help=_reflowed(command.__doc__ or ""))(command)
+    return "\n\n".join(f"\b\n{part}" if "  " in part else part.replace("\n", " ") for part in paragraphs)
 
 
 def _show_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"bcdp {importlib.metadata.version('bcdp')}")
+        typer.echo(f"bcdp {__version__}")
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def start(
     context: typer.Context,
     version: Annotated[
@@ -116,9 +118,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Each mistake in the input is told in one line `bcdp: ...` on stderr, with exit code 2; any other error is a bug.
     """
+    given = sys.argv[1:] if arguments is None else arguments
     with _interrupts() as interrupts:
         try:
-            code = app(arguments, prog_name="bcdp", standalone_mode=False)
+            code = _program(given)(given, prog_name="bcdp", standalone_mode=False)
             sys.stdout.flush()
         except (KeyboardInterrupt, typer.Abort):
             return INTERRUPTED
@@ -161,7 +164,7 @@ def _failed(error: Exception) -> int:
     if isinstance(error, typer.TyperException):
         return _refused(_sentence(error))
     if isinstance(error, ModuleNotFoundError) and (extra := _EXTRAS.get(str(error.name).partition(".")[0])):
-        return _refused(f"this needs the package {error.name}; accepted: pip install 'bcdp[{extra}]'")
+        return _refused(f"this needs the package {error.name}; accepted: {install(extra)}")
     if isinstance(error, OSError):
         return _refused(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     raise error

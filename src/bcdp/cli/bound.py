@@ -32,8 +32,9 @@ def bound(
 
     For binary features, one to three of them with a delta below epsilon and up to 28 others, and means or frequencies.
     The bound is on n times the error, summed over the features by weight, second moments counted, for every mechanism
-    whose estimates are averages of unbiased decodings. A conic solver (pip install "bcdp[bound]") finds the proof in
-    seconds to minutes; it is checked in exact arithmetic, and so is a file with --check, which needs no solver.
+    whose estimates are averages of unbiased decodings. A conic solver (pip install
+    "bcdp-privacy[bound]") finds the proof in seconds to minutes; it is checked in exact arithmetic, and so is a file
+    with --check, which needs no solver.
 
     Examples:
 

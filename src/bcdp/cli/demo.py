@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from bcdp.cli.options import AsJson
 from bcdp.cli.output import (
@@ -26,6 +25,7 @@ from bcdp.cli.output import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from rich.table import Table
 
     from bcdp.audit import PlanAudit
     from bcdp.compare import Row

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from bcdp.cli.options import AsJson
 from bcdp.cli.output import make_folder, progress, show, show_json, table
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from bcdp.compare import Experiment, Row
 
 

@@ -10,15 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.table import Table
-from rich.text import Text
-
 from bcdp.errors import refuse
 from bcdp.present.words import finer_guesses, number, odds, posterior_at_most
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # rich takes longer to import than all else that `bcdp --help` needs
+    from rich.console import Console
+    from rich.table import Table
+
     from bcdp.plan import Plan
     from bcdp.present.promise import Promise
 
@@ -32,6 +30,8 @@ PROMISE_WORDS = [
 
 
 def _console(*, stderr: bool = False) -> Console:
+    from rich.console import Console
+
     console = Console(stderr=stderr, highlight=False)
     if not console.is_terminal:
         console.width = PIPED_WIDTH
@@ -69,6 +69,8 @@ def _finite(value: Any) -> Any:
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     """A table to `show`: text in the first column, numbers in the others, with four significant digits."""
+    from rich.table import Table
+
     drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for place, column in enumerate(columns):
         drawn.add_column(column, justify="left" if place == 0 else "right", overflow="fold")
@@ -116,13 +118,6 @@ def _cell(value: object) -> str:
     return number(value) if isinstance(value, float) else str(value)
 
 
-class _Rate(ProgressColumn):
-    """How many steps are done in a second."""
-
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed:,.0f}/s" if task.speed else "")
-
-
 def finer_lines(plan: Plan, finer: Mapping[str, Mapping[int, float]], where: str) -> list[str]:
     """What finer guesses about numbers were found to tell than those that their promises cover."""
     lines = []
@@ -136,8 +131,25 @@ def finer_lines(plan: Plan, finer: Mapping[str, Mapping[int, float]], where: str
 @contextmanager
 def progress(description: str, total: float | None) -> Iterator[Callable[[float], None]]:
     """A bar on stderr while the block runs, if a person watches; the block calls what it gets with each step's size."""
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """How many steps are done in a second."""
+
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:,.0f}/s" if task.speed else "")
+
     console = _console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), _Rate(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Rate(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(description, total=total)
         yield lambda step: bar.advance(task, step)

@@ -48,7 +48,7 @@ def serve(
         host=host,
         port=port,
         workers=workers,
-        loop="uvloop",
+        loop="auto",  # uvloop, where there is one
         http=functools.partial(Protocol, Door(settings, proxies is not None)),  # type: ignore[arg-type]
         ws="none",
         lifespan="on",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import sqlite3
 import threading
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 
 from bcdp.collector.marks import MARK_BYTES
 from bcdp.collector.store import Answers, Store, StoreError, refuse_earlier
+from bcdp.files import lock
 
 _PATIENCE = 30.0  # seconds to wait for another writer
 _creating = threading.Lock()
@@ -85,7 +85,7 @@ class SqliteStore(Store):
     def _turn(self) -> Iterator[None]:
         """One worker at a time, woken when it may write; SQLite alone would sleep and look again."""
         with open(f"{self._path}.lock", "ab", opener=_open_private) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock(file)
             yield
 
     def _reason(self, error: Exception) -> str:

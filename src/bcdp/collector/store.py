@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.errors import InputError, refuse
+from bcdp.errors import InputError, install, refuse
 
 T = TypeVar("T")
 Answers = Mapping[bytes, tuple[int, int]]  # of each mark, the menu and the answer
@@ -121,7 +121,7 @@ def open_store(url: str, plan_id: str) -> Store:
     """The store at `postgresql://...` or in an SQLite file (`sqlite:///path` or a path), for one plan."""
     if url.startswith(("postgresql://", "postgres://")):
         if importlib.util.find_spec("psycopg") is None:
-            raise InputError("--store: PostgreSQL needs the package psycopg; accepted: pip install 'bcdp[serve]'")
+            raise InputError(f"--store: PostgreSQL needs the package psycopg; accepted: {install('serve')}")
         from bcdp.collector.postgres import PostgresStore
 
         return PostgresStore(url, plan_id)

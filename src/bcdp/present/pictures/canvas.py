@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bcdp.errors import InputError
+from bcdp.errors import InputError, install
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,9 +19,7 @@ def new_figure(width: float, height: float) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError(
-            "pictures need matplotlib, which is not installed; accepted: pip install 'bcdp[plot]'"
-        ) from None
+        raise InputError(f"pictures need matplotlib, which is not installed; accepted: {install('plot')}") from None
     return Figure(figsize=(width, height), layout="constrained")
 
 

@@ -29,7 +29,12 @@ BROKEN = joined(
 def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimates | None, kept: bool) -> Html:
     """Three sentences for who reads no further, after a warning where an audit did not find the promises kept."""
     people = f"{found.people:,} people answered" if found is not None else f"{users:,} people are expected to answer"
-    lines = [*([] if kept else [BROKEN]), f"{people}. {mechanism_of(plan).description(plan)}", _promise(plan)]
+    where = (
+        "Where people's own devices answer, nothing else leaves them. Where the reports were made from a file, the "
+        "promises below are about the reports: whoever holds the file knows the records."
+    )
+    how = f"{mechanism_of(plan).description(plan)} {where}"
+    lines = [*([] if kept else [BROKEN]), f"{people}. {how}", _promise(plan)]
     gains = sorted(error.uniform / error.plan for error in errors.values() if 0 < error.plan < math.inf)
     if gains and 1.05 < gains[-1] < math.inf:
         few, many = number(gains[0], 2), number(gains[-1], 2)
