@@ -225,6 +225,9 @@ def move_weight(rng: np.random.Generator, document: Any) -> None:
     elif table["family"] == "dense":
         row, (a, b) = _one(rng, table["weights"]), rng.integers(len(table["weights"][0]), size=2)
         row[a], row[b] = row[a] - units, row[b] + units
+    elif table["family"] == "waves":
+        wave = _one(rng, table["waves"])
+        wave[3], wave[4] = wave[3] - units, wave[4] + _one(rng, [0, units])
     elif table["family"] == "response":
         table["keep"], table["other"] = table["keep"] - units * (table["levels"] - 1), table["other"] + units
     else:

@@ -155,6 +155,16 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("a bit that lies", ("tables", 0), {"family": "hadamard", "levels": 3, "order": 4, "keep": 2**29 - 1}),
     ("a bit that never lies", ("tables", 0), {"family": "hadamard", "levels": 3, "order": 4, "keep": 2**30}),
     *(
+        (f"the waves {waves!r}", ("tables", 0), {"family": "waves", "levels": 3, "waves": waves})
+        for waves in (
+            *([], {}, [[6, 1, 2, 9]], [6, 1, 2, 9, 1], [[6, 1, 2, 9, 1, 1]], [[7, 1, 2, 9, 1]], [[6, 0, 2, 9, 1]]),
+            *([[6, 6, 2, 9, 1]], [[6, 1, 0, 9, 1]], [[6, 1, 6, 9, 1]], [[6, 1, 2, 1, 9]], [[6, 1, 2, 9, 0]]),
+            *([[6, 1, 2, 2**31, 1]], [[6, 1, 2, True, 1]], [[6, 1, 2, 9.0, 1]], [[6, 1, 2, 9, None]]),
+        )
+    ),
+    ("waves of one level", ("tables", 0), {"family": "waves", "levels": 1, "waves": [[2, 1, 1, 9, 1]]}),
+    ("waves without a list", ("tables", 0), {"family": "waves", "levels": 3}),
+    *(
         (f"the weights {rows!r}", ("tables", 2), {"family": "dense", "weights": rows})
         for rows in ([], [[]], {}, [[TOTAL], []], [[TOTAL], None], [[2**31]], [[TOTAL + 1, -1]], [[float(TOTAL)]])
     ),

@@ -15,12 +15,15 @@ from bcdp.tables.laws import mixture_delta
 from bcdp.tables.numeric import numeric, numeric_values
 from bcdp.tables.protocol import Table
 from bcdp.tables.response import Response
+from bcdp.tables.wave_design import waves
+from bcdp.tables.waves import Waves
 
 __all__ = [
     "Dense",
     "Hadamard",
     "Response",
     "Table",
+    "Waves",
     "binary",
     "binary_information",
     "categorical",
@@ -36,4 +39,5 @@ __all__ = [
     "response",
     "subset",
     "table_from_dict",
+    "waves",
 ]
