@@ -21,11 +21,11 @@ KNOWN = {
     "plan": "bcdp certificate channels collection correlation mechanism menus questions tables",
     "collection": "epsilon features order tasks",
     "feature": "type bounds ranges values missing delta label",
-    "question": "features levels table kind categories",
+    "question": "features levels table kind categories cuts",
     "menu": "weight questions",
     "channel": "features keep",
     "per feature": "kind source default named",
-    "listed": "kind source bounds laws rounded products ranges",
+    "listed": "kind source bounds laws rounded products ranges cuts",
     "dense": "family weights",
     "response": "family levels keep other",
     "hadamard": "family levels order keep",
@@ -99,12 +99,23 @@ def question_term(names: list[str], question: Mapping[str, Any], tables: list[st
     return f"Question [{'; '.join(read)}] (columns_of ({tables[question['table']]}))"
 
 
-def sees(question: Mapping[str, Any], marked: Collection[str]) -> str:
-    """How the numbers that were seen only after one rounding enter an answer (docs/theory.md, 4.5)."""
+def cuts_of(question: Mapping[str, Any]) -> list[list[float] | None]:
+    """For each feature the cuts at which its levels begin, if it is a number that enters by steps."""
+    stated: list[list[float] | None] = question.get("cuts", [None] * len(question["features"]))
+    return stated
+
+
+def sees(question: Mapping[str, Any], correlation: Mapping[str, Any]) -> str:
+    """How the numbers that were seen only after one rounding enter an answer (docs/theory.md, 4.5).
+
+    Steps that begin at cuts between which the bounds tell numbers apart are as good as rounding.
+    """
+    marked, known = correlation.get("rounded", []), correlation.get("cuts", {})
     product = question.get("kind", "values") == "product"
     sizes = question["levels"] * len(question["features"]) if product else question["levels"]
-    if any(STEPS % (size - 1) for name, size in zip(question["features"], sizes, strict=True) if name in marked):
-        return "as they are"
+    for name, size, cuts in zip(question["features"], sizes, cuts_of(question), strict=True):
+        if name in marked and (STEPS % (size - 1) if cuts is None else not set(cuts) <= set(known.get(name, []))):
+            return "as they are"
     return "multiplied" if product and set(question["features"]) <= set(marked) else "rounded"
 
 
@@ -150,6 +161,26 @@ def span(feature: Mapping[str, Any], cuts: list[float], size: int) -> list[list[
     ]
 
 
+def met(feature: Mapping[str, Any], ranges: list[float], steps: tuple[float, ...]) -> list[list[list[int]]]:
+    """The same for a number that enters by steps: the levels that some number of each range has, each for certain.
+
+    Devices compare codes, which are doubles, so ranges are compared by codes too.
+    """
+    low, high = feature["bounds"]
+
+    def code(number: float) -> float:
+        return min(max((number - low) / (high - low) * 2 - 1, -1.0), 1.0)
+
+    begins = [code(cut) for cut in steps]
+    ends = [(sum(b <= code(cut) for b in begins), sum(b < code(cut) for b in begins)) for cut in ranges]
+    first, last = [0, *(at for at, _ in ends)], [*(before for _, before in ends), len(steps)]
+    parts = [range(one, max(one, two) + 1) for one, two in zip(first, last, strict=True)]
+    if feature.get("missing") is not None:
+        imputed = sum(b <= code(feature["missing"]) for b in begins)
+        parts.append(range(imputed, imputed + 1))
+    return [[[int(k == level) for k in range(len(steps) + 1)] for level in part] for part in parts]
+
+
 def spans_term(plan: Mapping[str, Any], name: str) -> str:
     """For every number of levels to which a feature is rounded: its ranges, if guesses are about these.
 
@@ -158,10 +189,18 @@ def spans_term(plan: Mapping[str, Any], name: str) -> str:
     cuts = plan["correlation"].get("ranges", {}).get(name)
     if cuts is None:
         return "[]"
-    places = [zip(question["features"], question["levels"], strict=False) for question in plan["questions"]]
-    sizes = sorted({size for pairs in places for feature, size in pairs if feature == name} | {2})
     feature = plan["collection"]["features"][name]
-    return f"[{'; '.join(f'({size}%nat, {coq(span(feature, cuts, size))})' for size in sizes)}]"
+    places = [
+        zip(question["features"], question["levels"], cuts_of(question), strict=False) for question in plan["questions"]
+    ]
+    found = {
+        (size, None if steps is None else tuple(steps)) for rows in places for own, size, steps in rows if own == name
+    }
+    if len({size for size, _ in found}) < len(found):
+        raise UncoveredError(f"question: {name} enters in two ways with one number of levels")
+    sizes = {size: span(feature, cuts, size) if steps is None else met(feature, cuts, steps) for size, steps in found}
+    sizes.setdefault(2, span(feature, cuts, 2))
+    return f"[{'; '.join(f'({size}%nat, {coq(sizes[size])})' for size in sorted(sizes))}]"
 
 
 def integers(law: list[float]) -> list[int]:
@@ -183,7 +222,7 @@ def known_laws(correlation: Mapping[str, Any], name: str, questions: list[Any], 
 
 def menu_term(plan: Mapping[str, Any], names: list[str], weight: int, asked: list[Any], terms: list[str]) -> str:
     correlation = plan["correlation"]
-    seen = [sees(question, correlation.get("rounded", [])) for question in asked]
+    seen = [sees(question, correlation) for question in asked]
     others = {name for question in asked for name in question["features"]}
     bounds = [coq(bound(correlation, name, others - {name}, seen)) for name in names]
     laws = [coq(known_laws(correlation, name, asked, plan)) for name in names]

@@ -62,7 +62,7 @@ def enumerated(document: Any) -> tuple[Pair, dict[str, Pair], dict[str, Pair]]:
                 f = list(by_value.values())
                 c[name] = larger(c[name], _worst(f, Fraction(0), shared))
                 if place is not None and name in document["correlation"].get("ranges", {}):
-                    told = _worst_of_ranges(feature, f, q, odds)
+                    told = _worst_of_ranges(feature, f, q, odds, _cuts(document, menu, name))
                 else:
                     told = _worst(f, q, shared) if odds is None else _worst_within(f, f, q, odds, shared)
                 levels[name] = larger(levels[name], told)
@@ -121,12 +121,14 @@ def _worst_within(above: Sequence[Any], below: Sequence[Any], q: Fraction, odds:
     return worst.as_integer_ratio()
 
 
-def _worst_of_ranges(feature: Any, f: Sequence[Sequence[int]], q: Fraction, odds: Fraction | None) -> Pair:
+def _worst_of_ranges(feature: Any, f: Sequence[Sequence[int]], q: Fraction, odds: Fraction | None, cuts: Any) -> Pair:
     """The same over all pairs of ranges, "missing" among them, at every level and every end: lines between levels.
 
-    Of numbers that are multiplied these are no lines, but each of the places is one that a number may have.
+    Of numbers that are multiplied these are no lines, but each of the places is one that a number may have. Of numbers
+    that enter by steps it is the levels that some number of a range has: those of its first number and of the first
+    numbers of steps that begin inside it.
     """
-    rows = [_reached(part, f) for part in _parts(feature)]
+    rows = [_reached(part, f) for part in _parts(feature)] if cuts is None else _met(feature, f, cuts)
     most, least = ([[pick(column) for column in zip(*row, strict=True)] for row in rows] for pick in (max, min))
     if odds is not None:
         return _worst_within(most, least, q, odds, shared=False)
@@ -157,6 +159,32 @@ def _reached(part: tuple[Fraction, Fraction], f: Sequence[Sequence[int]]) -> lis
         up = place - below
         found.append([(1 - up) * one + up * two for one, two in zip(f[below], f[below + 1], strict=True)])
     return found
+
+
+def _cuts(document: Any, menu: Any, name: str) -> Any:
+    """The cuts by which a menu's question about a feature reads it, if it does."""
+    for question in (document["questions"][k] for k in menu["questions"]):
+        for feature, cuts in zip(question["features"], question.get("cuts", ()), strict=False):
+            if feature == name:
+                return cuts
+    return None
+
+
+def _met(feature: Any, f: Sequence[Sequence[int]], cuts: Any) -> list[list[Sequence[int]]]:
+    """The chances at the levels that each range meets, by the codes of the numbers where ranges and steps begin."""
+    low, high = feature["bounds"]
+    ends = feature.get("ranges") or [low + (high - low) * share for share in (0.25, 0.5, 0.75)]
+    code = {
+        number: (number - low) / (high - low) * 2 - 1 for number in (low, *ends, *cuts, feature.get("missing", low))
+    }
+    level = {number: sum(code[cut] <= place for cut in cuts) for number, place in code.items()}
+    met = []
+    for start, end in itertools.pairwise([*(code[end] for end in (low, *ends)), math.inf]):
+        inside = {level[number] for number in (low, *ends, *cuts) if start <= code[number] < end}
+        met.append([f[k] for k in sorted(inside)])
+    if feature.get("missing") is not None:
+        met.append([f[level[feature["missing"]]]])
+    return [rows for rows in met if rows]
 
 
 def _asked(document: Any, menu: Any) -> list[tuple[str, list[Fraction]]]:
@@ -227,8 +255,7 @@ def _q(document: Any, menu: Any, name: str, others: frozenset[str]) -> Fraction:
     marked, questions = set(stated.get("rounded", ())), [document["questions"][k] for k in menu["questions"]]
     rows, multiplied = stated["bounds"], False
     for question in questions:
-        sizes = question["levels"] * (len(question["features"]) if "kind" in question else 1)
-        otherwise = [n for n, size in zip(question["features"], sizes, strict=True) if n in marked and 16 % (size - 1)]
+        otherwise = _otherwise(stated, question)
         multiplied |= (squared := "kind" in question and marked.issuperset(question["features"]))
         if otherwise or (squared and len(questions) > 1):
             return Fraction(1) if marked & others else _stated(rows, name, others)
@@ -245,12 +272,24 @@ def _odds(document: Any, menu: Any, name: str, others: frozenset[str]) -> Fracti
         return None if most is None else Fraction(most)
     marked = set(stated.get("rounded", ()))
     for question in (document["questions"][k] for k in menu["questions"]):
-        sizes = question["levels"] * (len(question["features"]) if "kind" in question else 1)
-        otherwise = any(n in marked and 16 % (size - 1) for n, size in zip(question["features"], sizes, strict=True))
+        stepped = [n for n, cuts in zip(question["features"], question.get("cuts", ()), strict=False) if cuts]
+        otherwise = _otherwise(stated, question) or marked.intersection(stepped)
         if (otherwise or ("kind" in question and marked.issuperset(question["features"]))) and marked & others:
             return None
     known = [Fraction(most) for feature, more, most in stated["odds"] if feature == name and others <= set(more)]
     return min(known, default=None)
+
+
+def _otherwise(stated: Any, question: Any) -> list[str]:
+    """The marked numbers that a question sees neither through one rounding nor between cuts that are known."""
+    sizes = question["levels"] * (len(question["features"]) if "kind" in question else 1)
+    steps = question.get("cuts", [None] * len(sizes))
+    return [
+        name
+        for name, size, cuts in zip(question["features"], sizes, steps, strict=True)
+        if name in stated.get("rounded", ())
+        and (16 % (size - 1) if cuts is None else not set(cuts) <= set(stated.get("cuts", {}).get(name, ())))
+    ]
 
 
 def _stated(rows: Any, name: str, others: frozenset[str]) -> Fraction:

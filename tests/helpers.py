@@ -100,6 +100,20 @@ def random_document(rng: np.random.Generator) -> dict[str, Any]:
     return survey(features, tables, questions, menus)
 
 
+def with_steps(rng: np.random.Generator, document: dict[str, Any], chance: float = 0.5) -> dict[str, Any]:
+    """The document with some numbers of its questions entering by steps, at cuts that are multiples of 1/8."""
+    features = document["collection"]["features"]
+    for question in document["questions"]:
+        chosen = [rng.random() < chance and features[name]["type"] == "numeric" for name in question["features"]]
+        if "kind" in question or not any(chosen):
+            continue
+        question["cuts"] = [
+            sorted((rng.choice(np.arange(1, 8), size - 1, replace=False) / 8).tolist()) if stepped else None
+            for size, stepped in zip(question["levels"], chosen, strict=True)
+        ]
+    return document
+
+
 def survey(features: Any, tables: Any, questions: Any, menus: Any, q: float = 1.0, epsilon: float = 20.0) -> Any:
     """A survey's document in which every claim is as large as the policy allows."""
     return {
@@ -193,7 +207,9 @@ def question_kernel(plan: Plan, number: int) -> Array:
     names, sizes = list(plan.policy.features), sizes_of(plan)
     order = np.argsort([names.index(name) for name in question.features])
     for axis, (name, size) in enumerate(zip(question.features, question.levels, strict=True)):
-        matrix = rounding(sizes[names.index(name)], size)
+        cuts, low, high = question.cuts_of(name), *plan.policy.features[name].span
+        grid = np.linspace(low, high, sizes[names.index(name)])
+        matrix = rounding(len(grid), size) if cuts is None else np.eye(size)[(grid[:, None] >= np.array(cuts)).sum(1)]
         kernel = np.moveaxis(np.tensordot(matrix, kernel, axes=(1, axis)), 0, axis)
     kernel = kernel.transpose(*order, len(order))
     shape = [size if name in question.features else 1 for name, size in zip(names, sizes, strict=True)]

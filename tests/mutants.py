@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bcdp import Plan, Policy, make_plan
-from helpers import exact_q, listed, random_document, random_prior, random_product_document, sizes_of
+from helpers import exact_q, listed, random_document, random_prior, random_product_document, sizes_of, with_steps
 from readers import ROOT, canonical
 
 NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*')
@@ -39,7 +39,7 @@ def fresh_plans(rng: np.random.Generator, count: int) -> list[Any]:
         for chosen in (tasks, [*tasks, regression])
     ]
     while len(found) < count:
-        document = random_document(rng) if rng.random() < 0.7 else random_product_document(rng)
+        document = with_steps(rng, random_document(rng)) if rng.random() < 0.7 else random_product_document(rng)
         _correlate(rng, document)
         found += recertified(document)
     return found
@@ -81,6 +81,10 @@ def _state_q(rng: np.random.Generator, document: Any) -> None:
             "rounded": numbers,
             "products": [["x0", numbers[:2], 0.25], ["x1", numbers[:1], 0.5]],
         }
+    if numbers and rng.random() < 0.5:
+        document["correlation"]["cuts"] = {name: [k / 8 for k in range(1, 8)] for name in numbers[: rng.integers(3)]}
+        if not document["correlation"]["cuts"]:
+            del document["correlation"]["cuts"]
     if numbers and rng.random() < 0.5:
         _give_ranges(rng, document, numbers)
     if len(values) > 1 and rng.random() < 0.5:
@@ -147,7 +151,7 @@ ODD: list[Any] = [
     *(["x0"], ["bit"], ["x0", ["x1"], 0.1], [0.5, 0.5], {"type": "binary"}, {"mean": ["x0"]}, [{"mean": ["bit"]}]),
 ]
 KEYS = ["other", "__proto__", "kind", "missing", "correlation", "mechanism", "rounded", "values", "label", "\udfff", ""]
-KEYS += ["ranges", "odds"]
+KEYS += ["ranges", "odds", "cuts"]
 ODDS = [1.0, 1, 1 + 2**-52, 1.25, 2, 3.5, 1e6, 1e300, 1 - 2**-53, 0, -1.5, True, "2", None]
 
 
@@ -292,6 +296,32 @@ def change_the_ranges(rng: np.random.Generator, document: Any) -> None:
         features[name]["missing"] = _one(rng, [low, high, other[0] if other else low, math.nextafter(high, low)])
 
 
+def change_the_cuts(rng: np.random.Generator, document: Any) -> None:
+    """Where a number enters a question by steps, or where the correlation knows cuts of it; sometimes both."""
+    features, stated = document["collection"]["features"], document["correlation"]
+    asked = [
+        (question, place)
+        for question in document["questions"]
+        for place, name in enumerate(question["features"])
+        if features[name]["type"] == "numeric" and "kind" not in question
+    ]
+    question, place = _one(rng, asked)
+    name, size = question["features"][place], question["levels"][place]
+    low, high = features[name]["bounds"]
+    many = np.linspace(low, high, size + 1)[1:-1].tolist()
+    known = list((question.get("cuts") or [None] * 9)[place] or many)
+    nudged = [math.nextafter(cut, _one(rng, [low, high])) for cut in known]
+    twice = [known[0]] * (size - 1)
+    other = _one(rng, [many, many, known, nudged, known[::-1], [*known, high], known[:-1], twice, [low], None, [], [1]])
+    changed = rng.integers(6)
+    if changed != 0:
+        question.setdefault("cuts", [None] * len(question["features"]))[place] = other
+    if changed > 2 and stated["kind"] == "listed":
+        stated.setdefault("cuts", {})[name] = sorted({*(other or many), *many}) if rng.random() < 0.7 else other
+    if changed == 1:
+        features[name]["missing"] = _one(rng, [low, high, known[0], math.nextafter(known[0], low)])
+
+
 def change_a_word(rng: np.random.Generator, document: Any) -> None:
     """What means nothing for privacy: labels, the order, what the answers are for, what they cost."""
     features = document["collection"]["features"]
@@ -331,7 +361,8 @@ def rename_a_feature(rng: np.random.Generator, document: Any) -> None:
 
 CHANGES: list[Callable[[np.random.Generator, Any], None]] = [
     *(replace_anything, drop_anything, repeat_anything, add_a_key, change_a_type, nudge_a_number, nudge_a_claim),
-    *(move_weight, change_the_correlation, change_the_odds, change_the_ranges, change_a_word, rename_a_feature),
+    *(move_weight, change_the_correlation, change_the_odds, change_the_ranges, change_the_cuts, change_a_word),
+    rename_a_feature,
 ]
 
 

@@ -99,6 +99,12 @@ def promises() -> Cases:
     case("a range beyond the bounds", lambda d: d["collection"]["features"]["age"].update(ranges=[25.0, 100.0]))
     case("the levels inside a range are overlooked",
          lambda d: d["certificate"]["features"]["wage"].update(certified=1.69))  # fmt: skip
+    text = PLANS["steps"]().text
+    for name in ("wage", "age", "part"):
+        case(f"certified of {name} is claimed one double too low, asked by steps",
+             lambda d, n=name: lowered(d["certificate"]["features"][n], "certified"))  # fmt: skip
+    case("steps at a cut that the bounds do not know", lambda d: d["correlation"]["cuts"]["age"].pop(1))
+    case("steps that count as rounded", lambda d: d["correlation"].pop("cuts"))
     text = PLANS["odds"]().text
     for name in ("wage", "age", "part"):
         case(f"certified of {name} is claimed one double too low, under odds",

@@ -162,8 +162,14 @@ def vector(plan: Plan, seed: int) -> dict[str, Any]:
 Asked = list[tuple[tuple[str, ...], tuple[int, ...], Table] | tuple[tuple[str, ...], tuple[int, ...], Table, list[Any]]]
 
 
-def built(features: dict[str, Any], asked: Asked, menus: list[list[int]], correlation: Any = 0.1) -> Plan:
+Cuts = Mapping[int, list[list[float] | None]]  # of a question, feature by feature
+
+
+def built(
+    features: dict[str, Any], asked: Asked, menus: list[list[int]], correlation: Any = 0.1, cuts: Cuts | None = None
+) -> Plan:
     """A plan with these questions and menus of unequal weight, which promises exactly what its tables keep."""
+    steps = cuts or {}
     weights = [TOTAL // (number + 2) // 2 for number in range(1, len(menus))]
     document: dict[str, Any] = {
         "mechanism": "survey",
@@ -175,6 +181,7 @@ def built(features: dict[str, Any], asked: Asked, menus: list[list[int]], correl
         "questions": [
             {"features": question[0], "levels": question[1], "table": number}
             | ({"kind": "product", "categories": question[3]} if len(question) == 4 else {})
+            | ({"cuts": steps[number]} if number in steps else {})
             for number, question in enumerate(asked)
         ],
         "menus": [
@@ -283,6 +290,7 @@ ODDS_OF_EACH = {
     "named": {"bit": 0.125, "kind": 0.0625},
     "odds": {"default": 2.0, "named": {"kind": 1.5, "number": 1.25}},
 }
+KNOWN_CUTS = {**RANGES, "cuts": {"age": [12.5, 25, 50.0, 75.0], "wage": [-2.0, 0.125, 9.5]}}
 MIXED: dict[str, Any] = {"bit": {**BIT, "missing": True}, "number": NUMBER, "kind": categories(3), "never": BIT}
 
 PLANS: dict[str, Callable[[], Plan]] = {
@@ -367,6 +375,25 @@ PLANS: dict[str, Callable[[], Plan]] = {
         ],
         [[0, 1], [2, 3], [4], [1, 3]],
         ODDS_OF_EACH,
+    ),
+    "steps": lambda: built(
+        RANGED,
+        [
+            (("wage", "part"), (4, 2), hinting(2, 9, 5, 3, 3, 9, 3, 9)),
+            (("age",), (5,), response(5, 0.5)),
+            (("part", "age", "wage"), (2, 3, 2), hinting(5, 4, 3, 3, 1, 2, 3, 5, 9, 9, 9, 8)),
+            (("wage",), (3,), response(3, 0.25)),
+            (("age", "wage"), (2, 4), subset(8, 3, 0.7)),
+        ],
+        [[0, 1], [2], [1, 3], [4]],
+        KNOWN_CUTS,
+        {
+            0: [[-2.0, 0.125, 9.5], None],
+            1: [[12.5, 25, 50.0, 75.0]],
+            2: [None, [25, 50.0], None],
+            3: [[0.0, 1]],
+            4: [[30], [-2.0, 0.125, 9.5]],
+        },
     ),
     "waves": lambda: built(
         {"x": NUMBER, "kind": categories(5), "bit": BIT},

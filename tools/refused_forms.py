@@ -45,6 +45,24 @@ def small() -> Any:
     return json.loads(built(features, asked, [[0], [1]], correlation).text)
 
 
+def stepped() -> Any:
+    """A plan in which a number enters by steps."""
+    correlation = {
+        "kind": "listed",
+        "source": "a sample",
+        "bounds": [["bit", ["number"], 0.5]],
+        "rounded": ["number"],
+        "cuts": {"number": [0.5, 1.0]},
+    }
+    asked: Any = [
+        (("bit", "number"), (2, 3), response(6, 0.25)),
+        (("bit", "number"), (3,), response(3, 0.25), [None, None]),
+    ]
+    return json.loads(
+        built({"bit": BIT, "number": NUMBER}, asked, [[0], [1]], correlation, {0: [None, [0.5, 1.0]]}).text
+    )
+
+
 FEATURES = ("collection", "features")
 EACH = {"kind": "per feature", "source": "a guess", "default": 1.0, "named": {}}
 FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
@@ -314,12 +332,35 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("something that was asked less than claimed", ("certificate", "features", "bit", "certified"), 20.5),
 ]
 
+STEPS: list[tuple[str, tuple[Any, ...], Any]] = [
+    ("cuts that bounds know: null", ("correlation", "cuts"), None),
+    *(
+        (f"the cuts {cuts!r} of a question", ("questions", 0, "cuts"), cuts)
+        for cuts in (
+            *(None, [], {}, "0.5", [None, None], [[0.5, 1.0]], [None, [0.5, 1.0], None], [[0.5], [0.5, 1.0]]),
+            *([None, cuts] for cuts in ([], [0.5], [0.5, 1.0, 2.0], [1.0, 0.5], [0.5, 0.5], [-3.5, 0.5], [0.5, 12.25])),
+            *([None, [0.5, end]] for end in (True, None, "1", [1.0], HUGE, float("nan"))),
+        )
+    ),
+    ("cuts of a product", ("questions", 1, "cuts"), [None, [0.5, 1.0]]),
+    *(
+        (f"{cuts!r} for the cuts that bounds know", ("correlation", "cuts"), cuts)
+        for cuts in (
+            *([], {}, ["number"], {"number": []}, {"number": None}, {"number": 0.5}, {"bit": [0.5]}, {"else": [0.5]}),
+            *({"number": ends} for ends in ([0.5, 0.5], [1.0, 0.5], [-3.5], [12.25], [True], ["1"], [HUGE], [None])),
+        )
+    ),
+]
+
 
 def forms() -> Cases:
     """One part changed of a plan that is right: in form no planner writes it, and no device can execute it."""
-    plan = small()
+    return [*_changed(small(), FORMS), *_changed(stepped(), STEPS)]
+
+
+def _changed(plan: Any, forms: list[tuple[str, tuple[Any, ...], Any]]) -> Cases:
     cases: Cases = []
-    for why, path, value in FORMS:
+    for why, path, value in forms:
         document = json.loads(canonical(plan))
         place = document
         for step in path[:-1]:

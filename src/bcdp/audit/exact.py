@@ -23,6 +23,7 @@ from bcdp.errors import refuse
 from bcdp.exact import TOTAL
 from bcdp.plan import Menu, Plan, Question, check_menus
 from bcdp.policy import Feature
+from bcdp.policy.encoding import step_of
 
 MOST_WORK = 2**37  # multiplications: a few minutes
 _BLOCK_CELLS = 2**22
@@ -200,6 +201,11 @@ def _chances(plan: Plan, question: Question, held: Sequence[npt.NDArray[Any]]) -
         ]
         value = factors[0] * factors[1] if len(factors) == 2 else 2 * factors[0] ** 2 - 1
         return np.asarray(_rounded(value, question.levels[0]) @ weights)
+    steps = [question.cuts_of(name) for name in question.features]
+    held = [
+        column if cuts is None else step_of(plan.policy.features[name], cuts, column)
+        for name, cuts, column in zip(question.features, steps, held, strict=True)
+    ]
     if all(column.dtype.kind == "i" for column in held):
         return np.asarray(weights[np.ravel_multi_index(tuple(held), question.levels)])
     level = np.ones((len(held[0]), 1))
@@ -315,6 +321,8 @@ def _symbol(plan: Plan, question: Question, symbol: int) -> str:
     codes = np.unravel_index(symbol, question.levels)
     return " and ".join(
         _value(plan.policy.features[name], levels, int(code))
+        if (cuts := question.cuts_of(name)) is None
+        else plan.policy.features[name].words_between(cuts)[int(code)]
         for name, levels, code in zip(question.features, question.levels, codes, strict=True)
     )
 

@@ -13,7 +13,7 @@ from bcdp.errors import refuse
 
 _KEYS = {  # of each kind: required, optional
     "per feature": ({"kind", "default", "named", "source"}, {"odds"}),
-    "listed": ({"kind", "bounds", "source"}, {"laws", "rounded", "products", "ranges", "odds"}),
+    "listed": ({"kind", "bounds", "source"}, {"laws", "rounded", "products", "ranges", "odds", "cuts"}),
 }
 _FARTHEST_FROM_1 = Fraction(1, 2**30)  # the sum of a law, exactly: its probabilities are doubles
 _LARGEST = sys.float_info.max
@@ -40,9 +40,10 @@ def correlation_from_dict(document: object) -> PerFeature | Listed:
         return PerFeature(bound("correlation.default", document["default"]), named, source, *_odds(document))
     rounded = _names("correlation.rounded", document["rounded"]) if "rounded" in document else frozenset()
     bounds, products = (_bounds(f"correlation.{key}", document.get(key, []), bound) for key in ("bounds", "products"))
-    ranges = _ranges(document["ranges"]) if "ranges" in document else {}
+    ranges = _ranges("correlation.ranges", document["ranges"]) if "ranges" in document else {}
+    cuts = _ranges("correlation.cuts", document["cuts"]) if "cuts" in document else {}
     odds = _bounds("correlation.odds", document.get("odds", []), odds_bound)
-    return Listed(bounds, source, _laws(document.get("laws", [])), rounded, products, ranges, odds)
+    return Listed(bounds, source, _laws(document.get("laws", [])), rounded, products, ranges, odds, cuts)
 
 
 def _odds(document: dict[str, object]) -> tuple[float, dict[str, float]]:
@@ -78,9 +79,9 @@ def _names(path: str, names: object) -> frozenset[str]:
     return frozenset(names)
 
 
-def _ranges(stated: object) -> Ranges:
+def _ranges(path: str, stated: object) -> Ranges:
     if not isinstance(stated, dict) or not stated or not all(_are_cuts(cuts) for cuts in stated.values()):
-        raise refuse("correlation.ranges", stated, "for at least one number, where its ranges begin, rising")
+        raise refuse(path, stated, "for at least one number, where its ranges begin, rising")
     return {name: tuple(map(float, cuts)) for name, cuts in stated.items()}
 
 

@@ -29,6 +29,7 @@ class Estimated:
     products: Bounds = field(default_factory=dict)
     ranges: Ranges = field(default_factory=dict)
     pair_odds: Mapping[tuple[str, str], float] = field(default_factory=dict)  # limits on the odds of pairs
+    cuts: Ranges = field(default_factory=dict)
 
     def q(self, feature: str, others: Collection[str]) -> float:
         if not others:
@@ -70,6 +71,10 @@ class Tree:
     @property
     def ranges(self) -> Ranges:
         return self.pairs.ranges
+
+    @property
+    def cuts(self) -> Ranges:
+        return self.pairs.cuts
 
     @property
     def products(self) -> Bounds:

@@ -41,6 +41,10 @@ class Correlation(Protocol):
     def ranges(self) -> Ranges:
         """The numbers, as features that are given, of which the bounds see no more than a range, and its cuts (4.5)."""
 
+    @property
+    def cuts(self) -> Ranges:
+        """Of rounded numbers, as others: cuts between which `q` tells them apart beside the 17 levels (4.5)."""
+
     def q(self, feature: str, others: Collection[str]) -> float:
         """A bound on the distance between the laws of `others` given two values of `feature`; 0 for no others."""
 
@@ -73,6 +77,10 @@ class _Unrounded:
 
     @property
     def ranges(self) -> Ranges:
+        return {}
+
+    @property
+    def cuts(self) -> Ranges:
         return {}
 
 
@@ -134,6 +142,7 @@ class Listed:
     products: Bounds = field(default_factory=dict)
     ranges: Ranges = field(default_factory=dict)
     listed_odds: Bounds = field(default_factory=dict)
+    cuts: Ranges = field(default_factory=dict)
 
     def q(self, feature: str, others: Collection[str]) -> float:
         return self.bounds.get((feature, frozenset(others)), 1.0) if others else 0.0
@@ -165,8 +174,9 @@ class Listed:
             for stated in (self.bounds, self.products, self.listed_odds)
         )
         laws = sorted([feature, other, [list(row) for row in rows]] for (feature, other), rows in self.rows.items())
-        ranges = {name: list(cuts) for name, cuts in self.ranges.items()}
+        ranges, cuts = ({name: list(ends) for name, ends in known.items()} for known in (self.ranges, self.cuts))
         optional = {"laws": laws, "rounded": sorted(self.rounded), "products": products, "ranges": ranges, "odds": odds}
+        optional["cuts"] = cuts
         stated = {key: value for key, value in optional.items() if value}
         return {"kind": "listed", "bounds": bounds, "source": self.source, **stated}
 
@@ -180,7 +190,7 @@ def listed(model: Correlation, sets: Sets, source: str) -> Listed:
     bounds = {(feature, others): model.q(feature, others) for feature, others in wanted}
     products = {key: q for key, q in model.products.items() if key in bounds}
     odds = {question: most for question in wanted if (most := model.odds(*question)) < math.inf}
-    return Listed(bounds, source, rows, model.rounded, products, model.ranges, odds)
+    return Listed(bounds, source, rows, model.rounded, products, model.ranges, odds, model.cuts)
 
 
 def pairwise(matrix: Mapping[str, Mapping[str, float]], source: str, ranges: Ranges | None = None) -> Listed:
@@ -249,6 +259,10 @@ class Stronger:
     @property
     def ranges(self) -> Ranges:
         return {} if math.isinf(self.factor) else self.model.ranges
+
+    @property
+    def cuts(self) -> Ranges:
+        return self.model.cuts
 
     @property
     def products(self) -> Bounds:

@@ -8,7 +8,7 @@ logarithms of exact rationals, rounded up.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -22,12 +22,13 @@ from bcdp.errors import refuse
 from bcdp.exact import MOST_CELLS, TOTAL, Integers, log_up
 from bcdp.plan.worst import Ratio, Within, independent_ratio, joint_ratio
 from bcdp.policy import Feature, NumericFeature
+from bcdp.policy.encoding import coded_numbers
 from bcdp.tables import Table, mixture_delta
 
 if TYPE_CHECKING:
     from bcdp.plan.document import Menu, Plan, Question
 
-Parts = tuple[tuple[float, float], ...]  # what guesses tell apart, as shares of a number's bounds: ends of each part
+Parts = tuple[tuple[float, float], ...]  # what guesses tell apart: ends of each part, as shares of a number's bounds
 
 _STEPS = 16  # between the 17 levels to which bounds about rounded numbers round them once
 _ALONE = Within(0.0)  # with the others held fixed, BCDP is CDP
@@ -73,8 +74,10 @@ def certify_menu(plan: Plan, menu: Menu, correlation: Correlation) -> Certified:
     c, delta = {}, {}
     for name, feature in plan.policy.features.items():
         number, shared, parts = asked.get(name), shares_levels(feature), guessed_parts(feature, correlation, name)
+        cuts = None if number is None else questions[number].cuts_of(name)
+        seen = parts if cuts is None or not parts else levels_of_parts(feature, correlation.ranges[name], cuts)
         c[name] = menu_delta(questions, tables, name, number, shared, _ALONE)
-        delta[name] = menu_delta(questions, tables, name, number, shared, stated[name], parts)
+        delta[name] = menu_delta(questions, tables, name, number, shared, stated[name], seen)
         if len(questions) == 1 and number is None:
             delta[name] = min(delta[name], _known_delta(plan, correlation, name, questions[0]))
     return Certified(log_up(_product(tuple(table.ratio for table in tables))), c, delta)
@@ -84,17 +87,20 @@ def menu_bounds(plan: Plan, menu: Menu, correlation: Correlation) -> dict[str, W
     """For each feature, how far what a menu asks about the others may move with it.
 
     A bound about numbers that are rounded once at random holds for a question that rounds them so, their product with
-    a sign included. The product of two of them, or the square of one, has a bound of its own (docs/theory.md, 4.5).
+    a sign included. The product of two of them, or the square of one, has a bound of its own, and of those that enter
+    by steps q has to know the cuts; odds never do (docs/theory.md, 4.5).
     """
     questions = [plan.questions[number] for number in menu.questions]
     asked = frozenset(name for question in questions for name in question.features)
     rounded = correlation.rounded
-    fit = all(_fits(question, rounded) for question in questions)
+    fit = all(_fits(question, correlation) for question in questions)
     multiplied = any(_multiplies(question, rounded) for question in questions)
+    stepped = any(name in rounded and question.cuts_of(name) for question in questions for name in question.features)
 
     def bounds(name: str, others: frozenset[str]) -> Within:
         if fit and not multiplied:
-            return Within(correlation.q(name, others), correlation.odds(name, others))
+            odds = unrounded_odds(correlation, name, others) if stepped else correlation.odds(name, others)
+            return Within(correlation.q(name, others), odds)
         if fit and len(questions) == 1:
             return Within(product_q(correlation, name, others))
         return _unrounded(correlation, name, others)
@@ -112,10 +118,18 @@ def _unrounded(correlation: Correlation, name: str, others: frozenset[str]) -> W
     return Within(unrounded_q(correlation, name, others), unrounded_odds(correlation, name, others))
 
 
-def _fits(question: Question, rounded: frozenset[str]) -> bool:
-    """Whether all levels to which numbers are rounded are among the 17."""
+def _fits(question: Question, correlation: Correlation) -> bool:
+    """Whether all levels to which numbers are rounded are among the 17, and all steps begin at cuts that q knows."""
     sizes = question.levels if question.kind == "values" else question.levels * len(question.features)
-    return not any(_STEPS % (size - 1) for name, size in zip(question.features, sizes, strict=True) if name in rounded)
+    marked = [(name, size) for name, size in zip(question.features, sizes, strict=True) if name in correlation.rounded]
+    return all(
+        not _STEPS % (size - 1) if (cuts := question.cuts_of(name)) is None else _known(cuts, correlation, name)
+        for name, size in marked
+    )
+
+
+def _known(cuts: Iterable[float], correlation: Correlation, name: str) -> bool:
+    return set(correlation.cuts.get(name, ())).issuperset(cuts)
 
 
 def _multiplies(question: Question, rounded: frozenset[str]) -> bool:
@@ -152,6 +166,25 @@ def guessed_parts(feature: Feature, correlation: Correlation, name: str) -> Part
     return (*ranges, (place, place))
 
 
+def levels_of_parts(feature: Feature, ranges: Iterable[float], cuts: Iterable[float]) -> Parts:
+    """For each of a number's ranges, and "missing", the first and the last level that a number there may have.
+
+    The number enters by steps that begin at `cuts`; devices compare codes, and ranges are those of coded numbers.
+
+    >>> age = NumericFeature(type="numeric", bounds=(0, 100), missing=40)
+    >>> levels_of_parts(age, (18, 65), (20, 65))
+    ((0, 0), (0, 1), (2, 2), (1, 1))
+    """
+    own, ends = coded_numbers(feature, cuts), coded_numbers(feature, ranges)
+    first = [0, *np.searchsorted(own, ends, side="right").tolist()]
+    last = [*np.searchsorted(own, ends, side="left").tolist(), len(own)]
+    spans = tuple((low, max(low, high)) for low, high in zip(first, last, strict=True))
+    if feature.missing is None:
+        return spans
+    imputed = int(np.searchsorted(own, coded_numbers(feature, [float(feature.missing)]), side="right")[0])
+    return (*spans, (imputed, imputed))
+
+
 def menu_delta(
     questions: Sequence[Question],
     tables: Sequence[Table],
@@ -164,7 +197,7 @@ def menu_delta(
     """The BCDP level of one feature, asked in question `number` of a menu or in none, over all priors `within` bounds.
 
     `shared`: several values of the feature may be coded as one level (`shares_levels`). `parts`: the level is about
-    guesses between these (`guessed_parts`).
+    guesses between these (`guessed_parts`), or the levels of each for a number that enters by steps.
     """
     rest = _product(tuple(table.ratio for other, table in enumerate(tables) if other != number))
     if number is None:
@@ -173,7 +206,8 @@ def menu_delta(
     if len(question.features) == 1 or question.kind == "product":  # whatever the others are, the answer tells no more
         return _independent(table.ratio, rest, within)
     position = question.features.index(name)
-    return joint_delta(table, question.levels, position, rest, within.q, shared, parts, within.odds)
+    stepped = question.cuts_of(name) is not None
+    return joint_delta(table, question.levels, position, rest, within.q, shared, parts, within.odds, stepped)
 
 
 def _known_delta(plan: Plan, correlation: Correlation, name: str, question: Question) -> float:
@@ -207,16 +241,18 @@ def joint_delta(
     shared: bool = True,
     parts: Parts = (),
     odds: float = math.inf,
+    stepped: bool = False,
 ) -> float:
     """The certificate of a feature inside a joint table beside questions of ratio `rest`, for priors within q and odds.
 
     Two values of a feature are two levels, unless levels are `shared` (`shares_levels`): the others may be distributed
     differently for two values that are coded alike. Between `parts` of a number (docs/theory.md, Theorem 6) it counts
-    the most and the least that any number of a part may give, because within a part it may go with the others.
+    the most and the least that any number of a part may give, because within a part it may go with the others. Where
+    the number is `stepped`, parts are given by their levels.
     """
     weights = table.dense().weights.reshape(*levels, -1)
     f = np.moveaxis(weights, position, 0).reshape(levels[position], -1, table.symbols)  # own value x others x symbol
-    above, below = _extremes(f, parts) if parts else (f, f)
+    above, below = (_extremes_of_steps if stepped else _extremes)(f, parts) if parts else (f, f)
     alike = shared and not parts  # a guess between a part and itself is none
     return log_up(joint_ratio(above, below, rest, Within(q, odds), alike))
 
@@ -234,6 +270,12 @@ def _extremes(f: Integers, parts: Parts) -> tuple[Integers, Integers]:
         inside = range(start // _UNITS + 1, -(-end // _UNITS))
         reached.append([_between(f, place) for place in (start, *(level * _UNITS for level in inside), end)])
     return np.array([np.max(rows, axis=0) for rows in reached]), np.array([np.min(rows, axis=0) for rows in reached])
+
+
+def _extremes_of_steps(f: Integers, parts: Parts) -> tuple[Integers, Integers]:
+    """The same where a number enters by steps: over the levels that each part meets."""
+    met = [f[int(first) : int(last) + 1] for first, last in parts]
+    return np.array([rows.max(axis=0) for rows in met]), np.array([rows.min(axis=0) for rows in met])
 
 
 def _between(f: Integers, place: int) -> Integers:

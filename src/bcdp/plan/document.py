@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +29,8 @@ _COLLECTION = {"epsilon", "features", "tasks", "order"}  # a plan states its cor
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Level = Annotated[Finite, Field(ge=0)]
+_LARGEST = int(sys.float_info.max)
+Cut = Annotated[int, Field(ge=-_LARGEST, le=_LARGEST)] | Finite  # 2 and 2.0 are spelled apart, as in a policy
 
 
 class _Part(BaseModel):
@@ -38,7 +41,8 @@ class Question(_Part):
     """What is asked: the features, into how many levels each is coded, and the table that randomizes the combination.
 
     Kind "values", which the JSON leaves out: a number is rounded at random to one of its equally spaced levels; the
-    first feature is the most significant digit.
+    first feature is the most significant digit. `cuts`, left out where there are none, has one entry for each feature:
+    null, or for a number that is not rounded the rising numbers at which its levels begin, the first apart.
 
     Kind "product": one number in [-1, 1], the product of two features or, of a single numeric feature, its square
     as `2 x^2 - 1`, rounded at random to the one entry of `levels`. A binary feature is worth -1 or 1. `categories` has
@@ -51,12 +55,20 @@ class Question(_Part):
     table: Annotated[int, Field(ge=0)]
     kind: Literal["values", "product"] = "values"
     categories: tuple[Annotated[int, Field(ge=0)] | None, ...] = ()
+    cuts: tuple[tuple[Cut, ...] | None, ...] = ()
+
+    def cuts_of(self, name: str) -> tuple[float, ...] | None:
+        """Where the levels of a feature begin, if it is a number that enters by steps; None for any other."""
+        cuts = self.cuts[self.features.index(name)] if self.cuts else None
+        return None if cuts is None else tuple(map(float, cuts))
 
     @model_serializer(mode="wrap")
     def _plain(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         document: dict[str, Any] = write(self)
         if self.kind == "values":
             del document["kind"], document["categories"]
+        if not self.cuts:
+            del document["cuts"]
         return document
 
 

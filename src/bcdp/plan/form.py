@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bcdp.correlation import Listed
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from bcdp.plan.document import Plan, Question
 
 MOST_ANSWERS = 2**24  # all menus together: what a tally counts, one by one
+MOST_STEPS = 256  # of a number that enters a question by steps
 
 
 def check_form(plan: Plan) -> None:
@@ -30,6 +32,7 @@ def check_form(plan: Plan) -> None:
             "correlation.rounded", sorted(plan.correlation_model.rounded), "all numeric features, or no such key"
         )
     _check_ranges(plan)
+    _check_told_cuts(plan)
     if isinstance(plan.correlation_model, Listed):
         _check_laws(plan.correlation_model, features)
     if plan.mechanism == "cascade":
@@ -53,6 +56,14 @@ def _check_ranges(plan: Plan) -> None:
 def _inside(cuts: tuple[float, ...], bounds: tuple[float, float]) -> bool:
     """Whether ranges are between the bounds: four equal ones need not be, of bounds that are doubles side by side."""
     return bounds[0] < cuts[0] and cuts[-1] < bounds[1]
+
+
+def _check_told_cuts(plan: Plan) -> None:
+    """Cuts by which bounds tell apart what is asked of a number are inside its bounds."""
+    for name, cuts in plan.correlation_model.cuts.items():
+        feature = plan.policy.features.get(name)
+        if feature is None or not feature.is_number or not _inside(cuts, feature.span):
+            raise refuse(f"correlation.cuts.{name}", cuts, "rising numbers inside the bounds of a numeric feature")
 
 
 def _check_laws(model: Listed, features: Mapping[str, Feature]) -> None:
@@ -114,9 +125,27 @@ def _check_values(path: str, question: Question, features: Mapping[str, Feature]
     for name, levels in zip(question.features, question.levels, strict=True):
         if not features[name].is_number and levels != len(features[name].categories):
             raise refuse(f"{path}.levels", levels, f"the number of values of {name}")
+    if question.cuts:
+        _check_cuts(path, question, features)
+
+
+def _check_cuts(path: str, question: Question, features: Mapping[str, Feature]) -> None:
+    """Each number that enters by steps has one cut less than levels, rising and inside its bounds."""
+    if len(question.cuts) != len(question.features) or not any(question.cuts):
+        raise refuse(f"{path}.cuts", question.cuts, "null or cuts for each feature, cuts for at least one")
+    for name, levels, cuts in zip(question.features, question.levels, question.cuts, strict=True):
+        if cuts is None:
+            continue
+        ends = (features[name].span[0], *map(float, cuts), features[name].span[1])
+        rising = all(one < following for one, following in pairwise(ends))
+        if not features[name].is_number or not rising or not len(cuts) == levels - 1 < MOST_STEPS:
+            stated = f"for a number of at most {MOST_STEPS} levels as many as these less one, rising inside its bounds"
+            raise refuse(f"{path}.cuts", cuts, stated)
 
 
 def _check_product(path: str, question: Question, features: Mapping[str, Feature]) -> None:
+    if question.cuts:
+        raise refuse(f"{path}.cuts", question.cuts, "no such key for a product")
     if len(question.features) > 2 or len(question.levels) != 1:
         raise refuse(path, f"{len(question.features)} features, {len(question.levels)} levels", "one or two, and one")
     if len(question.features) == 1 and not features[question.features[0]].is_number:

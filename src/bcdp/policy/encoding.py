@@ -307,7 +307,12 @@ def coded_cuts(feature: Feature) -> npt.NDArray[np.float64]:
     >>> coded_cuts(NumericFeature(type="numeric", bounds=(0, 100), ranges=(10, 50))).tolist()
     [-0.8, 0.0]
     """
-    return _in_bounds(feature, np.array(feature.cuts))
+    return coded_numbers(feature, feature.cuts)
+
+
+def coded_numbers(feature: Feature, numbers: Iterable[float]) -> npt.NDArray[np.float64]:
+    """Numbers of a feature on the [-1, 1] scale, as devices code them."""
+    return _in_bounds(feature, np.array([*numbers], dtype=np.float64))
 
 
 def range_of(feature: Feature, codes: Codes) -> npt.NDArray[np.int64]:
@@ -316,7 +321,12 @@ def range_of(feature: Feature, codes: Codes) -> npt.NDArray[np.int64]:
     >>> range_of(NumericFeature(type="numeric", bounds=(0, 100), ranges=(10, 50)), np.array([-1, -0.8, 0.7])).tolist()
     [0, 1, 2]
     """
-    return np.searchsorted(coded_cuts(feature), codes, side="right").astype(np.int64)
+    return step_of(feature, feature.cuts, codes)
+
+
+def step_of(feature: Feature, cuts: Iterable[float], codes: Codes) -> npt.NDArray[np.int64]:
+    """Between which of some cuts each coded number is, counted from 0: devices compare codes, so all who ask must."""
+    return np.searchsorted(coded_numbers(feature, cuts), codes, side="right").astype(np.int64)
 
 
 def _holds_numbers(kind: pa.DataType) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Context
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
@@ -83,7 +83,12 @@ class _Feature(Record):
     @property
     def range_words(self) -> tuple[str, ...]:
         """These ranges to read; a number at a cut is in the range that begins there."""
-        return ()
+        return self.words_between(self.cuts) if self.cuts else ()
+
+    def words_between(self, cuts: Iterable[float]) -> tuple[str, ...]:
+        """What of a number lies between some cuts, to read."""
+        ends = map(_spelled, (self.span[0], *cuts, self.span[1]))
+        return tuple(f"{low} to {high}" for low, high in pairwise(ends))
 
     def word_of(self, code: int, size: int) -> str:
         """A code to read, one of `size`: the value, or for a number about where it is."""
@@ -173,12 +178,6 @@ class NumericFeature(_Feature):
         """Where the ranges begin that a measured promise is about, all but the first; by default four equal ones."""
         low, high = self.bounds
         return self.ranges or tuple(low + (high - low) * part for part in (0.25, 0.5, 0.75))
-
-    @property
-    def range_words(self) -> tuple[str, ...]:
-        """The ranges to read; a number at a cut is in the range that begins there."""
-        ends = map(_spelled, (self.bounds[0], *self.cuts, self.bounds[1]))
-        return tuple(f"{low} to {high}" for low, high in pairwise(ends))
 
     @property
     def definition(self) -> dict[str, Any]:

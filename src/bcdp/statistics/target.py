@@ -64,7 +64,8 @@ class Single:
         return feature.worth(own)[:, None]
 
     def answered_by(self, question: Question) -> bool:
-        return question.kind == "values" and self.feature in question.features
+        rounded = self.feature in question.features and question.cuts_of(self.feature) is None
+        return question.kind == "values" and rounded
 
     def at(self, policy: Policy, question: Question) -> Array:
         place = question.features.index(self.feature)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -37,6 +37,23 @@ class Number:
         ends = [0.0, *((cut - low) / (high - low) for cut in self.cuts), 1.0]
         place = [] if self.missing is None else [(self.missing - low) / (high - low)]
         return [*pairwise(ends), *zip(place, place, strict=True)]
+
+    def code(self, number: float) -> float:
+        """A number within the bounds as devices code it, from -1 to 1."""
+        low, high = self.bounds
+        return min(max((number - low) / (high - low) * 2 - 1, -1.0), 1.0)
+
+    def steps(self, cuts: Sequence[float]) -> list[tuple[int, int]]:
+        """The first and last level of every part, where levels begin at these cuts: devices compare codes."""
+        begins = [self.code(cut) for cut in cuts]
+        ends = [self.code(cut) for cut in self.cuts]
+        first = [0, *(sum(begin <= end for begin in begins) for end in ends)]
+        last = [*(sum(begin < end for begin in begins) for end in ends), len(begins)]
+        missing = [] if self.missing is None else [sum(begin <= self.code(self.missing) for begin in begins)]
+        return [
+            *((low, max(low, high)) for low, high in zip(first, last, strict=True)),
+            *zip(missing, missing, strict=True),
+        ]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from bcdp.errors import refuse
 
 KEYS = {
     "per feature": (("kind", "default", "named", "source"), ("odds",)),
-    "listed": (("kind", "bounds", "source"), ("laws", "rounded", "products", "ranges", "odds")),
+    "listed": (("kind", "bounds", "source"), ("laws", "rounded", "products", "ranges", "odds", "cuts")),
 }
 FARTHEST_FROM_1 = Fraction(1, 2**30)  # the sum of a law, whose probabilities are doubles
 
@@ -36,6 +36,7 @@ class Correlation:
     usual_odds: Fraction | None = None
     odds_of: Mapping[str, Fraction] = field(default_factory=dict)
     odds_given: Bounds = field(default_factory=dict)
+    cuts: Mapping[str, frozenset[float]] = field(default_factory=dict)  # numbers, as others, that q tells apart there
 
     def q(self, name: str, others: frozenset[str], seen: str) -> Fraction:
         """The bound for answers that see the numbers among the others in this way (`questions.Question.sees`)."""
@@ -49,7 +50,7 @@ class Correlation:
 
     def odds(self, name: str, others: frozenset[str], seen: str) -> Fraction | None:
         """How many times answers that see the others so could move the odds of a guess: None if nothing is stated."""
-        if seen == "multiplied" or (seen == "as they are" and others & self.rounded):
+        if seen == "multiplied" or (seen in ("in steps", "as they are") and others & self.rounded):
             return None
         larger = [odds for (feature, known), odds in self.odds_given.items() if feature == name and others <= known]
         return min(larger, default=self.odds_of.get(name, self.usual_odds))
@@ -76,6 +77,7 @@ def read_correlation(stated: Any, features: Mapping[str, Feature]) -> Correlatio
         rounded=_rounded(stated["rounded"], features) if "rounded" in stated else frozenset(),
         ranges=_ranges(stated["ranges"], features) if "ranges" in stated else {},
         odds_given=_bounds("correlation.odds", stated.get("odds", []), at_least_1),
+        cuts=_cuts(stated["cuts"], features) if "cuts" in stated else {},
     )
 
 
@@ -104,6 +106,19 @@ def _ranges(stated: Any, features: Mapping[str, Feature]) -> dict[str, tuple[flo
         found[name] = known.cuts
     if not found:
         raise refuse("correlation.ranges", stated, "at least one number")
+    return found
+
+
+def _cuts(stated: Any, features: Mapping[str, Feature]) -> dict[str, frozenset[float]]:
+    """At which cuts bounds tell numbers apart, as others."""
+    found = {}
+    for name, cuts in mapping("correlation.cuts", stated).items():
+        known = features[name].number if name in features else None
+        if known is None:
+            raise refuse(f"correlation.cuts.{name}", cuts, "cuts of a numeric feature")
+        found[name] = frozenset(rising(f"correlation.cuts.{name}", cuts, *known.bounds))
+    if not found:
+        raise refuse("correlation.cuts", stated, "at least one number")
     return found
 
 

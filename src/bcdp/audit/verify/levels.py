@@ -51,7 +51,7 @@ def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correl
     known: dict[tuple[Any, ...], Ratio] = {}  # menus repeat: the same question beside others of the same ratio
     for menu in menus:
         asked = frozenset(name for question in menu for name in question.features)
-        seen = _together([question.sees(correlation.rounded) for question in menu])
+        seen = _together([question.sees(correlation.rounded, correlation.cuts) for question in menu])
         epsilon = max(epsilon, _times(question.ratio for question in menu))
         for name, feature in features.items():
             own = next((question for question in menu if name in question.features), None)
@@ -70,7 +70,9 @@ def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correl
 
 def _together(seen: Sequence[str]) -> str:
     """How a menu sees numbers: what is stated of a product is about a menu that asks nothing else."""
-    return seen[0] if len(seen) == 1 or set(seen) == {"rounded"} else "as they are"
+    if len(seen) == 1 or set(seen) == {"rounded"}:
+        return seen[0]
+    return "in steps" if set(seen) <= {"rounded", "in steps"} else "as they are"
 
 
 def _moved(correlation: Correlation, name: str, others: frozenset[str], seen: str) -> Masses:
@@ -106,7 +108,9 @@ def _worst(
     gain = _gain(rest, moved)
     if question is None:
         return gain
-    if question.product or len(question.features) == 1 or question.table.family == "response":
+    steps = feature.number.steps(question.cuts[name]) if parts and feature.number and name in question.cuts else None
+    alike = question.product or len(question.features) == 1 or (question.table.family == "response" and steps is None)
+    if alike:
         return _times((question.ratio, gain))
     place = question.features.index(name)
     size, below = question.levels[place], math.prod(question.levels[place + 1 :])
@@ -115,7 +119,7 @@ def _worst(
     for column in set(question.table.columns()):
         runs = [column[start : start + below] for start in range(0, len(column), below)]  # with one own value each
         f = [[weight for run in runs[own::size] for weight in run] for own in range(size)]
-        most, least = (f, f) if parts is None else _extremes(f, parts)
+        most, least = (f, f) if parts is None else _extremes(f, parts) if steps is None else _of_levels(f, steps)
         for a, b in product(range(len(most)), repeat=2):
             if worst != math.inf and (shared or a != b):
                 worst = _raised(Fraction(worst), set(zip(most[a], least[b], strict=True)), rest, moved)
@@ -140,6 +144,13 @@ def _extremes(f: Sequence[Sequence[int]], parts: Sequence[Part]) -> tuple[list[l
         above.append([max(column) for column in zip(*rows, strict=True)])
         below.append([min(column) for column in zip(*rows, strict=True)])
     return above, below
+
+
+def _of_levels(f: Sequence[Sequence[int]], steps: Sequence[tuple[int, int]]) -> tuple[list[list[int]], list[list[int]]]:
+    """The same for a number that enters by steps: over the levels from first to last of each part."""
+    met = [f[first : last + 1] for first, last in steps]
+    most, least = ([[pick(column) for column in zip(*rows, strict=True)] for rows in met] for pick in (max, min))
+    return most, least
 
 
 def _raised(worst: Fraction, weights: Collection[tuple[int, int]], rest: Ratio, moved: Masses) -> Ratio:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from bcdp.audit.verify.collection import Feature
-from bcdp.audit.verify.values import mapping, names, sequence, whole
+from bcdp.audit.verify.values import mapping, names, rising, sequence, whole
 from bcdp.errors import refuse
 
 TOTAL = 2**32
@@ -26,6 +26,7 @@ TABLE_KEYS = {
 }
 QUESTION_KEYS = ("features", "levels", "table")
 PRODUCT_KEYS = (*QUESTION_KEYS, "kind", "categories")
+MOST_STEPS = 256  # of a number that enters by steps
 
 Ratio = Fraction | float  # a float only where it is infinite
 Column = tuple[int, ...]
@@ -81,12 +82,22 @@ class Question:
     product: bool  # whether all that is asked is one number made of the features
     table: Table
     ratio: Ratio
+    cuts: Mapping[str, tuple[float, ...]]  # where the levels of numbers that enter by steps begin, the first apart
 
-    def sees(self, rounded: frozenset[str]) -> str:
-        """How these numbers enter the answer: rounded once to some of 17 levels, multiplied before, or as they are."""
+    def sees(self, rounded: frozenset[str], known: Mapping[str, frozenset[float]]) -> str:
+        """How these numbers enter the answer: rounded once to some of 17 levels, multiplied before, or as they are.
+
+        Or in steps that begin at cuts that are known of them.
+        """
         marked = [place for place, name in enumerate(self.features) if name in rounded]
-        if any(16 % (self.levels[0 if self.product else place] - 1) for place in marked):
+        stepped = [place for place in marked if self.features[place] in self.cuts]
+        if any(16 % (self.levels[0 if self.product else place] - 1) for place in marked if place not in stepped):
             return "as they are"
+        if stepped:
+            names = [self.features[place] for place in stepped]
+            return (
+                "in steps" if all(known.get(n, frozenset()).issuperset(self.cuts[n]) for n in names) else "as they are"
+            )
         return "multiplied" if self.product and len(marked) == len(self.features) else "rounded"
 
 
@@ -147,7 +158,7 @@ def _question(
     path: str, stated: Any, features: Mapping[str, Feature], tables: Sequence[Table], ratios: Sequence[Ratio]
 ) -> Question:
     product = "kind" in mapping(path, stated)
-    mapping(path, stated, PRODUCT_KEYS if product else QUESTION_KEYS)
+    mapping(path, stated, PRODUCT_KEYS if product else QUESTION_KEYS, () if product else ("cuts",))
     asked = names(f"{path}.features", stated["features"], features)
     levels = tuple(
         whole(f"{path}.levels", size, 2, MOST_CELLS) for size in sequence(f"{path}.levels", stated["levels"])
@@ -159,13 +170,34 @@ def _question(
     for name, size in zip(() if product else asked, levels, strict=not product):
         if features[name].values not in (None, size):
             raise refuse(f"{path}.levels", size, f"the {features[name].values} values of {name}")
+    cuts = _cuts(f"{path}.cuts", stated["cuts"], asked, levels, features) if "cuts" in stated else {}
     place = whole(f"{path}.table", stated["table"], 0, len(tables) - 1)
     table = tables[place]
     if table.levels != math.prod(levels):
         raise refuse(f"{path}.table", f"{table.levels} levels", f"{math.prod(levels)} levels")
     if len(levels) > 1:
         _check_cells(f"tables.{place}", table.levels, table.symbols)
-    return Question(asked, levels, product, table, ratios[place])
+    return Question(asked, levels, product, table, ratios[place], cuts)
+
+
+def _cuts(
+    path: str, stated: Any, asked: Sequence[str], levels: Sequence[int], features: Mapping[str, Feature]
+) -> dict[str, tuple[float, ...]]:
+    found = {}
+    if len(sequence(path, stated)) != len(asked):
+        raise refuse(path, stated, "null or cuts for each feature")
+    for name, size, cuts in zip(asked, levels, stated, strict=True):
+        known = features[name].number
+        if cuts is None:
+            continue
+        if known is None:
+            raise refuse(path, cuts, "null for what is no number")
+        found[name] = rising(path, cuts, *known.bounds)
+        if len(cuts) != size - 1 or size > MOST_STEPS:
+            raise refuse(path, cuts, f"one less than levels, which are at most {MOST_STEPS}")
+    if not found:
+        raise refuse(path, stated, "cuts for at least one number")
+    return found
 
 
 def _check_product(path: str, stated: Any, asked: Sequence[Feature]) -> None:

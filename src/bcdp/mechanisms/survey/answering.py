@@ -2,7 +2,7 @@
 
 The menu is drawn before anything is looked at, every report has the same shape, and every random choice reads the next
 32-bit word of the record: word 0 draws the menu; then, for each question of the menu, one word per feature (to round a
-number at random; other features ignore theirs) and one word for the table.
+number at random; other features, and numbers that enter by steps, ignore theirs) and one word for the table.
 
 A question of kind "product" has the same words, and the first of them rounds its one number `v` at random; the word of
 a second feature is not used. With binary features worth `2 code - 1`, categorical ones 1 where the code is the
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from bcdp.plan import Plan, Question
 from bcdp.policy import Policy
-from bcdp.policy.encoding import Codes
+from bcdp.policy.encoding import Codes, step_of
 from bcdp.randomness import RecordWords, Words
 from bcdp.statistics.target import product_of
 from bcdp.tables.intervals import Intervals
@@ -75,8 +75,11 @@ def _level(
         return round_at_random(number, question.levels[0], words.column(position))
     level = np.zeros(len(rows), dtype=np.int32)
     for offset, (name, size) in enumerate(zip(question.features, question.levels, strict=True)):
-        code = codes[name].take(rows)
-        digit = code if code.dtype.kind == "i" else round_at_random(code, size, words.column(position + offset))
+        code, cuts = codes[name].take(rows), question.cuts_of(name)
+        if cuts is not None:
+            digit = step_of(policy.features[name], cuts, code)
+        else:
+            digit = code if code.dtype.kind == "i" else round_at_random(code, size, words.column(position + offset))
         level = level * np.int32(size) + digit if offset else digit.astype(np.int32)
     return level
 

@@ -1,11 +1,11 @@
 /**
  * The answer. Word 0 draws the menu; then, for each question of the menu, one word per feature (to round a number at
- * random; other features ignore theirs) and one word for the table. The number of a product question is rounded with
- * the first of its words.
+ * random; other features, and numbers that enter by steps, ignore theirs) and one word for the table. The number of a
+ * product question is rounded with the first of its words.
  */
 
 import { InputError, TOTAL, keys, most, refuse, whole } from "./checks.js";
-import { word } from "./features.js";
+import { numberCode, stepOf, word } from "./features.js";
 import { hexadecimal } from "./plan.js";
 
 const MOST_WORDS = 2 ** 14; // at a time, from the browser
@@ -43,8 +43,11 @@ function levelOf(plan, question, codes, words) {
   if (question.kind === "product") return roundAtRandom(productOf(plan, question, codes), question.levels[0], words[0]);
   return question.features.reduce((level, name, index) => {
     const size = question.levels[index];
-    const numeric = plan.features.get(name).type === "numeric";
-    return level * size + (numeric ? roundAtRandom(codes.get(name), size, words[index]) : codes.get(name));
+    const feature = plan.features.get(name);
+    const cuts = question.cuts?.[index];
+    if (cuts) return level * size + stepOf(feature, cuts, codes.get(name));
+    const rounded = feature.type === "numeric";
+    return level * size + (rounded ? roundAtRandom(codes.get(name), size, words[index]) : codes.get(name));
   }, 0);
 }
 
@@ -71,10 +74,8 @@ export function code(name, feature, value) {
     throw new InputError(`${name}: got no value; accepted: a value, as the plan has no rule for missing ones`);
   }
   if (feature.type === "numeric") {
-    const [low, high] = feature.bounds;
     if (!missing && typeof value !== "number") throw refuse(name, value, "a number");
-    const inside = Math.min(Math.max(missing ? feature.imputed : value, low), high);
-    return Math.min(Math.max(((inside - low) / (high - low)) * 2 - 1, -1), 1);
+    return numberCode(feature, missing ? feature.imputed : value);
   }
   if (missing) return feature.imputed;
   const found = feature.words.get(word(value)); // no word, no code

@@ -1,6 +1,7 @@
 /** The certificate: every level recomputed from the integer tables (docs/theory.md, section 4). */
 
 import { MOST_CELLS, counted, least, most, refuse } from "./checks.js";
+import { numberCode, stepOf } from "./features.js";
 import { INFINITE, ONE, exactly, inUnits, larger, logUp, nearest, product, smaller, times, total } from "./exact.js";
 
 const NEARLY = 1 - 1e-6; // of the largest double: whatever is larger in truth is among these, and is computed exactly
@@ -49,19 +50,30 @@ export function certify(plan) {
  * For a feature and the others that a menu asks, how far what the questions see of them may move with it: `q` and `odds`.
  *
  * A bound about numbers rounded once to 17 levels holds for a question that rounds them to some of these; the product of
- * two, or the square of one, has a bound of its own (docs/theory.md, 4.5).
+ * two, or the square of one, has a bound of its own; of numbers that enter by steps `q` has to know the cuts, and odds never
+ * do (docs/theory.md, 4.5).
  */
-export function boundsOf({ q, odds, productQ, rounded }, questions) {
-  const fits = ({ features, levels, kind }) =>
-    features.every((name, place) => !rounded.has(name) || 16 % (levels[kind === "product" ? 0 : place] - 1) === 0);
+export function boundsOf({ q, odds, productQ, rounded, cuts: known }, questions) {
+  const among = (levels) => 16 % (levels - 1) === 0;
+  const fits = ({ features, levels, kind, cuts }) =>
+    features.every((name, place) => {
+      if (!rounded.has(name)) return true;
+      const told = cuts?.[place];
+      return told ? told.every((cut) => known.get(name)?.includes(cut)) : among(levels[kind === "product" ? 0 : place]);
+    });
+  const steps = ({ features, cuts }) => features.some((name, place) => rounded.has(name) && cuts?.[place]);
   const multiplies = ({ features, kind }) => kind === "product" && features.every((name) => rounded.has(name));
   const stated = (name, others) => ({ q: q(name, others), odds: odds(name, others) });
-  if (questions.every((question) => fits(question) && !multiplies(question))) return stated;
+  const apart = (others) => !others.some((other) => rounded.has(other));
+  if (questions.every((question) => fits(question) && !multiplies(question))) {
+    if (!questions.some(steps)) return stated;
+    return (name, others) => ({ q: q(name, others), odds: apart(others) ? odds(name, others) : Infinity });
+  }
   if (questions.length === 1 && fits(questions[0])) {
     return (name, others) => ({ q: productQ(name, others), odds: Infinity });
   }
   const unknown = { q: 1, odds: Infinity };
-  return (name, others) => (others.some((other) => rounded.has(other)) ? unknown : stated(name, others));
+  return (name, others) => (apart(others) ? stated(name, others) : unknown);
 }
 
 function remembered(compute) {
@@ -106,10 +118,12 @@ function independent(own, rest, within) {
  * values that may be the worst, and these are computed exactly.
  */
 function jointRatio(plan, number, name, rest, within, guess) {
-  const { features, levels, table: index } = plan.questions[number];
+  const { features, levels, table: index, cuts } = plan.questions[number];
   const feature = plan.features.get(name);
   const size = levels[features.indexOf(name)];
-  const parts = guess === "range" ? rangesOf(feature, size - 1) : counted(size).map((own) => [[own, 0]]);
+  const steps = cuts?.[features.indexOf(name)];
+  const ranges = () => (steps ? stepsOf(feature, steps) : rangesOf(feature, size - 1));
+  const parts = guess === "range" ? ranges() : counted(size).map((own) => [[own, 0]]);
   const alike = guess === "value" && (feature.type === "numeric" || feature.missing !== null);
   const pairs = parts.flatMap((_, a) => parts.map((_, b) => [a, b])).filter(([a, b]) => alike || a !== b);
   const masses = massesOf(within).filter(([one, other]) => one + other > 0n);
@@ -163,6 +177,18 @@ function rangesOf({ bounds: [low, high], cuts, missing }, steps) {
   const ends = [0, ...cuts.map(share), 1];
   const ranges = ends.slice(1).map((end, place) => pointsOf(ends[place], end, steps));
   return missing === null ? ranges : [...ranges, pointsOf(share(missing), share(missing), steps)];
+}
+
+/** The same for a number that enters by steps: the levels that each of its ranges meets. */
+function stepsOf(feature, steps) {
+  const codes = steps.map((cut) => numberCode(feature, cut));
+  const below = (code) => codes.filter((begin) => begin < code).length;
+  const ends = feature.cuts.map((cut) => numberCode(feature, cut));
+  const first = [0, ...ends.map((end) => stepOf(feature, steps, end))];
+  const last = [...ends.map(below), steps.length];
+  const ranges = first.map((low, place) => counted(Math.max(0, last[place] - low) + 1).map((more) => [low + more, 0]));
+  if (feature.missing === null) return ranges;
+  return [...ranges, [[stepOf(feature, steps, numberCode(feature, feature.missing)), 0]]];
 }
 
 /** The ends of a part, given as shares of the bounds, and the levels inside: each as a level and units beyond it. */

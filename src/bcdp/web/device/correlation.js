@@ -2,10 +2,11 @@
 
 import { entries, keys, list, namesAmong, refuse } from "./checks.js";
 import { inUnits, total } from "./exact.js";
+import { areCuts } from "./features.js";
 
 const KEYS = {
   "per feature": [["kind", "default", "named", "source"], ["odds"]],
-  listed: [["kind", "bounds", "source"], ["laws", "rounded", "products", "ranges", "odds"]],
+  listed: [["kind", "bounds", "source"], ["laws", "rounded", "products", "ranges", "odds", "cuts"]],
 };
 const FARTHEST_FROM_1 = 1n << 30n; // one part in so many, for the sum of a law
 
@@ -15,7 +16,8 @@ const FARTHEST_FROM_1 = 1n << 30n; // one part in so many, for the sum of a law
  * where nothing is stated; `laws(feature, other)` are laws of which every such law of the other is a mixture, null if none are known.
  * Of the numbers in `rounded` the bounds see no more than one random rounding to 17 levels; `productQ(feature, numbers)`
  * bounds one rounding of the product of two of them, or of the square of one. Of the numbers in `ranges`, as features
- * that are given, they see no more than which range each is in; its cuts are stated.
+ * that are given, they see no more than which range each is in; its cuts are stated. `cuts` are those at which `q` tells
+ * numbers of `rounded` apart beside their levels.
  */
 export function readCorrelation(document, features) {
   const kind = document?.kind;
@@ -28,10 +30,11 @@ export function readCorrelation(document, features) {
 }
 
 /** The same numbers times a factor, q at most 1, and no laws; an infinite factor assumes nothing (`Stronger` in Python). */
-export function stronger({ q, odds, productQ, rounded, ranges }, factor) {
+export function stronger({ q, odds, productQ, rounded, ranges, cuts }, factor) {
   const more = (bound) => (factor === Infinity ? 1 : Math.min(1, factor * bound));
   return {
     rounded,
+    cuts,
     ranges: factor === Infinity ? new Map() : ranges,
     productQ: (name, numbers) => more(productQ(name, numbers)),
     q: (name, others) => (others.length ? more(q(name, others)) : 0),
@@ -53,6 +56,7 @@ function perFeature(document) {
     rounded: new Set(),
     productQ: () => 1,
     ranges: new Map(),
+    cuts: new Map(),
   };
 }
 
@@ -88,6 +92,7 @@ function listed(document, features) {
     source: document.source,
     rounded: new Set("rounded" in document ? readRounded(document.rounded, features) : []),
     ranges: new Map("ranges" in document ? readRanges(document.ranges, features) : []),
+    cuts: new Map("cuts" in document ? readCuts(document.cuts, features) : []),
     productQ: (name, numbers) => products(name, set(numbers)) ?? 1,
     q: (name, others) => (others.length ? bounds(name, set(others)) ?? 1 : 0),
     odds: (name, others) => (others.length ? odds(name, others) : 1),
@@ -124,6 +129,15 @@ function readRanges(stated, features) {
     }
   }
   return ranges;
+}
+
+/** At which cuts the bounds tell numbers apart, as others. */
+function readCuts(stated, features) {
+  const cuts = entries("correlation.cuts", stated);
+  if (!cuts.length || !cuts.every(([name, own]) => areCuts(own, features.get(name)?.bounds))) {
+    throw refuse("correlation.cuts", stated, "for at least one number rising cuts inside its bounds");
+  }
+  return cuts;
 }
 
 /** A law has one share for each value of another feature than the one given; numbers have no values. */

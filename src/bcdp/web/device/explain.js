@@ -61,6 +61,8 @@ function levelWords(plan, question, level) {
     const feature = plan.features.get(question.features[index]);
     if (feature.type !== "numeric") return valueWord(feature, digit);
     const [low, high] = feature.bounds;
+    const cuts = question.cuts?.[index];
+    if (cuts) return [low, ...cuts, high].slice(digit, digit + 2).map((end) => end.toLocaleString("en")).join(" to ");
     return `near ${(low + ((high - low) * digit) / (question.levels[index] - 1)).toLocaleString("en")}`;
   });
   return listed(words, "and");

@@ -60,11 +60,27 @@ function readFeature(name, feature, epsilon) {
 /** Where the ranges of a number begin, the first apart: as stated, or else four equal ones. */
 function cutsOf(path, [low, high], stated) {
   if (stated === null) return [0.25, 0.5, 0.75].map((share) => low + (high - low) * share);
-  const ends = [low, ...list(path, stated, 1), high];
-  const rising = ends.every((end, place) => Number.isFinite(end) && (place === 0 || ends[place - 1] < end));
-  if (!rising || stated.length > MOST_CUTS) throw refuse(path, stated, "a few numbers inside the bounds, rising");
+  if (!areCuts(list(path, stated, 1), [low, high]) || stated.length > MOST_CUTS) {
+    throw refuse(path, stated, "a few numbers inside the bounds, rising");
+  }
   return stated;
 }
+
+/** Whether something is a list of numbers inside some bounds, at least one, each above the one before it. */
+export function areCuts(stated, bounds) {
+  if (!Array.isArray(stated) || !stated.length || !bounds) return false;
+  const ends = [bounds[0], ...stated, bounds[1]];
+  return ends.every((end, place) => Number.isFinite(end) && (place === 0 || ends[place - 1] < end));
+}
+
+/** A number as devices code it: within its bounds, on the scale from -1 to 1. */
+export function numberCode({ bounds: [low, high] }, value) {
+  const inside = Math.min(Math.max(value, low), high);
+  return Math.min(Math.max(((inside - low) / (high - low)) * 2 - 1, -1), 1);
+}
+
+/** Between which of some cuts a coded number is, counted from 0: a number at a cut is in the step that begins there. */
+export const stepOf = (feature, cuts, code) => cuts.filter((cut) => numberCode(feature, cut) <= code).length;
 
 /** The number of each value, by its word; a binary feature without values knows 0/1 and false/true. */
 function wordsOf(path, type, values) {

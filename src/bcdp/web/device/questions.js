@@ -1,23 +1,26 @@
 /** The form of questions and menus. */
 
 import { MOST_CELLS, TOTAL, keys, list, namesAmong, refuse, whole } from "./checks.js";
+import { areCuts } from "./features.js";
 import { checkCells } from "./tables.js";
 
 const MOST_ANSWERS = 2 ** 24;
 const KEYS = ["features", "levels", "table"];
 const PRODUCT_KEYS = [...KEYS, "kind", "categories"];
+const MOST_STEPS = 256; // of a number that enters by steps
 
 /** Refuses questions that do not fit their features and tables. */
 export function checkQuestions({ questions, tables, features }) {
   questions.forEach((question, number) => {
     const path = `questions.${number}`;
     const product = question?.kind === "product";
-    keys(path, question, product ? PRODUCT_KEYS : KEYS);
+    keys(path, question, product ? PRODUCT_KEYS : KEYS, product ? [] : ["cuts"]);
     const names = namesAmong(`${path}.features`, question.features, [...features.keys()]);
     list(`${path}.levels`, question.levels).forEach((size) => whole(`${path}.levels`, size, 2, MOST_CELLS));
     const asked = names.map((name) => features.get(name));
     if (product) checkProduct(path, question, asked);
     else checkValues(path, question, asked);
+    if ("cuts" in question) checkCuts(`${path}.cuts`, question, asked);
     const combinations = question.levels.reduce((total, size) => total * size, 1);
     const table = tables[whole(`${path}.table`, question.table, 0, tables.length - 1)];
     if (table.levels !== combinations) throw refuse(`${path}.table`, table.levels, `a table of ${combinations} levels`);
@@ -29,6 +32,16 @@ function checkValues(path, { levels }, asked) {
   const fits = ({ type, values }, index) => type === "numeric" || levels[index] === values.length;
   if (levels.length !== asked.length || !asked.every(fits)) {
     throw refuse(`${path}.levels`, levels, "one number for each feature: that of its values, if it has values");
+  }
+}
+
+/** Numbers that enter by steps have one cut less than levels, rising and inside their bounds; other features none. */
+function checkCuts(path, { cuts, levels }, asked) {
+  const fits = (own, place) =>
+    own === null || (areCuts(own, asked[place]?.bounds) && own.length === levels[place] - 1 && own.length < MOST_STEPS);
+  const stated = list(path, cuts);
+  if (stated.length !== asked.length || !stated.every(fits) || stated.every((own) => own === null)) {
+    throw refuse(path, cuts, "for each feature null, or for a number rising cuts inside its bounds, one less than levels");
   }
 }
 
