@@ -36,7 +36,7 @@ def fresh_plans(rng: np.random.Generator, count: int) -> list[Any]:
     regression = {"regression": {"target": "income", "features": ["smoker"], "ridge": 0.5}}
     found = [
         json.loads(make_plan(Policy(epsilon=2, correlation=0.05, features=features, tasks=chosen)).text)
-        for chosen in (tasks, [*tasks, regression])
+        for chosen in (tasks, [*tasks, regression], [*tasks, {"distribution": ["income"], "bins": 16}])
     ]
     while len(found) < count:
         document = with_steps(rng, random_document(rng)) if rng.random() < 0.7 else random_product_document(rng)

@@ -138,6 +138,16 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
             *([{"mean": []}], [{"mean": "bit"}], [{"mean": ["bit", "bit"]}], [{"mean": ["else"]}], [{"weight": 1.0}]),
             *([{"mean": ["bit"], "weight": weight}] for weight in (0, -1.0, True, None, "1")),
             *([{"mean": ["bit"], "frequency": ["bit"]}], [{"mean": ["bit"], "note": "x"}], [{"regression": ["bit"]}]),
+            *([{"distribution": names}] for names in (["bit"], ["kind"], [], "number", ["number", "number"])),
+            *([{"distribution": ["number"], "bins": bins}] for bins in (15, 257, 32.0, True, None, "32")),
+            *(
+                [{"distribution": ["number"], "quantiles": q}]
+                for q in ([], 0.5, [0.5, 0.5], [0.0], [1], [True], ["0.5"])
+            ),
+            [{"distribution": ["number"], "quantiles": [part / 200 for part in range(1, 101)]}],
+            *([{"distribution": ["number"], "band": band}] for band in ("Pointwise", None, True, ["pointwise"])),
+            *([{"distribution": ["number"], key: [0.5]}] for key in ("quantile", "mean", "by")),
+            [{"mean": ["number"], "bins": 32}],
             [{"regression": {"target": "kind", "features": ["bit"]}}],
             [{"regression": {"target": "bit", "features": ["bit", "kind"]}}],
             [{"regression": {"target": "bit", "features": []}}],

@@ -153,7 +153,9 @@ class _World:
         self.records = coordinate_values(policy, codes)
         people = len(self.records)
         self._targets = {target for task in policy.tasks for target, _ in task.targets(policy)}
-        data = self._means(self.records.mean(axis=0), self.records.T @ self.records / people)
+        known = self._means(self.records.mean(axis=0), self.records.T @ self.records / people)
+        further = [target for target in self._targets if target not in known]
+        data = {**known, **{target: target.of(policy, codes).mean(axis=0) for target in further}}
         self.goals = [(task.key, goal) for task in policy.tasks for goal in task.goals(policy, data)]
         self._copies = 1 if all(isinstance(target, Single) for target in self._targets) else 2
 

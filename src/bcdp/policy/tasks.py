@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 STATISTICS = {
     "mean": "bcdp.statistics.mean.Mean",
     "frequency": "bcdp.statistics.frequency.Frequency",
+    "distribution": "bcdp.statistics.distribution.Distribution",
     "regression": "bcdp.statistics.regression.Regression",
 }
 

@@ -4,9 +4,10 @@ from bcdp.statistics.decoded import Decoded
 from bcdp.statistics.interval import Estimate, on_simplex
 from bcdp.statistics.protocol import Decoder, Goal, Means, Statistic
 from bcdp.statistics.rows import Row, Section
-from bcdp.statistics.target import Product, Single, Target
+from bcdp.statistics.target import Below, Product, Single, Target
 
 __all__ = [
+    "Below",
     "Decoded",
     "Decoder",
     "Estimate",

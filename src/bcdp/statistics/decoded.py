@@ -51,6 +51,18 @@ class Decoded:
         return Decoded((1 + side * self.value) / 2, constant, slope, self.square, self.doubt / 16, self.answers)
 
 
+@dataclass(frozen=True)
+class Together:
+    """Unbiased values of several targets, one after the other, and how they vary together.
+
+    `answers`: of each target how many there were; a target that fewer than two answers tell is NaN throughout.
+    """
+
+    value: Array
+    covariance: Array
+    answers: tuple[int, ...]
+
+
 def known(answers: int) -> Decoded:
     """The share of the only value there is: known without asking."""
     return Decoded(np.ones(1), np.zeros(1), np.zeros(1), 0.0, np.zeros(1), answers)

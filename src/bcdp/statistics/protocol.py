@@ -17,7 +17,7 @@ from pydantic import Field
 
 from bcdp.policy import Policy
 from bcdp.policy.checks import Accepts, Number, Record
-from bcdp.statistics.decoded import Decoded
+from bcdp.statistics.decoded import Decoded, Together
 from bcdp.statistics.rows import Section
 from bcdp.statistics.target import Target
 
@@ -42,6 +42,9 @@ class Decoder(Protocol):
 
     def means(self, targets: Collection[Target]) -> Means:
         """The unbiased values of several targets, shape (size,)."""
+
+    def together(self, targets: Collection[Target]) -> Together | None:
+        """The unbiased values of several targets with all their covariances; None if that cannot be."""
 
     def bootstrap(self, targets: Collection[Target], draws: int) -> Means | None:
         """The values of several targets in so many tallies drawn again, shape (draws, size); None if that cannot be."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+MOST_TOLD = 32  # rows of a curve in a table
+
 
 class Number(Protocol):
     """An estimate of any kind."""
@@ -55,22 +57,31 @@ class Row:
 class Section:
     """Rows that belong together: `subject` is what they are about, `heads` name the columns of labels and numbers.
 
-    `drawn` says whether a picture shows numbers on a line each, or shares as bars side by side. `interval` is added to
-    the name of the intervals' column. Remarks stand below; pages, which have the room, begin with the note.
+    `drawn` says whether a picture shows numbers on a line each, shares as bars side by side, or a curve: the rows'
+    values over `places`, between `ends`, with their intervals as a band. `interval` is added to the name of the
+    intervals' column. Remarks stand below; pages, which have the room, begin with the note.
     """
 
     subject: str
     heads: tuple[str, str]
     rows: tuple[Row, ...]
-    drawn: Literal["points", "bars"] = "points"
+    drawn: Literal["points", "bars", "curve"] = "points"
     title: str = ""
     interval: str = ""
     remarks: tuple[str, ...] = ()
     note: str = ""
+    places: tuple[float, ...] = ()
+    ends: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def told(self) -> tuple[Row, ...]:
+        """The rows that a table shows: of a long curve some, equally far apart."""
+        step = -(-len(self.rows) // MOST_TOLD) if self.drawn == "curve" else 1
+        return self.rows[step - 1 :: step]
 
     def to_dict(self) -> dict[str, Any]:
         """The section in plain JSON, for pages in a browser."""
-        return {**vars(self), "rows": [row.to_dict() for row in self.rows]}
+        return {**vars(self), "rows": [row.to_dict() for row in self.rows], "told": [row.name for row in self.told]}
 
 
 def _finite(number: float) -> float | None:

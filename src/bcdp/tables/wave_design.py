@@ -74,6 +74,15 @@ def best_shares(bins: int, budget: float) -> tuple[tuple[Circle, ...], Floats]:
     return tuple(circles), _balance(circles, bins, budget, wanted)
 
 
+@lru_cache(maxsize=1024)
+def least_moment(bins: int, budget: float) -> float:
+    """The least total second moment of the decoded shares below the bins' edges, nearly: fewer steps towards it."""
+    circles, below = _candidates(bins, budget), steps(bins)
+    wanted = below @ below.T
+    shares = _balance(circles, bins, budget, wanted, rounds=60)
+    return float(np.trace(np.linalg.solve(_Told(circles, bins, budget).together(shares), wanted)))
+
+
 def steps(bins: int) -> Floats:
     """For each bin, whether it is below each of the edges between bins: shape (bins, bins - 1)."""
     return np.asarray(np.arange(bins)[:, None] < np.arange(1, bins), dtype=np.float64)
@@ -108,11 +117,11 @@ def _affordable(circles: list[Circle], shares: Floats, bins: int) -> list[int]:
     return sorted(kept)
 
 
-def _balance(circles: list[Circle], bins: int, budget: float, wanted: Floats) -> Floats:
+def _balance(circles: list[Circle], bins: int, budget: float, wanted: Floats, rounds: int = _ROUNDS) -> Floats:
     """The shares of least `trace(M^-1 wanted)`, by multiplicative steps."""
     told = _Told(circles, bins, budget)
     shares = np.full(len(circles), 1 / len(circles))
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         matrix = told.together(shares)
         half = np.linalg.solve(matrix, wanted)
         worth = told.worth(np.linalg.solve(matrix, half.T)) / np.trace(half)

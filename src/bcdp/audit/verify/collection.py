@@ -15,6 +15,8 @@ LONGEST_NAME = 200
 LARGEST_WHOLE = 2**53 - 1
 MOST_VALUES = 10_000
 MOST_CUTS = 31
+MOST_QUANTILES = 99
+TASK_KEYS = {"mean": (), "frequency": (), "distribution": ("bins", "quantiles", "band"), "regression": ()}
 COMMON_KEYS = ("label", "help", "delta", "missing")
 OWN_KEYS = {"binary": ((), ("values",)), "numeric": (("bounds",), ("ranges",)), "categorical": (("values",), ())}
 
@@ -149,14 +151,26 @@ def _values(path: str, kind: str, stated: Any) -> tuple[Any, ...]:
 def _check_task(path: str, stated: Any, features: Mapping[str, Feature]) -> None:
     numbers = [name for name, feature in features.items() if feature.kind != "categorical"]
     categories = [name for name, feature in features.items() if feature.kind != "numeric"]
-    kind = next((key for key in ("mean", "frequency", "regression") if key in mapping(path, stated)), "mean")
-    mapping(path, stated, (kind,), ("weight",))
+    kind = next((key for key in TASK_KEYS if key in mapping(path, stated)), "mean")
+    mapping(path, stated, (kind,), ("weight", *TASK_KEYS[kind]))
     if not number(f"{path}.weight", stated.get("weight", 1.0)) > 0:
         raise refuse(f"{path}.weight", stated["weight"], "a number above 0")
     if kind == "regression":
         _check_regression(f"{path}.regression", stated["regression"], numbers, features)
+    elif kind == "distribution":
+        names(f"{path}.{kind}", stated[kind], [name for name in numbers if features[name].kind == "numeric"])
+        _check_distribution(path, stated)
     else:
         names(f"{path}.{kind}", stated[kind], numbers if kind == "mean" else categories)
+
+
+def _check_distribution(path: str, stated: Any) -> None:
+    if "bins" in stated:
+        whole(f"{path}.bins", stated["bins"], 16, 256)
+    if "quantiles" in stated and len(rising(f"{path}.quantiles", stated["quantiles"], 0, 1)) > MOST_QUANTILES:
+        raise refuse(f"{path}.quantiles", stated["quantiles"], f"at most {MOST_QUANTILES} numbers")
+    if stated.get("band", "pointwise") not in ("pointwise", "simultaneous"):
+        raise refuse(f"{path}.band", stated["band"], "pointwise or simultaneous")
 
 
 def _check_regression(path: str, stated: Any, numbers: list[str], features: Mapping[str, Feature]) -> None:

@@ -47,6 +47,9 @@ class CascadeDecoder:
         """The unbiased values of several features, shape (size,)."""
         return {target: self.decode(target).value for target in targets}
 
+    def together(self, targets: Collection[Target]) -> None:
+        """None: sums do not tell how the reports vary together."""
+
     def bootstrap(self, targets: Collection[Target], draws: int) -> None:
         """None: sums do not tell how the reports vary together, so nothing made of products is estimated."""
 

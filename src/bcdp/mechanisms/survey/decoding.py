@@ -6,21 +6,24 @@ bias and averaged, and ways are weighted by what each was designed to tell (docs
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.errors import InputError
 from bcdp.exact import TOTAL
 from bcdp.plan import Plan, Question
 from bcdp.policy import Policy
 from bcdp.statistics import Decoded, Means, Product, Single, Target
-from bcdp.statistics.decoded import combined, known, two_valued, unknown, with_spread
+from bcdp.statistics.decoded import Together, combined, known, two_valued, unknown, with_spread
 from bcdp.tables import Table
 
 Array = npt.NDArray[np.float64]
@@ -42,6 +45,14 @@ class Reading:
     def decoded(self) -> Array:
         """What each symbol decodes to, shape (symbols, size)."""
         return self.table.decode(np.eye(self.table.levels) if self.wanted is None else self.wanted)
+
+    @cached_property
+    def tells(self) -> bool:
+        """Whether the answers tell the target at all: a table about two features need not tell how they go together."""
+        try:
+            return math.isfinite(self.second_moment)
+        except InputError:
+            return False
 
     @cached_property
     def squares(self) -> Array:
@@ -105,6 +116,8 @@ class Ways:
         for menu, axis, question in self._asking[target.features[0]]:
             if target.answered_by(question):
                 reading = self._reading(target, question)
+                if not reading.tells:
+                    continue
                 found.setdefault(reading, Way(reading, [])).places.append((menu, axis))
         return list(found.values())
 
@@ -131,10 +144,13 @@ class Ways:
         return totals
 
     def targets(self) -> list[Target]:
-        """Every feature by itself, asked or not, and every product that is asked."""
+        """Every feature by itself, asked or not, whatever else the tasks want, and every product that is asked."""
         asked = {question: None for question in self.plan.questions if question.kind == "product"}
         products = [Product(question.features, question.categories) for question in asked]
-        return [*map(Single, self.plan.policy.features), *dict.fromkeys(products)]
+        policy = self.plan.policy
+        wanted = (target for task in policy.tasks for target, _ in task.targets(policy))
+        further = [target for target in wanted if not isinstance(target, Single | Product)]
+        return [*map(Single, policy.features), *dict.fromkeys(further), *dict.fromkeys(products)]
 
 
 def information(plan: Plan) -> dict[Target, float]:
@@ -213,6 +229,37 @@ class SurveyDecoder:
         """The unbiased values of several targets, shape (size,)."""
         return self._means(targets, self._counts)
 
+    def together(self, targets: Collection[Target]) -> Together:
+        """The unbiased values of several targets, one after the other, and their covariances.
+
+        Each answer adds a vector to all values at once, and menus are independent of each other: the covariance is the
+        sum over menus of that of the vectors that were added. Four imagined people, whose answers are all equally
+        likely, keep a few equal answers from looking certain.
+        """
+        policy = self.policy
+        ends = np.cumsum([0, *(target.size(policy) for target in targets)])
+        value, covariance = np.zeros(ends[-1]), np.zeros((ends[-1], ends[-1]))
+        added: dict[int, dict[int, Array]] = defaultdict(dict)  # by menu and axis: what each symbol adds
+        answers = []
+        for target, start, end in zip(targets, ends, ends[1:], strict=False):
+            certain, ways = self._is_certain(target), self._ways.of(target)
+            counts = [int(found.sum()) for found in self._ways.answered(ways, self._counts)]
+            answers.append(self.people if certain else sum(counts))
+            enough = [(way, people) for way, people in zip(ways, counts, strict=True) if people >= 2]
+            total = sum(people / way.reading.second_moment for way, people in enough)
+            value[start:end] = 1.0 if certain else 0.0 if enough else math.nan
+            for way, _ in enough if not certain else ():
+                each = way.reading.decoded / way.reading.second_moment / total
+                for menu, axis in way.places:
+                    whole = added[menu].setdefault(axis, np.zeros((len(each), ends[-1])))
+                    whole[:, start:end] += each.reshape(len(each), -1)
+        for menu, axes in added.items():
+            mean, spread = _added(self._counts(menu), axes)
+            value, covariance = value + mean, covariance + spread
+        unknown = np.isnan(value)
+        covariance[unknown] = covariance[:, unknown] = math.nan
+        return Together(value, covariance, tuple(answers))
+
     def bootstrap(self, targets: Collection[Target], draws: int) -> Means:
         """The values of several targets in tallies in which every menu's answers are drawn again from their own shares.
 
@@ -241,3 +288,26 @@ class SurveyDecoder:
             weight[target] = weight.get(target, 0.0) + information * answers.sum(axis=-1, keepdims=True)
         with np.errstate(invalid="ignore"):
             return {target: np.asarray(total[target] / weight[target]) for target in total}
+
+
+def _added(counts: Counts, axes: dict[int, Array]) -> tuple[Array, Array]:
+    """What the answers to one menu add to some values, and the covariance of that sum."""
+    people = int(counts.sum())
+    mean = sum((_marginal(counts, axis) @ each for axis, each in axes.items()), start=np.zeros(()))
+    if people == 0:
+        size = next(iter(axes.values())).shape[1]
+        return np.zeros(size), np.zeros((size, size))
+    shares = (counts + 4 / counts.size) / (people + 4)
+    middle = sum((_marginal(shares, axis) @ each for axis, each in axes.items()), start=np.zeros(()))
+    square = np.zeros((len(middle), len(middle)))
+    for (one, first), (two, second) in itertools.product(axes.items(), repeat=2):
+        if one == two:
+            square += first.T @ (_marginal(shares, one)[:, None] * first)
+        else:
+            both = shares.sum(axis=tuple(axis for axis in range(counts.ndim) if axis not in (one, two)))
+            square += first.T @ (both if one < two else both.T) @ second
+    return mean, people * (square - np.outer(middle, middle)) * people / max(people - 1, 1)
+
+
+def _marginal(counts: npt.NDArray[Any], axis: int) -> npt.NDArray[Any]:
+    return np.asarray(counts.sum(axis=tuple(other for other in range(counts.ndim) if other != axis)))

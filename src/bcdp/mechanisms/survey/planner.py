@@ -21,12 +21,13 @@ from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.known import exact_limit
 from bcdp.mechanisms.survey.offers import ShapeOffers
 from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, FeatureClass, Profile
+from bcdp.mechanisms.survey.seen import SeenInSteps
 from bcdp.mechanisms.survey.shapes import Shape, shaped_table
 from bcdp.notions import ldp_limit
 from bcdp.plan import Plan, collection_of, guessed_parts
 from bcdp.policy import Policy
-from bcdp.statistics import Product, Single, Target
-from bcdp.tables import Table, binary, categorical, joint, numeric
+from bcdp.statistics import Below, Product, Single, Target
+from bcdp.tables import Table, binary, categorical, joint, numeric, waves
 
 Array = npt.NDArray[np.float64]
 
@@ -48,6 +49,8 @@ class Setting:
     def of(cls, policy: Policy, correlation: Correlation) -> Setting:
         """The setting of a policy; refused where no question could be asked at all."""
         weights = _weights(policy)
+        steps = {target.feature: target.cuts for target in weights if isinstance(target, Below)}
+        correlation = SeenInSteps(correlation, steps) if steps else correlation
         total = _largest_total(policy, correlation)
         classes = _classes(policy, correlation, weights)
         outside = _limit_outside(policy, correlation, classes)
@@ -63,8 +66,8 @@ def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[st
     True
     """
     setting = Setting.of(policy, correlation)
-    joinable = tuple(c for c in setting.classes if c.joinable)
-    offers = ShapeOffers(joinable, setting.epsilon, setting.outside)
+    shapeable = tuple(c for c in setting.classes if c.shapeable)  # which come first
+    offers = ShapeOffers(shapeable, setting.epsilon, setting.outside)
     several = setting.total >= NEGLIGIBLE  # else a demand allows nothing but single questions, by the q of its pairs
     further: Callable[[Array, float], list[Profile]] = offers if several else lambda prices, enough: []
     found = design(setting.classes, setting.total, further=further, progress=progress)
@@ -112,7 +115,7 @@ def _largest_total(policy: Policy, correlation: Correlation) -> float:
 
 def _limit_outside(policy: Policy, correlation: Correlation, classes: tuple[FeatureClass, ...]) -> float:
     """The largest LDP level that the features of no class, which are never asked, can live with."""
-    inside = {name for c in classes for member in c.members if c.joinable for name in member.features}
+    inside = {name for c in classes for member in c.members if c.shapeable for name in member.features}
     limits = [
         _limit(policy, correlation, name, _others(policy, name)) for name in policy.features if name not in inside
     ]
@@ -158,10 +161,13 @@ def _alone(policy: Policy, correlation: Correlation, name: str) -> float:
 
 def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, float]) -> tuple[FeatureClass, ...]:
     groups: dict[tuple[Any, ...], list[Target]] = {}
-    for name, feature in policy.features.items():
-        values = feature.joint_levels
-        alone = _alone(policy, correlation, name)
-        if weights[Single(name)] == 0 or values < 2 or alone < NEGLIGIBLE:
+    beside: dict[str, Target] = {}  # of each number whose distribution is wanted, what menus may ask beside others
+    for spread in (target for target in weights if isinstance(target, Below)):
+        beside.setdefault(spread.feature, spread)
+    for target in (target for target in weights if not isinstance(target, Product)):
+        name = target.features[0]
+        feature, alone = policy.features[name], _alone(policy, correlation, name)
+        if weights[target] == 0 or _kind(policy, target).values < 2 or alone < NEGLIGIBLE:
             continue  # not needed, known without asking, or not to be asked at all
         demand = _demand(policy, name)
         free = demand >= policy.epsilon - _SLACK  # kept by any menu, so its q and odds do not matter
@@ -169,14 +175,16 @@ def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, flo
         odds = math.inf if free else correlation.odds(name, _others(policy, name))
         told_apart = () if free else guessed_parts(feature, correlation, name)
         parts = tuple((round(low, 12), round(high, 12)) for low, high in told_apart)  # alike between other bounds too
-        key = (Kind(feature.type, values), demand, q, alone, weights[Single(name)], feature.shares_levels, parts, odds)
-        groups.setdefault((0, *key), []).append(Single(name))
+        apart = beside.get(name, target) != target
+        place = 2 if apart else 1 if isinstance(target, Below) else 0  # those that may be asked jointly come first
+        own = (_kind(policy, target), demand, q, alone, weights[target], feature.shares_levels, parts, odds, apart)
+        groups.setdefault((place, *own), []).append(target)
     alone_of = cache(lambda features: _alone_together(policy, correlation, features))
-    for target in (target for target in weights if isinstance(target, Product)):
-        alone = alone_of(frozenset(target.features))
+    for product in (target for target in weights if isinstance(target, Product)):
+        alone = alone_of(frozenset(product.features))
         if alone >= NEGLIGIBLE:
-            key = (_product_kind(policy, target), alone, 0.0, alone, weights[target], False, (), math.inf)
-            groups.setdefault((1, *key), []).append(target)  # after all features
+            key = (_kind(policy, product), alone, 0.0, alone, weights[product], False, (), math.inf, True)
+            groups.setdefault((3, *key), []).append(product)  # after all features
     if not groups:
         raise _nothing_to_ask(policy, weights)
     return tuple(
@@ -186,7 +194,7 @@ def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, flo
 
 def _nothing_to_ask(policy: Policy, weights: dict[Target, float]) -> InputError:
     strict = [name for name in policy.features if _demand(policy, name) < NEGLIGIBLE]
-    wanted = [name for name in policy.features if weights[Single(name)] > 0 and name not in strict]
+    wanted = {name for target, weight in weights.items() if weight > 0 for name in target.features} - set(strict)
     if strict and wanted:
         return InputError(
             f"features.{strict[0]}.delta: got {policy.features[strict[0]].delta:g} with a correlation above 0, so that "
@@ -208,8 +216,13 @@ def _alone_together(policy: Policy, correlation: Correlation, names: frozenset[s
     return min(policy.epsilon - _SLACK, *limits, *(_demand(policy, name) for name in names))
 
 
-def _product_kind(policy: Policy, asked: Product) -> Kind:
-    return Kind("numeric" if any(policy.features[name].is_number for name in asked.features) else "binary")
+def _kind(policy: Policy, asked: Target) -> Kind:
+    if isinstance(asked, Below):
+        return Kind("steps", len(asked.cuts) + 1)
+    if isinstance(asked, Product):
+        return Kind("numeric" if any(policy.features[name].is_number for name in asked.features) else "binary")
+    feature = policy.features[asked.features[0]]
+    return Kind(feature.type, feature.joint_levels)
 
 
 Asked = tuple[tuple[Target, ...], float, Shape | None]  # a question: its budget, and its shape
@@ -264,6 +277,8 @@ def _document(policy: Policy, correlation: Correlation, menus: list[tuple[Fracti
             documents[-1]["table"] = tables.setdefault(table, len(tables))
             if isinstance(question[0][0], Product):
                 documents[-1] |= {"kind": "product", "categories": question[0][0].categories}
+            if isinstance(question[0][0], Below):
+                documents[-1] |= {"cuts": [question[0][0].cuts]}
     asked_sets = [frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus]
     pairs = {(name, asked - {name}) for asked in asked_sets for name in policy.features if asked - {name}}
     return {
@@ -280,7 +295,9 @@ def _document(policy: Policy, correlation: Correlation, menus: list[tuple[Fracti
 
 
 def _curve_slack(policy: Policy) -> float:
-    """Planning knows the information of numeric questions to within half a percent, from below."""
+    """Planning knows the information of numeric questions to within half a percent, of steps to one, from below."""
+    if any(isinstance(target, Below) for target in _weights(policy)):
+        return 1.01
     return 1.005 if any(feature.is_number for feature in policy.features.values()) else 1.0
 
 
@@ -288,8 +305,10 @@ def _randomizer(
     policy: Policy, asked: tuple[Target, ...], budget: float, shape: Shape | None
 ) -> tuple[tuple[int, ...], Table]:
     if isinstance(asked[0], Product):
-        table = numeric(budget) if _product_kind(policy, asked[0]).name == "numeric" else binary(budget)
+        table = numeric(budget) if _kind(policy, asked[0]).name == "numeric" else binary(budget)
         return (table.levels,), table
+    if isinstance(asked[0], Below):
+        return (len(asked[0].cuts) + 1,), waves(len(asked[0].cuts) + 1, budget)
     names = _features(asked)
     sizes = tuple(policy.features[name].joint_levels for name in names)
     if shape is not None:

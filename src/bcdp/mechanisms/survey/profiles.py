@@ -22,7 +22,8 @@ NEGLIGIBLE = 1e-4  # budgets below this are not asked: an answer would tell less
 class FeatureClass:
     """Interchangeable features, or products of features: the same kind, demand, correlation and weight.
 
-    Products are asked alone, never beside other questions.
+    Products are asked alone, never beside other questions; and so is the mean of a number whose distribution is asked
+    for too, because a menu asks each feature once.
     """
 
     members: tuple[Target, ...]
@@ -34,11 +35,17 @@ class FeatureClass:
     shared: bool = False  # whether two values may be coded alike
     parts: Parts = ()  # of a number, between which guesses are covered, if not between all its values
     odds: float = math.inf  # by how much all others together may move a guess about it
+    apart: bool = False  # whether it is never asked beside others
 
     @property
     def joinable(self) -> bool:
         """Whether a menu may ask it beside others."""
-        return isinstance(self.members[0], Single)
+        return not self.apart
+
+    @property
+    def shapeable(self) -> bool:
+        """Whether a question may ask it jointly with others."""
+        return self.joinable and isinstance(self.members[0], Single)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,9 @@ def estimate_figure(plan: Plan, found: Estimates, truth: Truth | None = None) ->
     """
     panels: list[tuple[float, Callable[[Axes], None]]] = []
     for section in found.sections(plan.policy):
-        if section.drawn == "bars":
+        if section.drawn == "curve":
+            panels.append((2.2, _curve(section)))
+        elif section.drawn == "bars":
             panels.append((0.6 + 0.22 * min(len(section.rows), _MOST_BARS), _bars(section, truth)))
         else:
             panels += [(_LINE, _point(row, row.truth(truth))) for row in section.rows]
@@ -78,6 +80,24 @@ def _dot(panel: Axes, found: Number, possible: tuple[float, float], truth: float
         panel.plot([truth], [0], "x", color=palette.INK, markersize=9)
     panel.set(xlim=(low, high), ylim=(-1, 1), yticks=[])
     panel.locator_params(axis="x", nbins=6)
+
+
+def _curve(section: Section) -> Callable[[Axes], None]:
+    def draw(panel: Axes) -> None:
+        (start, end), (least, most) = section.ends, section.rows[0].possible
+        numbers = [row.number for row in section.rows]
+        places = [start, *section.places, end]
+        low, value, high = ([least, *values, most] for values in (
+            [n.low for n in numbers], [n.value for n in numbers], [n.high for n in numbers]
+        ))  # fmt: skip
+        panel.fill_between(places, low, high, color=palette.BAR, edgecolor=palette.SOFT, linewidth=0.6)
+        panel.plot(places, value, color=palette.INK, linewidth=1.4)
+        panel.set(xlim=(start, end), ylim=(least, most))
+        panel.locator_params(axis="x", nbins=6)
+        panel.grid(axis="y", color=palette.SOFT, linewidth=0.3)
+        panel.set_title(f"{short(section.subject, 60)}{section.interval} band", loc="left", fontsize=8)
+
+    return draw
 
 
 def _bars(section: Section, truth: Truth | None) -> Callable[[Axes], None]:

@@ -34,7 +34,8 @@ function placeOf(path, name, { type }) {
 
 function spelled(number, path, token) {
   const [part, list, , key] = path;
-  const whole = WHOLE_PARTS.includes(part) && list !== "cuts"; // of a question, where steps of a number begin
+  const counted = part === "collection" && list === "tasks" && path[2] === "bins";
+  const whole = counted || (WHOLE_PARTS.includes(part) && list !== "cuts"); // of a question, where steps of a number begin
   if (whole || (part === "collection" && list === "features" && key === "values")) return String(number);
   return part !== "certificate" && /^(0|-?[1-9][0-9]*)$/.test(token) ? token : pythonFloat(number);
 }

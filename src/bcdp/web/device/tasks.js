@@ -1,8 +1,9 @@
 /** What the answers are for: a device does not need it, and refuses what it cannot understand all the same. */
 
-import { keys, list, namesAmong, refuse } from "./checks.js";
+import { keys, list, namesAmong, refuse, whole } from "./checks.js";
 
-const KINDS = ["mean", "frequency", "regression"];
+const KINDS = { mean: [], frequency: [], distribution: ["bins", "quantiles", "band"], regression: [] }; // own keys
+const MOST_QUANTILES = 99;
 
 /** Refuses tasks that do not fit the features. */
 export function checkTasks(tasks, features) {
@@ -11,12 +12,24 @@ export function checkTasks(tasks, features) {
   const categories = named("categorical", "binary");
   list("collection.tasks", tasks, 1).forEach((task, number) => {
     const path = `collection.tasks.${number}`;
-    const kind = KINDS.find((key) => Object.hasOwn(Object(task), key)) ?? KINDS[0];
-    keys(path, task, [kind], ["weight"]);
+    const kind = Object.keys(KINDS).find((key) => Object.hasOwn(Object(task), key)) ?? "mean";
+    keys(path, task, [kind], ["weight", ...KINDS[kind]]);
     if ("weight" in task) checkNumber(`${path}.weight`, task.weight, (weight) => weight > 0);
     if (kind === "regression") checkRegression(`${path}.regression`, task.regression, numbers, [...features.keys()]);
+    else if (kind === "distribution") checkDistribution(path, task, named("numeric"));
     else namesAmong(`${path}.${kind}`, task[kind], kind === "mean" ? numbers : categories);
   });
+}
+
+function checkDistribution(path, { distribution, bins = 32, quantiles = [0.5], band = "pointwise" }, numbers) {
+  namesAmong(`${path}.distribution`, distribution, numbers);
+  whole(`${path}.bins`, bins, 16, 256);
+  const inside = list(`${path}.quantiles`, quantiles, 1).every((share) => Number.isFinite(share) && share < 1);
+  const rises = quantiles.every((share, place) => share > (place ? quantiles[place - 1] : 0));
+  if (!inside || !rises || quantiles.length > MOST_QUANTILES) {
+    throw refuse(`${path}.quantiles`, quantiles, `1 to ${MOST_QUANTILES} rising numbers above 0 and below 1`);
+  }
+  if (!["pointwise", "simultaneous"].includes(band)) throw refuse(`${path}.band`, band, "pointwise or simultaneous");
 }
 
 function checkRegression(path, regression, numbers, names) {
