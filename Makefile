@@ -52,6 +52,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/odds.py
 	$(BIN)/python benchmarks/bounds.py
 	$(BIN)/python benchmarks/odds_plans.py
+	$(BIN)/python benchmarks/tables.py
 
 vectors: $(VENV)/.runtime
 	$(BIN)/python tools/make_vectors.py

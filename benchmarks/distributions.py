@@ -120,7 +120,7 @@ def ours(counts: np.ndarray, budget: float, bins: int) -> np.ndarray:
 
 
 def errors(shares: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
-    """The Wasserstein distance, and the mean absolute error of five quantiles, of shares spread evenly in their bins."""
+    """The Wasserstein distance, and the mean absolute error of five quantiles; within bins, spread evenly."""
     found = np.cumsum(np.repeat(shares * len(shares) / FINE, FINE // len(shares)))
     below = np.cumsum(truth)
     quantiles = [np.abs(np.searchsorted(found, s) - np.searchsorted(below, s)) / FINE for s in SHARES]

@@ -32,7 +32,8 @@ def fresh_plans(rng: np.random.Generator, count: int) -> list[Any]:
         "region": {"type": "categorical", "values": ["n", "s", 3], "help": "where"},
         "income": {"type": "numeric", "bounds": [0, 9]},
     }
-    tasks = [{"mean": ["smoker", "income"], "weight": 2}, {"frequency": ["region"]}]
+    tasks = [{"mean": ["smoker", "income"], "weight": 2}, {"frequency": ["region"]}, {"table": ["smoker", "income"]}]
+    tasks.append({"mean": ["income"], "by": "region"})
     regression = {"regression": {"target": "income", "features": ["smoker"], "ridge": 0.5}}
     found = [
         json.loads(make_plan(Policy(epsilon=2, correlation=0.05, features=features, tasks=chosen)).text)

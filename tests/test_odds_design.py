@@ -15,10 +15,11 @@ from bcdp.correlation import PerFeature, correlation_of
 from bcdp.correlation.leakage import leakage
 from bcdp.mechanisms.survey import lower_bound
 from bcdp.mechanisms.survey.kinds import Kind
+from bcdp.mechanisms.survey.places import Place
 from bcdp.mechanisms.survey.planner import binding
 from bcdp.mechanisms.survey.pricing import caps
 from bcdp.mechanisms.survey.profiles import FeatureClass
-from bcdp.mechanisms.survey.shapes import Demand, Place, best_shape, shaped_table
+from bcdp.mechanisms.survey.shapes import Demand, best_shape, shaped_table
 from bcdp.notions import bcdp_from
 from bcdp.plan import certify, joint_delta
 from bcdp.statistics import Single

@@ -14,8 +14,9 @@ from bcdp.mechanisms.survey import information, lower_bound
 from bcdp.mechanisms.survey.design import design
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.limit import closed_form
+from bcdp.mechanisms.survey.places import Place
 from bcdp.mechanisms.survey.planner import Setting
-from bcdp.mechanisms.survey.shapes import Demand, Place, best_shape, shaped_table
+from bcdp.mechanisms.survey.shapes import Demand, best_shape, shaped_table
 from bcdp.notions import bcdp_from, levels
 from bcdp.plan import certify, joint_delta
 from bcdp.tables import categorical_information

@@ -132,7 +132,7 @@ def test_a_number_at_a_cut_begins_the_step_and_missing_has_its_level() -> None:
 
 def random_marked(rng: np.random.Generator) -> Plan:
     """Numbers by steps, rounded, or both in one menu, known of a sample by ranges, with cuts known or not, and odds."""
-    features = {"b": {"type": "binary", "delta": 20.0}, "x": {**X, "bounds": [-1.5, 6]}, "y": {**X}}
+    features: Any = {"b": {"type": "binary", "delta": 20.0}, "x": {**X, "bounds": [-1.5, 6]}, "y": {**X}}
     if rng.random() < 0.5:
         features["x"]["ranges"] = [0.0, 2.25, 4]
     if rng.random() < 0.5:
@@ -141,7 +141,7 @@ def random_marked(rng: np.random.Generator) -> Plan:
     ranges = features["x"].get("ranges", quarters)
     cuts = [ranges, [0.0, 4], [1, 2.25], quarters][rng.integers(4)]
     size = len(cuts) + 1
-    asked = [
+    asked: list[tuple[Any, Any]] = [
         ({"features": ["b", "x"], "levels": [2, size], "cuts": [None, cuts]}, random_dense(rng, 2 * size, 3, 0.8)),
         ({"features": ["x", "y"], "levels": [size, 3], "cuts": [cuts, None]}, response(3 * size, 0.9)),
         ({"features": ["y"], "levels": [2]}, response(2, 0.7)),
@@ -155,7 +155,7 @@ def random_marked(rng: np.random.Generator) -> Plan:
     bounds = {key: float(rng.choice([0.0, 0.05, 0.3])) for key in sets if key[0] not in key[1]}
     odds = {key: float(rng.choice([1.0, 1.5, 4.0])) for key in bounds if rng.random() < 0.5}
     known = {"x": tuple(sorted({*cuts, 3.0})), "y": (0.5,)} if rng.random() < 0.6 else {"y": (0.25, 0.5)}
-    by_range = {"x": tuple(map(float, ranges)), "y": (0.25, 0.5, 0.75)} if rng.random() < 0.6 else {}
+    by_range = {"x": tuple(float(cut) for cut in ranges), "y": (0.25, 0.5, 0.75)} if rng.random() < 0.6 else {}
     rounded = frozenset("xy") if rng.random() < 0.8 else frozenset[str]()
     model = Listed(bounds, "a sample", rounded=rounded, ranges=by_range, listed_odds=odds, cuts=known)
     return Plan.build({**document, "correlation": model.to_dict()})

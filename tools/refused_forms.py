@@ -148,6 +148,12 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
             *([{"distribution": ["number"], "band": band}] for band in ("Pointwise", None, True, ["pointwise"])),
             *([{"distribution": ["number"], key: [0.5]}] for key in ("quantile", "mean", "by")),
             [{"mean": ["number"], "bins": 32}],
+            *(
+                [{"table": names}]
+                for names in (["bit"], ["bit", "bit"], ["bit", "kind", "number"], ["bit", "else"], "bit")
+            ),
+            *([{"mean": ["bit"], "by": name}] for name in ("bit", "else", ["kind"], None)),
+            *([{"frequency": ["bit"], "by": "kind"}], [{"table": ["bit", "kind"], "by": "kind"}], [{"by": "kind"}]),
             [{"regression": {"target": "kind", "features": ["bit"]}}],
             [{"regression": {"target": "bit", "features": ["bit", "kind"]}}],
             [{"regression": {"target": "bit", "features": []}}],

@@ -33,7 +33,7 @@ from bcdp.plan import Plan
 from bcdp.policy import Policy
 from bcdp.policy.encoding import Codes, as_arrow, encode
 from bcdp.randomness import RecordWords
-from bcdp.statistics import Goal, Means, Single
+from bcdp.statistics import Goal, Means, Single, Target
 from bcdp.tally import Tally
 
 Array = npt.NDArray[np.float64]
@@ -153,9 +153,7 @@ class _World:
         self.records = coordinate_values(policy, codes)
         people = len(self.records)
         self._targets = {target for task in policy.tasks for target, _ in task.targets(policy)}
-        known = self._means(self.records.mean(axis=0), self.records.T @ self.records / people)
-        further = [target for target in self._targets if target not in known]
-        data = {**known, **{target: target.of(policy, codes).mean(axis=0) for target in further}}
+        data = {target: _mean_of(policy, target, codes, people) for target in self._targets}
         self.goals = [(task.key, goal) for task in policy.tasks for goal in task.goals(policy, data)]
         self._copies = 1 if all(isinstance(target, Single) for target in self._targets) else 2
 
@@ -184,6 +182,14 @@ class _World:
             second += copies[0].T @ copies[-1]
         second = second / len(drawn)
         return self._means(mean / len(drawn), (second + second.T) / 2)
+
+
+def _mean_of(policy: Policy, target: Target, codes: dict[str, Codes], people: int) -> Array:
+    """What a target is in the data."""
+    total = np.zeros(target.size(policy))
+    for start in range(0, people, BATCH):
+        total += target.of(policy, {name: codes[name][start : start + BATCH] for name in target.features}).sum(axis=0)
+    return total / people
 
 
 @lru_cache(maxsize=1)

@@ -3,8 +3,9 @@
 The sample counts as public. Records are coded by the policy's own rules, as a device codes them. A number that is
 *given* counts as its range, so that the limit covers guesses which of its ranges it is in (the model's `ranges`); a
 number that is *told* is shared out between neighbouring levels, as a device's random rounding does, so that the limit
-covers tables about it (but not about its products with other numbers: the model's `rounded` says so). Where the policy
-states a `missing` rule, "missing" is one more value of the feature that is given.
+covers tables about it (but not about its products with other numbers: the model's `rounded` says so). Where a task
+reads a number in steps, a number told has cells of its own in every step (the model's `cuts`). Where the policy states
+a `missing` rule, "missing" is one more value of the feature that is given.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from bcdp.correlation.limits import (
 from bcdp.errors import refuse
 from bcdp.files import read_batches
 from bcdp.policy import Feature, Policy
-from bcdp.policy.encoding import arrow_types, as_arrow, coded_cuts, encode, is_missing
+from bcdp.policy.encoding import arrow_types, as_arrow, coded_cuts, coded_numbers, encode, is_missing
+from bcdp.statistics.cells import steps_of
 from bcdp.statistics.target import Product, product_of
 
 Array = npt.NDArray[np.float64]
@@ -94,7 +96,8 @@ def estimate_correlation(
         raise refuse("confidence", confidence, "a number above 0 and below 1")
     table = as_arrow(sample)
     codes = encode(policy, table)
-    coded = {i: _coded(codes[i], policy.features[i], table.column(i), model == "tree") for i in codes}
+    steps = _steps(policy)
+    coded = {i: _coded(codes[i], policy.features[i], table.column(i), model == "tree", steps.get(i, ())) for i in codes}
     names = tuple(coded)
     ranges = {i: feature.cuts for i, feature in policy.features.items() if feature.is_number}
     numbers = frozenset(ranges)
@@ -127,7 +130,7 @@ def estimate_correlation(
         products[i, frozenset(factors)] = _limit(_counts(coded[i], [product]), failure, rounded=1)
     source = _source(table.num_rows, confidence, name, ", about numbers for guesses of their range" * bool(numbers))
     notes = tuple(_notes(policy, coded, sets))
-    found = Estimated(limits, hulls, observed, notes, source, numbers, products, ranges, pair_odds)
+    found = Estimated(limits, hulls, observed, notes, source, numbers, products, ranges, pair_odds, steps)
     tree = f"{source}; ASSUMING that the features form a tree" + ", numbers known by their ranges" * bool(numbers)
     return found if model == "pairs" else Tree(found, tree)
 
@@ -169,14 +172,35 @@ def _multiplied(policy: Policy) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(target.features for target in targets if isinstance(target, Product)))
 
 
+def _steps(policy: Policy) -> dict[str, tuple[float, ...]]:
+    """The numbers that tasks read in steps, with all their cuts."""
+    found: dict[str, set[float]] = {}
+    for target in (target for task in policy.tasks for target, _ in task.targets(policy)):
+        for name, cuts in steps_of(target):
+            found.setdefault(name, set()).update(cuts)
+    return {name: tuple(sorted(cuts)) for name, cuts in found.items()}
+
+
 def _limit(counts: Array, failure: float, rounded: int) -> float:
     """A limit on the distance of any two rows, so many numbers among the others being rounded by the device."""
     return min(1.0, distance_limit(counts, failure, whole=rounded == 0) + rounded * _ROUNDING)
 
 
-def _coded(codes: npt.NDArray[np.generic], feature: Feature, column: pa.ChunkedArray, tree: bool) -> _Coded:
-    """`tree`: what is told of the feature says also whether it is missing, on which the features beyond may depend."""
-    coded = _as_number(codes, coded_cuts(feature)) if feature.is_number else _as_value(codes, feature)
+def _coded(
+    codes: npt.NDArray[np.generic],
+    feature: Feature,
+    column: pa.ChunkedArray,
+    tree: bool,
+    steps: tuple[float, ...] = (),
+) -> _Coded:
+    """`tree`: what is told of the feature says also whether it is missing, on which the features beyond may depend.
+
+    `steps`: cuts at which what is told of a number changes, beside its ranges.
+    """
+    if feature.is_number:
+        coded = _as_number(codes, coded_cuts(feature), coded_numbers(feature, steps))
+    else:
+        coded = _as_value(codes, feature)
     if feature.missing is None:
         return coded
     missing = is_missing(column)
@@ -202,18 +226,23 @@ def _as_value(codes: npt.NDArray[np.generic], feature: Feature) -> _Coded:
     return _Coded(values, given, values, ((given, None),))
 
 
-def _as_number(codes: npt.NDArray[np.generic], cuts: Array) -> _Coded:
-    """A number on the [-1, 1] scale, as its range; each range has cells of its own for the levels that it touches."""
+def _as_number(codes: npt.NDArray[np.generic], cuts: Array, steps: Array | None = None) -> _Coded:
+    """A number on the [-1, 1] scale, as its range; each step has cells of its own for the levels that it touches.
+
+    Steps begin at the cuts of the ranges, and at further ones.
+    """
     numbers = codes.astype(np.float64)
     given = np.searchsorted(cuts, numbers, side="right")
-    place, ends = ((x + 1) / 2 * STEPS for x in (numbers, np.array([-1.0, *cuts, 1.0])))
+    begin = cuts if steps is None else np.union1d(cuts, steps)
+    step = np.searchsorted(begin, numbers, side="right")
+    place, ends = ((x + 1) / 2 * STEPS for x in (numbers, np.array([-1.0, *begin, 1.0])))
     first = np.minimum(np.floor(ends[:-1]), STEPS - 1)
     last = np.maximum(np.ceil(ends[1:]), first + 1)
     start = np.cumsum([0, *(last - first + 1)]).astype(np.int64)
-    below = np.clip(np.floor(place), first[given], last[given] - 1)
-    cell, up = start[given] + (below - first[given]).astype(np.int64), place - below
+    below = np.clip(np.floor(place), first[step], last[step] - 1)
+    cell, up = start[step] + (below - first[step]).astype(np.int64), place - below
     levels = np.concatenate([np.arange(low, high + 1) for low, high in zip(first, last, strict=True)]).astype(np.int64)
-    return _Coded(len(first), given, int(start[-1]), ((cell, 1 - up), (cell + 1, up)), levels)
+    return _Coded(len(cuts) + 1, given, int(start[-1]), ((cell, 1 - up), (cell + 1, up)), levels)
 
 
 def _cells(coded: Mapping[str, _Coded], others: Sequence[str]) -> int:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 from bcdp.errors import expect, refuse
 from bcdp.policy import Policy
 from bcdp.policy.tasks import statistics
-from bcdp.statistics import Section
+from bcdp.statistics import Estimate, Section
 from bcdp.statistics.regression import RegressionEstimate
 from bcdp.tally import Tally
 
@@ -79,4 +81,19 @@ def estimate(tally: Tally, level: float = 0.95) -> Estimates:
     results: dict[str, dict[Any, Any]] = {statistic.key: {} for statistic in statistics().values()}
     for task in tally.plan.policy.tasks:
         results[task.key].update(task.estimate(decoder, level))
+    _mark(results, hashlib.sha256(json.dumps(tally.to_dict()).encode()).hexdigest())
     return Estimates(tally.people, level, results)
+
+
+def _mark(part: Any, collection: str) -> None:
+    """Every estimate knows of which collection it is."""
+    if isinstance(part, Estimate):
+        object.__setattr__(part, "collection", collection)
+    elif isinstance(part, Mapping):
+        for inner in part.values():
+            _mark(inner, collection)
+    elif isinstance(part, tuple):
+        for inner in part:
+            _mark(inner, collection)
+    elif is_dataclass(part) and not isinstance(part, type):
+        _mark(vars(part), collection)

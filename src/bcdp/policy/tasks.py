@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 # The word that names a statistic in a task, and where it stands. A new statistic is a file, and a line here.
 STATISTICS = {
+    "by": "bcdp.statistics.groups.GroupMeans",  # before "mean", which its tasks name too
     "mean": "bcdp.statistics.mean.Mean",
     "frequency": "bcdp.statistics.frequency.Frequency",
+    "table": "bcdp.statistics.table.Table",
     "distribution": "bcdp.statistics.distribution.Distribution",
     "regression": "bcdp.statistics.regression.Regression",
 }

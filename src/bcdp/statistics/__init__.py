@@ -1,10 +1,11 @@
 """One file for each thing that can be asked for: the words of its task, its targets, its estimates, its rows."""
 
+from bcdp.statistics.cells import Below, Interaction, Steps
 from bcdp.statistics.decoded import Decoded
 from bcdp.statistics.interval import Estimate, on_simplex
 from bcdp.statistics.protocol import Decoder, Goal, Means, Statistic
 from bcdp.statistics.rows import Row, Section
-from bcdp.statistics.target import Below, Product, Single, Target
+from bcdp.statistics.target import Product, Single, Target
 
 __all__ = [
     "Below",
@@ -12,12 +13,14 @@ __all__ = [
     "Decoder",
     "Estimate",
     "Goal",
+    "Interaction",
     "Means",
     "Product",
     "Row",
     "Section",
     "Single",
     "Statistic",
+    "Steps",
     "Target",
     "on_simplex",
 ]

@@ -19,11 +19,12 @@ from scipy.optimize import isotonic_regression
 from bcdp.policy import Policy
 from bcdp.policy.checks import Accepts, Number, some
 from bcdp.policy.names import NumericNames
+from bcdp.statistics.cells import Below
 from bcdp.statistics.decoded import Together
 from bcdp.statistics.interval import Estimate, finite
 from bcdp.statistics.protocol import Array, Decoder, Goal, Means, Statistic, Weight
 from bcdp.statistics.rows import Row, Section
-from bcdp.statistics.target import Below, Target
+from bcdp.statistics.target import Target
 
 _FEWEST_BINS, _MOST_BINS, _MOST_QUANTILES = 16, 256, 99
 _DRAWS = 20_000  # of the largest deviation, for a simultaneous band

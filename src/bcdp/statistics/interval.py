@@ -7,14 +7,16 @@ section 4.3).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
+from bcdp.errors import refuse
 from bcdp.statistics.decoded import Decoded
+from bcdp.statistics.ratios import difference_interval
 
 Array = npt.NDArray[np.float64]
 
@@ -25,7 +27,8 @@ class Estimate:
 
     The standard error is 0 only where a feature has a single value. With fewer than two answers nothing is known: the
     interval is the whole range and the standard error infinite. `rule` says how values that are missing were counted,
-    where the policy has a rule for them; how many there were, answers do not tell.
+    where the policy has a rule for them; how many there were, answers do not tell. `collection` names the tally that it
+    was made of: estimates of two collections, of different people, may be subtracted.
     """
 
     value: float
@@ -35,10 +38,37 @@ class Estimate:
     answers: int
     raw: float
     rule: str | None = None
+    collection: str = field(default="", compare=False, repr=False)
 
     def to_dict(self) -> dict[str, float | int | str | None]:
         """The estimate in plain JSON; what is not finite is null, and a rule is named where there is one."""
-        return {key: value for key, value in finite(vars(self)).items() if key != "rule" or value is not None}
+        told = {key: value for key, value in finite(vars(self)).items() if key != "collection"}
+        return {key: value for key, value in told.items() if key != "rule" or value is not None}
+
+    def __sub__(self, other: object) -> Estimate:
+        """The difference of two collections or two waves of one plan, answered by different people.
+
+        >>> one = Estimate(0.5, 0.03, 0.4, 0.6, 100, 0.5, collection="1")
+        >>> two = Estimate(0.3, 0.04, 0.2, 0.4, 100, 0.3, collection="2")
+        >>> found = one - two
+        >>> round(found.value, 6), round(found.se, 6), round(found.low, 6), round(found.high, 6)
+        (0.2, 0.05, 0.058579, 0.341421)
+        """
+        if not isinstance(other, Estimate):
+            return NotImplemented
+        if not self.collection or self.collection == other.collection:
+            raise refuse(
+                "difference",
+                "two estimates of one collection, whose covariance is not known",
+                "estimates of two collections of different people; the differences between groups are in `groups`",
+            )
+        low, high = difference_interval((self.value, self.low, self.high), (other.value, other.low, other.high))
+        if not (math.isfinite(self.value) and math.isfinite(other.value)):
+            low, high = self.low - other.high, self.high - other.low
+        rule = "; ".join(dict.fromkeys(rule for rule in (self.rule, other.rule) if rule)) or None
+        error = math.hypot(self.se, other.se)
+        answers = self.answers + other.answers
+        return Estimate(self.value - other.value, error, low, high, answers, self.raw - other.raw, rule)
 
 
 def finite(values: dict[str, Any]) -> dict[str, Any]:

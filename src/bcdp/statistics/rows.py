@@ -57,19 +57,21 @@ class Row:
 class Section:
     """Rows that belong together: `subject` is what they are about, `heads` name the columns of labels and numbers.
 
-    `drawn` says whether a picture shows numbers on a line each, shares as bars side by side, or a curve: the rows'
-    values over `places`, between `ends`, with their intervals as a band. `interval` is added to the name of the
-    intervals' column. Remarks stand below; pages, which have the room, begin with the note.
+    `drawn` says how a picture shows them: numbers on a line each, shares as bars side by side, the cells of a `grid` of
+    the values named, row by row, numbers as dots on one common line, or a curve: the rows' values over `places`,
+    between `ends`, with their intervals as a band. `interval` is added to the name of the intervals' column. Remarks
+    stand below; pages, which have the room, begin with the note.
     """
 
     subject: str
     heads: tuple[str, str]
     rows: tuple[Row, ...]
-    drawn: Literal["points", "bars", "curve"] = "points"
+    drawn: Literal["points", "bars", "grid", "dots", "curve"] = "points"
     title: str = ""
     interval: str = ""
     remarks: tuple[str, ...] = ()
     note: str = ""
+    grid: tuple[tuple[Any, ...], tuple[Any, ...]] = ((), ())
     places: tuple[float, ...] = ()
     ends: tuple[float, float] = (0.0, 1.0)
 

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.policy import Policy
-from bcdp.policy.encoding import step_of
-from bcdp.tables import marginal_target, numeric_values, steps
+from bcdp.tables import marginal_target, numeric_values
 
 if TYPE_CHECKING:
     from bcdp.plan import Question
@@ -73,31 +72,6 @@ class Single:
         levels = question.levels[place]
         own = np.eye(levels) if policy.features[self.feature].counts_values else numeric_values(levels)[:, None]
         return own if len(question.levels) == 1 else marginal_target(question.levels, place, own)
-
-
-@dataclass(frozen=True)
-class Below:
-    """The shares of the people whose number is below each of some cuts."""
-
-    feature: str
-    cuts: tuple[float, ...]
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        return (self.feature,)
-
-    def size(self, policy: Policy) -> int:
-        return len(self.cuts)
-
-    def of(self, policy: Policy, codes: Codes) -> Array:
-        step = step_of(policy.features[self.feature], self.cuts, codes[self.feature])
-        return steps(len(self.cuts) + 1)[step]
-
-    def answered_by(self, question: Question) -> bool:
-        return question.features == (self.feature,) and question.cuts_of(self.feature) == self.cuts
-
-    def at(self, policy: Policy, question: Question) -> Array:
-        return steps(len(self.cuts) + 1)
 
 
 @dataclass(frozen=True)

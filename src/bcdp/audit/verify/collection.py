@@ -16,7 +16,13 @@ LARGEST_WHOLE = 2**53 - 1
 MOST_VALUES = 10_000
 MOST_CUTS = 31
 MOST_QUANTILES = 99
-TASK_KEYS = {"mean": (), "frequency": (), "distribution": ("bins", "quantiles", "band"), "regression": ()}
+TASK_KEYS = {
+    "mean": ("by",),
+    "frequency": (),
+    "table": (),
+    "distribution": ("bins", "quantiles", "band"),
+    "regression": (),
+}
 COMMON_KEYS = ("label", "help", "delta", "missing")
 OWN_KEYS = {"binary": ((), ("values",)), "numeric": (("bounds",), ("ranges",)), "categorical": (("values",), ())}
 
@@ -160,8 +166,13 @@ def _check_task(path: str, stated: Any, features: Mapping[str, Feature]) -> None
     elif kind == "distribution":
         names(f"{path}.{kind}", stated[kind], [name for name in numbers if features[name].kind == "numeric"])
         _check_distribution(path, stated)
+    elif kind == "table":
+        if len(names(f"{path}.table", stated["table"], features, 2)) > 2:
+            raise refuse(f"{path}.table", stated["table"], "two features")
     else:
-        names(f"{path}.{kind}", stated[kind], numbers if kind == "mean" else categories)
+        named = names(f"{path}.{kind}", stated[kind], numbers if kind == "mean" else categories)
+        if "by" in stated:
+            names(f"{path}.by", [stated["by"]], [name for name in features if name not in named])
 
 
 def _check_distribution(path: str, stated: Any) -> None:

@@ -11,7 +11,7 @@ from bcdp.mechanisms.cascade.mechanism import least_variances
 from bcdp.mechanisms.cascade.plans import coordinates, plan_channels
 from bcdp.plan import Plan
 from bcdp.policy import Policy
-from bcdp.statistics import Decoded, Means, Product, Single, Target
+from bcdp.statistics import Decoded, Interaction, Means, Product, Single, Target
 from bcdp.statistics.decoded import two_valued, unknown, with_spread
 
 Array = npt.NDArray[np.float64]
@@ -70,4 +70,11 @@ def means_from_moments(policy: Policy, targets: Collection[Target], mean: Array,
             places = [place(*factor) for factor in zip(target.features, target.categories, strict=True)]
             value = second[places[0], places[-1]]
             found[target] = np.array([value if len(places) == 2 else 2 * value - 1])
+        elif isinstance(target, Interaction) and target.cuts == (None, None):
+            one, two = ([k for k, owner in enumerate(owners) if owner == name] for name in target.features)
+            # with s = 2 1[x = a] - 1 the indicator less 1/k is s/2 + 1/2 - 1/k; of one number it is that number
+            half = [(0.5, 0.5 - 1 / len(own)) if len(own) > 1 else (1.0, 0.0) for own in (one, two)]
+            (a, b), (c, d) = half
+            both = a * c * second[np.ix_(one, two)] + a * d * mean[one][:, None] + b * c * mean[two][None] + b * d
+            found[target] = both.ravel()
     return found

@@ -6,6 +6,7 @@ groups of the largest size, all are tried. What stays best between two sets of p
 
 from __future__ import annotations
 
+import itertools
 import math
 from bisect import bisect
 from collections.abc import Iterable, Iterator
@@ -15,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.mechanisms.survey.kinds import Kind
+from bcdp.mechanisms.survey.places import Place, places
 from bcdp.mechanisms.survey.profiles import FeatureClass, Profile, Question
-from bcdp.mechanisms.survey.shapes import Demand, Place, Shape, best_shape, climb
+from bcdp.mechanisms.survey.shapes import Demand, Pairs, Shape, best_shape, climb
 from bcdp.notions import ldp_limit
 from bcdp.tables.categorical import subset_moment
 
@@ -32,6 +34,10 @@ _FAVOURITES = 5
 _OFFERED = 3
 _SEEDS = 2  # of the dearest features, and of those that tell most
 _CANDIDATES = 15  # likewise, classes that a group may grow by
+_TRIED_PAIRS = 8  # that are wanted: so many of the dearest, and of those that tell most
+_MOST_PAIR_WEIGHTS = 2**16  # of a table of two features, whose subsets may have any size
+_SUBSETS = 3  # sizes of subsets that are tried again at other prices
+_PROGRAMS = 30
 _WORTHWHILE = 1e-4  # of a group's value: what one more feature has to add
 
 
@@ -39,12 +45,18 @@ class ShapeOffers:
     """The best jointly shaped question for any prices; remembers good starts between calls."""
 
     def __init__(self, classes: tuple[FeatureClass, ...], epsilon: float, outside: float = np.inf) -> None:
-        """`outside` is the largest LDP level that the features of no class can live with."""
+        """`outside` is the largest LDP level that the features of no class can live with.
+
+        Classes of features come first, then those of how two of them go together; all others are not looked at.
+        """
+        self._prices = {c.pair: number for number, c in enumerate(classes) if c.pair is not None}
+        classes = tuple(c for c in classes if c.is_feature)
         self._classes = classes
         self._epsilon = min(epsilon, outside)
         self._limits = [max(float(ldp_limit(c.delta, c.q, c.odds)), c.delta) for c in classes]
         self._places = [_place(c.kind, min(c.delta, epsilon)) for c in classes]
         self._hints = [math.tanh(min(c.delta, 2.0) / 2) for c in classes]  # what a feature asked alone would tell
+        self._tried: dict[Group, list[tuple[Place, ...]]] = {}  # of two features, the subsets worth trying again
         few, features = len(classes) <= _FEW_CLASSES, sum(len(c.members) for c in classes)
         self._largest = min(features, LARGEST_GROUP if few else LARGEST_GROUP - 1)
         everything = list(islice(self.groups(self._largest), _MOST_GROUPS + 1)) if few and features > 1 else []
@@ -56,13 +68,29 @@ class ShapeOffers:
         best = sorted(self._known, key=lambda group: -self._worth(group, prices))[:_FAVOURITES]
         self._seek(best, prices)
         if not any(self._worth(group, prices) > enough for group in best):
-            best = sorted({*best, *self._grown(prices), *self._all})
+            best = sorted({*best, *self._grown(prices), *self._all, *self._dearest_pairs(prices)})
             self._seek(best, prices)
         best = sorted(best, key=lambda group: -self._worth(group, prices))[:_OFFERED]
         return [(Question(g, self.total(g), self._known[g]),) for g in best if self._worth(g, prices) > enough]
 
     def _worth(self, group: Group, prices: Array) -> float:
-        return float(prices[list(group)] @ self._known[group].information)
+        return float(self._priced(group, prices) @ self._known[group].information_of(self._pairs(group)))
+
+    def _pairs(self, group: Group) -> Pairs:
+        """The places of a group, two and two, of which it is wanted how they go together."""
+        places = itertools.combinations(range(len(group)), 2)
+        return tuple(pair for pair in places if (group[pair[0]], group[pair[1]]) in self._prices)
+
+    def _priced(self, group: Group, prices: Array) -> Array:
+        """The prices of a group's features, and of its pairs."""
+        pairs = [prices[self._prices[group[one], group[two]]] for one, two in self._pairs(group)]
+        return np.append(prices[list(group)], pairs)
+
+    def _dearest_pairs(self, prices: Array) -> list[Group]:
+        """Some of the pairs that are wanted: the dearest, and those that would tell most."""
+        telling = sorted(self._prices, key=lambda g: -prices[self._prices[g]] * self._hints[g[0]] * self._hints[g[1]])
+        dearest = sorted(self._prices, key=lambda g: -prices[self._prices[g]])
+        return list(dict.fromkeys((*telling[:_TRIED_PAIRS], *dearest[:_TRIED_PAIRS])))
 
     def _seek(self, groups: Iterable[Group], prices: Array) -> None:
         for group in groups:
@@ -80,7 +108,10 @@ class ShapeOffers:
     def _fits(self, group: Group) -> bool:
         """Whether there are so many features, and few enough weights in their table."""
         weights = math.prod(self._places[j].weights for j in group)
-        return weights <= _MOST_WEIGHTS and all(group.count(j) <= len(self._classes[j].members) for j in set(group))
+        names = [self._classes[j].members[0].features for j in set(group)]  # a number may have two classes
+        once = len(set(names)) == len(names)
+        enough = all(group.count(j) <= len(self._classes[j].members) for j in set(group))
+        return once and enough and weights <= _MOST_WEIGHTS
 
     def _grown(self, prices: Array) -> set[Group]:
         """Groups that no feature would improve, grown from the most promising features."""
@@ -93,7 +124,7 @@ class ShapeOffers:
     def _grow(self, seed: int, able: list[int], prices: Array) -> Group:
         """The group from one feature on, always with the next that adds most."""
         group: Group = (seed,)
-        means: tuple[float, ...] = (self._hints[seed],)
+        hits: tuple[float, ...] = (self._hints[seed],)
         value = 0.0
         while len(group) < self._largest:
             larger = []
@@ -101,26 +132,42 @@ class ShapeOffers:
                 place = bisect(group, j)
                 grown = (*group[:place], j, *group[place:])
                 if self._fits(grown):
-                    start = (*means[:place], self._hints[j] / 2, *means[place:])
-                    found = climb(prices[list(grown)], self._demands(grown), self.total(grown), (start,), programs=1)
-                    larger.append((found.value, grown, found.means))
-            best = max(larger, default=(0.0, group, means))
+                    start = (*hits[:place], self._hints[j] / 2, *hits[place:])
+                    pairs, demands, total = self._pairs(grown), self._demands(grown), self.total(grown)
+                    begun = (_with_pairs(start, pairs),)
+                    found = climb(self._priced(grown, prices), demands, total, begun, programs=1, pairs=pairs)
+                    larger.append((found.value, grown, found.means[: len(grown)]))
+            best = max(larger, default=(0.0, group, hits))
             if best[0] <= value * (1 + _WORTHWHILE):
                 break
-            value, group, means = best
+            value, group, hits = best
         return group
 
-    def _demands(self, group: Group) -> tuple[Demand, ...]:
+    def _demands(self, group: Group, places: tuple[Place, ...] = ()) -> tuple[Demand, ...]:
         members = [self._classes[j] for j in group]
         return tuple(
-            Demand(c.delta, c.q, c.shared, self._places[j], c.parts, c.odds)
-            for c, j in zip(members, group, strict=True)
+            Demand(c.delta, c.q, c.shared, place, c.parts, c.odds)
+            for c, place in zip(members, places or [self._places[j] for j in group], strict=True)
         )
 
     def shape(self, group: Group, prices: Array) -> Shape:
-        """The best shape for a group of classes, from several starts."""
-        own = prices[list(group)]
-        return best_shape(own / own.max(), self._demands(group), self.total(group), self._starts(group))
+        """The best shape for a group of classes, from several starts; of a pair that is wanted, over all subsets."""
+        own, pairs = self._priced(group, prices), self._pairs(group)
+        own, total, starts = own / own.max(), self.total(group), self._starts(group)
+        if len(group) > 2 or not pairs:
+            return best_shape(own, self._demands(group), total, starts, pairs)
+        tried = self._tried.get(group) or [
+            both
+            for both in itertools.product(*(places(self._classes[j].kind) for j in group))
+            if math.prod(place.weights for place in both) <= _MOST_PAIR_WEIGHTS
+        ]
+        found = [
+            (climb(own, self._demands(group, both), total, starts, _PROGRAMS, pairs).value, number, both)
+            for number, both in enumerate(tried)
+        ]
+        best = [both for _, _, both in sorted(found, key=lambda one: (-one[0], one[1]))]
+        self._tried[group] = best[:_SUBSETS]
+        return best_shape(own, self._demands(group, best[0]), total, starts, pairs)
 
     def total(self, group: Group) -> float:
         """The largest LDP level of a question about this group: what the demands of the features left out allow."""
@@ -133,7 +180,17 @@ class ShapeOffers:
         first = tuple(mean if place not in free[1:] else mean / 10 for place, mean in enumerate(even))
         shy = tuple(mean if place not in free else mean / 50 for place, mean in enumerate(even))
         known = (tuple(self._known[group].means.tolist()),) if group in self._known else ()
-        return tuple(dict.fromkeys((*known, even, first, shy)))
+        pairs = self._pairs(group)
+        if not pairs:
+            return tuple(dict.fromkeys((*known, even, first, shy)))
+        silent = tuple(mean / 50 for mean in even)
+        beside = [(*silent, *(self._hints[group[one]] for one, _ in pairs)), (*even, *(-0.1 for _ in pairs))]
+        return tuple(dict.fromkeys((*(_with_pairs(means, pairs) for means in (*known, even, first, shy)), *beside)))
+
+
+def _with_pairs(means: tuple[float, ...], pairs: Pairs) -> tuple[float, ...]:
+    """Starting means with those of pairs, as if answers about two features were independent."""
+    return (*means, *(means[one] * means[two] for one, two in pairs))
 
 
 def _place(kind: Kind, budget: float) -> Place:

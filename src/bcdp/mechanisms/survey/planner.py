@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -13,20 +13,22 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.correlation import Correlation, product_q
-from bcdp.errors import InputError
+from bcdp.errors import InputError, refuse
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.survey.decoding import information
 from bcdp.mechanisms.survey.design import Design, design
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.known import exact_limit
 from bcdp.mechanisms.survey.offers import ShapeOffers
+from bcdp.mechanisms.survey.places import Place
 from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, FeatureClass, Profile
-from bcdp.mechanisms.survey.seen import SeenInSteps
+from bcdp.mechanisms.survey.seen import as_seen
 from bcdp.mechanisms.survey.shapes import Shape, shaped_table
 from bcdp.notions import ldp_limit
 from bcdp.plan import Plan, collection_of, guessed_parts
 from bcdp.policy import Policy
-from bcdp.statistics import Below, Product, Single, Target
+from bcdp.statistics import Below, Interaction, Product, Single, Steps, Target
+from bcdp.statistics.table import MOST_CELLS
 from bcdp.tables import Table, binary, categorical, joint, numeric, waves
 
 Array = npt.NDArray[np.float64]
@@ -49,8 +51,8 @@ class Setting:
     def of(cls, policy: Policy, correlation: Correlation) -> Setting:
         """The setting of a policy; refused where no question could be asked at all."""
         weights = _weights(policy)
-        steps = {target.feature: target.cuts for target in weights if isinstance(target, Below)}
-        correlation = SeenInSteps(correlation, steps) if steps else correlation
+        if any(isinstance(target, Below) for target in weights):  # menus may ask it beside anything
+            correlation = as_seen(correlation, weights)
         total = _largest_total(policy, correlation)
         classes = _classes(policy, correlation, weights)
         outside = _limit_outside(policy, correlation, classes)
@@ -66,8 +68,7 @@ def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[st
     True
     """
     setting = Setting.of(policy, correlation)
-    shapeable = tuple(c for c in setting.classes if c.shapeable)  # which come first
-    offers = ShapeOffers(shapeable, setting.epsilon, setting.outside)
+    offers = ShapeOffers(setting.classes, setting.epsilon, setting.outside)
     several = setting.total >= NEGLIGIBLE  # else a demand allows nothing but single questions, by the q of its pairs
     further: Callable[[Array, float], list[Profile]] = offers if several else lambda prices, enough: []
     found = design(setting.classes, setting.total, further=further, progress=progress)
@@ -83,8 +84,11 @@ def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[st
 
 def plan_evenly(policy: Policy, correlation: Correlation) -> Plan:
     """The survey that asks each person one question, about every feature (and product) equally often."""
+    classes = Setting.of(policy, correlation).classes
     asked: list[Asked] = [
-        ((target,), c.alone, None) for c in Setting.of(policy, correlation).classes for target in c.members
+        ((target,) if c.pair is None else (classes[c.pair[0]].members[0], classes[c.pair[1]].members[0]), c.alone, None)
+        for c in classes
+        for target in c.members
     ]
     menus = [(Fraction(1, len(asked)), [question]) for question in asked]
     return Plan.certified(_document(policy, correlation, menus))
@@ -115,7 +119,7 @@ def _largest_total(policy: Policy, correlation: Correlation) -> float:
 
 def _limit_outside(policy: Policy, correlation: Correlation, classes: tuple[FeatureClass, ...]) -> float:
     """The largest LDP level that the features of no class, which are never asked, can live with."""
-    inside = {name for c in classes for member in c.members if c.shapeable for name in member.features}
+    inside = {name for c in classes for member in c.members if c.is_feature for name in member.features}
     limits = [
         _limit(policy, correlation, name, _others(policy, name)) for name in policy.features if name not in inside
     ]
@@ -160,14 +164,15 @@ def _alone(policy: Policy, correlation: Correlation, name: str) -> float:
 
 
 def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, float]) -> tuple[FeatureClass, ...]:
+    """Features by themselves, numbers in steps, how two features go together, products: in this order."""
     groups: dict[tuple[Any, ...], list[Target]] = {}
-    beside: dict[str, Target] = {}  # of each number whose distribution is wanted, what menus may ask beside others
-    for spread in (target for target in weights if isinstance(target, Below)):
-        beside.setdefault(spread.feature, spread)
-    for target in (target for target in weights if not isinstance(target, Product)):
-        name = target.features[0]
-        feature, alone = policy.features[name], _alone(policy, correlation, name)
-        if weights[target] == 0 or _kind(policy, target).values < 2 or alone < NEGLIGIBLE:
+    tied = {name for target in weights if isinstance(target, Interaction) for name in target.features}
+    spread = {target.feature for target in weights if isinstance(target, Below)}
+    correlation = as_seen(correlation, weights)
+    for name, feature in policy.features.items():
+        values = feature.joint_levels
+        alone = _alone(policy, correlation, name)
+        if weights[Single(name)] == 0 or values < 2 or alone < NEGLIGIBLE:
             continue  # not needed, known without asking, or not to be asked at all
         demand = _demand(policy, name)
         free = demand >= policy.epsilon - _SLACK  # kept by any menu, so its q and odds do not matter
@@ -175,21 +180,79 @@ def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, flo
         odds = math.inf if free else correlation.odds(name, _others(policy, name))
         told_apart = () if free else guessed_parts(feature, correlation, name)
         parts = tuple((round(low, 12), round(high, 12)) for low, high in told_apart)  # alike between other bounds too
-        apart = beside.get(name, target) != target
-        place = 2 if apart else 1 if isinstance(target, Below) else 0  # those that may be asked jointly come first
-        own = (_kind(policy, target), demand, q, alone, weights[target], feature.shares_levels, parts, odds, apart)
-        groups.setdefault((place, *own), []).append(target)
+        key = (Kind(feature.type, values), demand, q, alone, weights[Single(name)], feature.shares_levels, parts, odds)
+        own = name if name in tied else ""  # what is asked of one with another is not what is asked of its likes
+        groups.setdefault((0, own, *key, name in spread), []).append(Single(name))
     alone_of = cache(lambda features: _alone_together(policy, correlation, features))
-    for product in (target for target in weights if isinstance(target, Product)):
-        alone = alone_of(frozenset(product.features))
+    for target in (target for target in weights if isinstance(target, Product)):
+        alone = alone_of(frozenset(target.features))
         if alone >= NEGLIGIBLE:
-            key = (_kind(policy, product), alone, 0.0, alone, weights[product], False, (), math.inf, True)
-            groups.setdefault((3, *key), []).append(product)  # after all features
-    if not groups:
+            key = (_product_kind(policy, target), alone, 0.0, alone, weights[target], False, (), math.inf)
+            groups.setdefault((1, "", *key), []).append(target)  # after all features
+    found = [
+        (key[0], FeatureClass(tuple(members), *key[2:]))
+        for key, members in sorted(groups.items(), key=lambda item: item[0])
+    ]
+    features = [c for after, c in found if not after]
+    features += [
+        c for t, weight in weights.items() if isinstance(t, Steps) for c in _stepped(policy, correlation, t, weight)
+    ]
+    pairs = [
+        c
+        for target, weight in weights.items()
+        if isinstance(target, Interaction)
+        for c in _together(policy, correlation, target, weight, features)
+    ]
+    spreads = list(_spreads(policy, correlation, weights))
+    if not features and not spreads:
         raise _nothing_to_ask(policy, weights)
-    return tuple(
-        FeatureClass(tuple(members), *key[1:]) for key, members in sorted(groups.items(), key=lambda item: item[0])
-    )
+    return (*features, *spreads, *pairs, *(c for after, c in found if after))
+
+
+def _spreads(policy: Policy, correlation: Correlation, weights: dict[Target, float]) -> Iterator[FeatureClass]:
+    """The classes of distributions; a second one of the same number is asked of other people."""
+    seen = set[str]()
+    for target, weight in weights.items():
+        if isinstance(target, Below):
+            for c in _stepped(policy, correlation, Steps(target.feature, target.cuts), weight):
+                kind = Kind("steps", len(target.cuts) + 1)
+                yield replace(c, members=(target,), kind=kind, apart=target.feature in seen)
+            seen.add(target.feature)
+
+
+def _stepped(policy: Policy, correlation: Correlation, target: Steps, weight: float) -> Iterator[FeatureClass]:
+    """The class of a number in steps, if it may be asked."""
+    name, feature = target.feature, policy.features[target.feature]
+    alone, demand = _alone(policy, correlation, name), _demand(policy, name)
+    if alone < NEGLIGIBLE:
+        return
+    free = demand >= policy.epsilon - _SLACK
+    q = 0.0 if free else correlation.q(name, _others(policy, name))
+    odds = math.inf if free else correlation.odds(name, _others(policy, name))
+    by_range = correlation.ranges.get(name) == target.cuts  # then guesses are between the steps themselves
+    shared = feature.missing is not None if by_range else True
+    kind = Kind("categorical", len(target.cuts) + 1)
+    yield FeatureClass((target,), kind, demand, q, alone, weight, shared, (), odds)
+
+
+def _together(
+    policy: Policy, correlation: Correlation, target: Interaction, weight: float, features: Sequence[FeatureClass]
+) -> Iterator[FeatureClass]:
+    """The class of how two features go together, if both may be asked in one question."""
+    numbers = {c.members[0]: number for number, c in enumerate(features)}
+    if not all(margin in numbers for margin in target.margins):
+        return
+    one, two = (numbers[margin] for margin in target.margins)
+    cells = features[one].kind.values * features[two].kind.values
+    if cells > MOST_CELLS:
+        raise refuse(f"table of {' and '.join(target.features)}", f"{cells} cells", f"at most {MOST_CELLS} cells")
+    names = frozenset(target.features)
+    limits = [_limit(policy, correlation, other, names) for other in policy.features if other not in names]
+    alone = min(policy.epsilon - _SLACK, *limits, *(_demand(policy, name) for name in names))
+    if alone >= NEGLIGIBLE:
+        scale = math.prod(Place(features[number].kind).scale for number in (one, two))
+        pair = (min(one, two), max(one, two))
+        yield FeatureClass((target,), Kind("pair", cells), alone, 0.0, alone, weight, pair=pair, scale=scale)
 
 
 def _nothing_to_ask(policy: Policy, weights: dict[Target, float]) -> InputError:
@@ -216,13 +279,8 @@ def _alone_together(policy: Policy, correlation: Correlation, names: frozenset[s
     return min(policy.epsilon - _SLACK, *limits, *(_demand(policy, name) for name in names))
 
 
-def _kind(policy: Policy, asked: Target) -> Kind:
-    if isinstance(asked, Below):
-        return Kind("steps", len(asked.cuts) + 1)
-    if isinstance(asked, Product):
-        return Kind("numeric" if any(policy.features[name].is_number for name in asked.features) else "binary")
-    feature = policy.features[asked.features[0]]
-    return Kind(feature.type, feature.joint_levels)
+def _product_kind(policy: Policy, asked: Product) -> Kind:
+    return Kind("numeric" if any(policy.features[name].is_number for name in asked.features) else "binary")
 
 
 Asked = tuple[tuple[Target, ...], float, Shape | None]  # a question: its budget, and its shape
@@ -277,8 +335,8 @@ def _document(policy: Policy, correlation: Correlation, menus: list[tuple[Fracti
             documents[-1]["table"] = tables.setdefault(table, len(tables))
             if isinstance(question[0][0], Product):
                 documents[-1] |= {"kind": "product", "categories": question[0][0].categories}
-            if isinstance(question[0][0], Below):
-                documents[-1] |= {"cuts": [question[0][0].cuts]}
+            cuts = [target.cuts if isinstance(target, Steps | Below) else None for target in question[0]]
+            documents[-1] |= {"cuts": cuts} if any(cuts) else {}
     asked_sets = [frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus]
     pairs = {(name, asked - {name}) for asked in asked_sets for name in policy.features if asked - {name}}
     return {
@@ -295,7 +353,7 @@ def _document(policy: Policy, correlation: Correlation, menus: list[tuple[Fracti
 
 
 def _curve_slack(policy: Policy) -> float:
-    """Planning knows the information of numeric questions to within half a percent, of steps to one, from below."""
+    """Planning knows the information of numeric questions to within half a percent, of waves to one, from below."""
     if any(isinstance(target, Below) for target in _weights(policy)):
         return 1.01
     return 1.005 if any(feature.is_number for feature in policy.features.values()) else 1.0
@@ -305,21 +363,29 @@ def _randomizer(
     policy: Policy, asked: tuple[Target, ...], budget: float, shape: Shape | None
 ) -> tuple[tuple[int, ...], Table]:
     if isinstance(asked[0], Product):
-        table = numeric(budget) if _kind(policy, asked[0]).name == "numeric" else binary(budget)
+        table = numeric(budget) if _product_kind(policy, asked[0]).name == "numeric" else binary(budget)
         return (table.levels,), table
     if isinstance(asked[0], Below):
-        return (len(asked[0].cuts) + 1,), waves(len(asked[0].cuts) + 1, budget)
+        table = waves(len(asked[0].cuts) + 1, budget)
+        return (table.levels,), table
     names = _features(asked)
-    sizes = tuple(policy.features[name].joint_levels for name in names)
+    sizes = tuple(_levels(policy, target) for target in asked)
     if shape is not None:
         return sizes, shaped_table(shape)
     if len(names) > 1:
         return sizes, joint(sizes, budget)
     kind = policy.features[names[0]].type
-    if kind == "categorical":
+    if kind == "categorical" or isinstance(asked[0], Steps):
         return sizes, categorical(sizes[0], budget)
     table = numeric(budget) if kind == "numeric" else binary(budget)
     return (table.levels,), table
+
+
+def _levels(policy: Policy, target: Target) -> int:
+    """How many levels a feature has in a question: a number is rounded to two, unless it enters in steps."""
+    if isinstance(target, Steps):
+        return target.size(policy)
+    return policy.features[target.features[0]].joint_levels
 
 
 def _integer_weights(probabilities: list[Fraction]) -> list[int]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.shapes import Shape
 from bcdp.plan import Parts
-from bcdp.statistics import Single, Target
+from bcdp.statistics import Below, Single, Steps, Target
 
 Array = npt.NDArray[np.float64]
 
@@ -35,17 +35,23 @@ class FeatureClass:
     shared: bool = False  # whether two values may be coded alike
     parts: Parts = ()  # of a number, between which guesses are covered, if not between all its values
     odds: float = math.inf  # by how much all others together may move a guess about it
-    apart: bool = False  # whether it is never asked beside others
+    apart: bool = False  # whether a menu never asks it beside others
+    pair: tuple[int, int] | None = None  # the classes of two features, if it is how these go together
+    scale: float = 1.0  # then, one over the second moment of an answer that always tells the truth, without averages
 
     @property
     def joinable(self) -> bool:
         """Whether a menu may ask it beside others."""
-        return not self.apart
+        return isinstance(self.members[0], Single | Below) and not self.apart
 
     @property
-    def shapeable(self) -> bool:
-        """Whether a question may ask it jointly with others."""
-        return self.joinable and isinstance(self.members[0], Single)
+    def is_feature(self) -> bool:
+        """Whether it may stand in a jointly shaped question: a feature by itself, a number in steps among them."""
+        return isinstance(self.members[0], Single | Steps)
+
+    def first(self, number: int) -> Profile:
+        """The menu that asks nothing but this class, which is number so many."""
+        return (Question((number,) if self.pair is None else self.pair, self.alone),)
 
 
 @dataclass(frozen=True)
@@ -77,4 +83,25 @@ def information(classes: tuple[FeatureClass, ...], profile: Profile) -> Array:
             else:
                 combinations = math.prod(classes[other].kind.values for other in question.classes)
                 told[c] += float(kind.joint_information(combinations, budget)[0])
+        if len(question.classes) > 1:
+            _add_pairs(told, classes, question)
     return told
+
+
+def _add_pairs(told: Array, classes: tuple[FeatureClass, ...], question: Question) -> None:
+    """What a question about several features tells of how two of them go together, where that is wanted."""
+    wanted = [
+        (number, (question.classes.index(c.pair[0]), question.classes.index(c.pair[1])))
+        for number, c in enumerate(classes)
+        if c.pair is not None and set(c.pair) <= set(question.classes)
+    ]
+    if not wanted:
+        return
+    if question.shape is not None:
+        found = question.shape.information_of(tuple(pair for _, pair in wanted))[len(question.classes) :]
+    else:
+        combinations = math.prod(classes[c].kind.values for c in question.classes)
+        contrast = math.expm1(question.budget) / (math.exp(question.budget) + combinations - 1)
+        found = np.array([classes[number].scale * contrast**2 for number, _ in wanted])
+    for (number, _), more in zip(wanted, found, strict=True):
+        told[number] += more

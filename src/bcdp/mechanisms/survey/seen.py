@@ -1,62 +1,39 @@
-"""How features go together, for menus that may see numbers in steps (docs/theory.md, section 4.5)."""
+"""How a survey's questions see numbers of which a sample knows no more than their rounding (docs/theory.md, 4.5)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from bcdp.correlation import Correlation, unrounded_odds, unrounded_q
-from bcdp.correlation.models import Bounds, Ranges, Sets
-
-Cuts = Mapping[str, tuple[float, ...]]
+from bcdp.correlation import Correlation, unrounded_odds
+from bcdp.statistics import Target
+from bcdp.statistics.cells import steps_of
 
 
 @dataclass(frozen=True)
-class SeenInSteps:
-    """A model's bounds as certificates use them for answers that may see some numbers in steps.
+class _SeenInSteps:
+    """What is known of how features go together, where numbers that were seen rounded enter in steps.
 
-    What was measured of rounded numbers holds for steps only if their cuts were measured too, and odds never.
+    Then `q` holds if it knows their cuts, and odds do not (docs/theory.md, 4.5).
     """
 
     model: Correlation
-    steps: Cuts
+    unknown: frozenset[str]  # numbers whose cuts it does not know
 
-    @property
-    def rounded(self) -> frozenset[str]:
-        return self.model.rounded
-
-    @property
-    def products(self) -> Bounds:
-        return self.model.products
-
-    @property
-    def ranges(self) -> Ranges:
-        return self.model.ranges
-
-    @property
-    def cuts(self) -> Ranges:
-        return self.model.cuts
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
 
     def q(self, feature: str, others: Collection[str]) -> float:
-        unknown = any(not set(self.cuts.get(name, ())).issuperset(self.steps[name]) for name in self._marked(others))
-        return unrounded_q(self.model, feature, others) if unknown else self.model.q(feature, others)
+        return self.model.q(feature, others) if self.unknown.isdisjoint(others) else 1.0
 
     def odds(self, feature: str, others: Collection[str]) -> float:
-        marked = self._marked(others)
-        return unrounded_odds(self.model, feature, others) if marked else self.model.odds(feature, others)
+        return unrounded_odds(self.model, feature, others)
 
-    def _marked(self, others: Collection[str]) -> list[str]:
-        return [name for name in others if name in self.steps and name in self.rounded]
 
-    def laws(self, feature: str, told: str) -> npt.NDArray[np.float64] | None:
-        return self.model.laws(feature, told)
-
-    def restricted(self, sets: Sets) -> Correlation:
-        return self.model.restricted(sets)
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.model.to_dict()
+def as_seen(correlation: Correlation, targets: Iterable[Target]) -> Correlation:
+    """The model as the questions of a survey see it."""
+    read = [place for target in targets for place in steps_of(target)]
+    steps = [(name, cuts) for name, cuts in read if name in correlation.rounded]
+    unknown = frozenset(name for name, cuts in steps if not set(cuts) <= set(correlation.cuts.get(name, ())))
+    return _SeenInSteps(correlation, unknown) if steps else correlation

@@ -21,44 +21,18 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csc_array
 
 from bcdp.exact import TOTAL
-from bcdp.mechanisms.survey.kinds import Kind
+from bcdp.mechanisms.survey.places import SIGN, Place
 from bcdp.plan import Parts, joint_delta
 from bcdp.tables import Dense
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
+Pairs = tuple[tuple[int, int], ...]  # places of a group, two and two, of which it matters how they go together
+
 _PROGRAMS = 30  # at most, from each start
 _SETTLED = 1e-5
 _RAYS = 3  # a pair of laws within odds K is a mixture, point by point, of (K, 1), (1, K) and (1, 1)
-
-
-@dataclass(frozen=True)
-class Place:
-    """How a feature stands in a shaped question: what is asked of it, and how many values an answer names."""
-
-    kind: Kind
-    subset: int = 1  # of a feature with two values, one: the answer is a value
-
-    @property
-    def counts(self) -> tuple[int, int]:
-        """How many values are in the subset named, and how many are not."""
-        return self.subset, self.kind.values - self.subset
-
-    @property
-    def weights(self) -> int:
-        """The size of the table that asks this feature alone."""
-        return self.kind.values * math.comb(self.kind.values, self.subset)
-
-    @property
-    def scores(self) -> tuple[float, float]:
-        """The standardised hit: mean 0 if the answer says nothing, and 1 if it always names the true value alone."""
-        share = self.subset / self.kind.values
-        scale = math.sqrt((self.kind.values - 1) * share * (1 - share))
-        return (1 - share) / scale, -share / scale
-
-
-SIGN = Place(Kind("binary"))
 
 
 @dataclass(frozen=True)
@@ -112,19 +86,31 @@ class Shape:
         """What is told about each feature, as one over the second moment of its decoded answer."""
         return _told(self.places, self.means)[0]
 
+    def information_of(self, pairs: Pairs) -> Array:
+        """What is told about each feature, and about what each two of these have together beyond their margins."""
+        return _told(self.places, np.array(self.law) @ _scores(self.places, pairs), pairs)[0]
+
 
 @lru_cache(maxsize=4096)
-def _scores(places: tuple[Place, ...]) -> Array:
-    """The standardised hit of each place (column) in each pattern (row)."""
-    return np.array(list(itertools.product(*(place.scores for place in places))))
+def _scores(places: tuple[Place, ...], pairs: Pairs = ()) -> Array:
+    """The standardised hit of each place (column) in each pattern (row), and then the products of two of them."""
+    hits = np.array(list(itertools.product(*(place.scores for place in places))))
+    return np.hstack([hits, *(hits[:, [one]] * hits[:, [two]] for one, two in pairs)])
 
 
-def _told(places: tuple[Place, ...], means: Array) -> tuple[Array, Array]:
-    """The information about each feature at the given means, and its slope in them."""
-    # second moments: 1/e^2 for a sign, (1 - 1/s)/e^2 + 1/s for the indicators of s values together
+def _told(places: tuple[Place, ...], means: Array, pairs: Pairs = ()) -> tuple[Array, Array]:
+    """The information about each feature, and each pair of them, at the given means, and its slope in them."""
+    # second moments: 1/e^2 for a sign, (1 - 1/s)/e^2 + 1/s for the indicators of s values together, and the product of
+    # both features' for what they have together, without the constant
     values = np.array([place.kind.values if place.kind.name == "categorical" else np.inf for place in places])
-    spread = 1 - 1 / values + means**2 / values
-    return means**2 / spread, 2 * means * (1 - 1 / values) / spread**2
+    efficiency = np.array([place.efficiency for place in places])
+    own, both = means[: len(places)], means[len(places) :]
+    spread = 1 - 1 / values + efficiency * own**2 / values
+    single, slope = efficiency * own**2 / spread, 2 * efficiency * own * (1 - 1 / values) / spread**2
+    if not pairs:
+        return single, slope
+    worth = np.array([math.prod(places[place].scale * places[place].efficiency for place in pair) for pair in pairs])
+    return np.append(single, worth * both**2), np.append(slope, 2 * worth * both)
 
 
 @dataclass(frozen=True)
@@ -137,19 +123,27 @@ class Climbed:
 
 
 def climb(
-    prices: Array, demands: tuple[Demand, ...], total: float, starts: tuple[tuple[float, ...], ...], programs: int
+    prices: Array,
+    demands: tuple[Demand, ...],
+    total: float,
+    starts: tuple[tuple[float, ...], ...],
+    programs: int,
+    pairs: Pairs = (),
 ) -> Climbed:
-    """The most valuable law found by at most so many programs from each of the starting means."""
+    """The most valuable law found by at most so many programs from each of the starting means.
+
+    Prices and means are those of each feature and then of each of the pairs.
+    """
     program = _program(demands, total)
     places = tuple(demand.place for demand in demands)
-    scores = _scores(places)
-    best = Climbed(program.nothing, (0.0,) * len(places), 0.0)
+    scores = _scores(places, pairs)
+    best = Climbed(program.nothing, (0.0,) * (len(places) + len(pairs)), 0.0)
     for start in starts:
         means, value = np.array(start), 0.0
         for _ in range(programs):
-            law = program.solve(scores @ (prices * _told(places, means)[1]))
+            law = program.solve(scores @ (prices * _told(places, means, pairs)[1]))
             means = law @ scores
-            improved = float(prices @ _told(places, means)[0])
+            improved = float(prices @ _told(places, means, pairs)[0])
             if improved > best.value:
                 best = Climbed(law, tuple(means.tolist()), improved)
             if improved <= value * (1 + _SETTLED):
@@ -159,10 +153,14 @@ def climb(
 
 
 def best_shape(
-    prices: Array, demands: tuple[Demand, ...], total: float, starts: tuple[tuple[float, ...], ...]
+    prices: Array,
+    demands: tuple[Demand, ...],
+    total: float,
+    starts: tuple[tuple[float, ...], ...],
+    pairs: Pairs = (),
 ) -> Shape:
     """The most valuable shape found from the given starting means, keeping every demand and the LDP level `total`."""
-    best = climb(prices, demands, total, starts, _PROGRAMS)
+    best = climb(prices, demands, total, starts, _PROGRAMS, pairs)
     return _kept_exactly(best.law, _program(demands, total).nothing, demands, total)
 
 
@@ -189,12 +187,11 @@ def shaped_table(shape: Shape) -> Dense:
     """The integer table of a shape: inputs are numbered with the first feature most significant, answers likewise."""
     patterns, answers = np.zeros((1, 1), dtype=np.int64), np.ones(1, dtype=np.int64)
     for place in shape.places:
-        values, named = place.kind.values, place.subset
-        subsets = list(itertools.combinations(range(values), named))
-        missed = np.array([[int(value not in subset) for subset in subsets] for value in range(values)])
-        shape_of = (len(patterns) * values, patterns.shape[1] * len(subsets))
+        values, blocks = place.kind.values, place.blocks
+        missed = np.array([[int(value not in block) for block in blocks] for value in range(values)])
+        shape_of = (len(patterns) * values, patterns.shape[1] * len(blocks))
         patterns = (2 * patterns[:, None, :, None] + missed[None, :, None, :]).reshape(shape_of)
-        each = [math.comb(values - 1, named - 1), math.comb(values - 1, named)]
+        each = [len(blocks) - int(missed[0].sum()), int(missed[0].sum())]
         answers = (answers[:, None] * np.array(each)).ravel()
     weights = np.floor(np.array(shape.law) / answers * TOTAL).astype(np.int64)
     left, largest = TOTAL - int(answers @ weights), int(weights.argmax())

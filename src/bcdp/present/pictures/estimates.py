@@ -11,6 +11,7 @@ from bcdp.estimates import Estimates
 from bcdp.plan import Plan
 from bcdp.present import palette
 from bcdp.present.pictures.canvas import WIDTH, new_figure, short
+from bcdp.present.pictures.tables import dots_panel, grid_panel
 from bcdp.present.words import measured, number
 from bcdp.statistics import Row, Section
 from bcdp.statistics.rows import Number
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Truth = Mapping[str, Any]  # the mean of a feature, or the frequency of each of its values
+Truth = Mapping[Any, Any]  # the mean of a feature, the frequency of each of its values, of two features a table
 
 _MOST_BARS = 40
 _LINE = 0.72  # inches for one number on its axis
@@ -36,10 +37,8 @@ def estimate_figure(plan: Plan, found: Estimates, truth: Truth | None = None) ->
     """
     panels: list[tuple[float, Callable[[Axes], None]]] = []
     for section in found.sections(plan.policy):
-        if section.drawn == "curve":
-            panels.append((2.2, _curve(section)))
-        elif section.drawn == "bars":
-            panels.append((0.6 + 0.22 * min(len(section.rows), _MOST_BARS), _bars(section, truth)))
+        if section.drawn in _PANELS:
+            panels.append(_PANELS[section.drawn](section, truth))
         else:
             panels += [(_LINE, _point(row, row.truth(truth))) for row in section.rows]
     if not panels:
@@ -82,25 +81,7 @@ def _dot(panel: Axes, found: Number, possible: tuple[float, float], truth: float
     panel.locator_params(axis="x", nbins=6)
 
 
-def _curve(section: Section) -> Callable[[Axes], None]:
-    def draw(panel: Axes) -> None:
-        (start, end), (least, most) = section.ends, section.rows[0].possible
-        numbers = [row.number for row in section.rows]
-        places = [start, *section.places, end]
-        low, value, high = ([least, *values, most] for values in (
-            [n.low for n in numbers], [n.value for n in numbers], [n.high for n in numbers]
-        ))  # fmt: skip
-        panel.fill_between(places, low, high, color=palette.BAR, edgecolor=palette.SOFT, linewidth=0.6)
-        panel.plot(places, value, color=palette.INK, linewidth=1.4)
-        panel.set(xlim=(start, end), ylim=(least, most))
-        panel.locator_params(axis="x", nbins=6)
-        panel.grid(axis="y", color=palette.SOFT, linewidth=0.3)
-        panel.set_title(f"{short(section.subject, 60)}{section.interval} band", loc="left", fontsize=8)
-
-    return draw
-
-
-def _bars(section: Section, truth: Truth | None) -> Callable[[Axes], None]:
+def _bars(section: Section, truth: Truth | None) -> tuple[float, Callable[[Axes], None]]:
     def draw(panel: Axes) -> None:
         shown = sorted(section.rows, key=lambda row: -row.number.value)[:_MOST_BARS]
         places, numbers = range(len(shown)), [row.number for row in shown]
@@ -116,4 +97,29 @@ def _bars(section: Section, truth: Truth | None) -> Callable[[Axes], None]:
         rest = f" (the {len(shown)} most frequent of {len(section.rows)})" if len(shown) < len(section.rows) else ""
         panel.set_title(f"{short(section.subject, 40)}: share of each {section.heads[0]}{rest}", loc="left", fontsize=8)
 
-    return draw
+    return 0.6 + 0.22 * min(len(section.rows), _MOST_BARS), draw
+
+
+def _curve(section: Section, truth: Truth | None) -> tuple[float, Callable[[Axes], None]]:
+    def draw(panel: Axes) -> None:
+        (start, end), (least, most) = section.ends, section.rows[0].possible
+        places = [start, *section.places, end]
+        low, value, high = (
+            [least, *(getattr(row.number, name) for row in section.rows), most] for name in ("low", "value", "high")
+        )
+        panel.fill_between(places, low, high, color=palette.BAR, edgecolor=palette.SOFT, linewidth=0.6)
+        panel.plot(places, value, color=palette.INK, linewidth=1.4)
+        panel.set(xlim=(start, end), ylim=(least, most))
+        panel.locator_params(axis="x", nbins=6)
+        panel.grid(axis="y", color=palette.SOFT, linewidth=0.3)
+        panel.set_title(f"{short(section.subject, 60)}{section.interval} band", loc="left", fontsize=8)
+
+    return 2.2, draw
+
+
+_PANELS = {
+    "bars": _bars,
+    "grid": grid_panel,
+    "dots": dots_panel,
+    "curve": _curve,
+}  # for all rows

@@ -2,7 +2,13 @@
 
 import { keys, list, namesAmong, refuse, whole } from "./checks.js";
 
-const KINDS = { mean: [], frequency: [], distribution: ["bins", "quantiles", "band"], regression: [] }; // own keys
+const KINDS = {
+  mean: ["by"],
+  frequency: [],
+  table: [],
+  distribution: ["bins", "quantiles", "band"],
+  regression: [],
+}; // each with its own keys
 const MOST_QUANTILES = 99;
 
 /** Refuses tasks that do not fit the features. */
@@ -16,9 +22,17 @@ export function checkTasks(tasks, features) {
     keys(path, task, [kind], ["weight", ...KINDS[kind]]);
     if ("weight" in task) checkNumber(`${path}.weight`, task.weight, (weight) => weight > 0);
     if (kind === "regression") checkRegression(`${path}.regression`, task.regression, numbers, [...features.keys()]);
+    else if (kind === "table") checkTable(`${path}.table`, task.table, [...features.keys()]);
     else if (kind === "distribution") checkDistribution(path, task, named("numeric"));
     else namesAmong(`${path}.${kind}`, task[kind], kind === "mean" ? numbers : categories);
+    if ("by" in task) {
+      namesAmong(`${path}.by`, [task.by], [...features.keys()].filter((name) => !task.mean.includes(name))); // prettier-ignore
+    }
   });
+}
+
+function checkTable(path, table, names) {
+  if (namesAmong(path, table, names).length !== 2) throw refuse(path, table, "two features");
 }
 
 function checkDistribution(path, { distribution, bins = 32, quantiles = [0.5], band = "pointwise" }, numbers) {

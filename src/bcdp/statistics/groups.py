@@ -1,0 +1,203 @@
+"""Means by group, and the differences between groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, ValidationInfo, field_validator
+
+from bcdp.policy import Policy
+from bcdp.policy.checks import expected
+from bcdp.policy.names import AnyName, NumberNames
+from bcdp.statistics.cells import Interaction
+from bcdp.statistics.interval import Estimate
+from bcdp.statistics.protocol import Decoder, Goal, Means, Statistic, Weight
+from bcdp.statistics.ratios import difference_interval, ratio_interval, width
+from bcdp.statistics.rows import Row, Section
+from bcdp.statistics.table import cuts_of, spread_of, table_values
+from bcdp.statistics.target import Target
+
+Array = npt.NDArray[np.float64]
+Pair = tuple[str, str]  # the feature whose mean is told, and the one that makes the groups
+
+_FEWEST = 1e-9  # the share of a group below which its mean is not computed
+_MOST_DIFFERENCES = 45  # that are shown: between ten groups
+
+
+@dataclass(frozen=True)
+class GroupEstimate:
+    """The mean of each group, by its value, and the difference of every two, the first less the second."""
+
+    values: Mapping[Any, Estimate]
+    differences: Mapping[tuple[Any, Any], Estimate]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The groups in plain JSON."""
+        values = {str(group): mean.to_dict() for group, mean in self.values.items()}
+        differences = [{"of": list(pair), **found.to_dict()} for pair, found in self.differences.items()]
+        return {"values": values, "differences": differences}
+
+
+class GroupMeans(Statistic):
+    """The means of numeric and binary features in every group that the values of another feature make."""
+
+    kind: ClassVar[str] = "mean by group"
+    form: ClassVar[str] = "{mean: [names], by: name}"
+    key: ClassVar[str] = "groups"
+    features: NumberNames = Field(alias="mean")
+    by: AnyName
+    weight: Weight = 1.0
+
+    @field_validator("by")
+    @classmethod
+    def _another(cls, by: str, info: ValidationInfo) -> str:
+        if by in info.data.get("features", ()):
+            raise expected("another feature than those whose means are told")
+        return by
+
+    def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
+        # the mean over k groups of squared errors, groups equally large: that of E[x 1[g]] k times, of the mean of x
+        # once, and of the shares of groups as often as the square of a mean, taken as 1/3
+        for name in self.features:
+            target = _target(policy, (name, self.by))
+            size = len(table_values(policy.features[self.by]))
+            half = 0.5 if target.sizes(policy)[1] == 1 else 1.0
+            yield target, half * size
+            yield target.margins[0], 1.0
+            yield target.margins[1], half * size / 3
+
+    def estimate(self, decoder: Decoder, level: float) -> dict[Pair, GroupEstimate]:
+        return {(name, self.by): _groups(decoder, (name, self.by), level) for name in self.features}
+
+    @classmethod
+    def document(cls, estimates: Mapping[Pair, GroupEstimate]) -> dict[str, Any]:
+        return {cls.key: [{"mean": name, "by": by, **found.to_dict()} for (name, by), found in estimates.items()]}
+
+    @classmethod
+    def sections(cls, policy: Policy, estimates: Mapping[Pair, GroupEstimate]) -> Iterator[Section]:
+        for (name, by), found in estimates.items():
+            feature, group = policy.features[name], policy.features[by]
+            low, high = feature.span
+            rows = [
+                Row(str(value), f"{feature.share}, {group.label} = {value}", mean, (low, high), ((name, by), value))
+                for value, mean in found.values.items()
+            ]
+            shown = list(found.differences.items())[:_MOST_DIFFERENCES]
+            rows += [
+                Row(f"{one} - {other}", f"{feature.share}, {group.label}: {one} less {other}", mean,
+                    (low - high, high - low), ((name, by), (one, other)))
+                for (one, other), mean in shown
+            ]  # fmt: skip
+            left = len(found.differences) - len(shown)
+            remarks = (f"{left} more differences are in the JSON",) if left else ()
+            absent = [str(value) for value, mean in found.values.items() if math.isnan(mean.value)]
+            told = (f"nobody was asked about: {', '.join(absent)}",) if absent else ()
+            subject, answers = f"{feature.share} by {group.label}", next(iter(found.values.values())).answers
+            title = f"{subject}, from {answers:,} answers"
+            yield Section(subject, ("group", "mean"), tuple(rows), "dots", title, remarks=(*remarks, *told))
+
+    def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
+        return [_goal(policy, (name, self.by), data) for name in self.features]
+
+
+def _target(policy: Policy, pair: Pair) -> Interaction:
+    return Interaction(pair, (None, cuts_of(policy, pair[1])))
+
+
+def _lines(policy: Policy, target: Interaction) -> tuple[Array, Array, Array]:
+    """`E[x 1[g]]` and `P(g)` of every group as straight lines in the values of both margins and the rest.
+
+    The constant, and the slopes of the former, then of the latter.
+    """
+    spread = spread_of(target.sizes(policy)[1])
+    groups, size = spread.shape
+    middle = 1 / groups if size > 1 else 0.0
+    both = np.hstack([np.full((groups, 1), 1 / groups), np.zeros((groups, size)), spread])
+    shares = np.hstack([np.zeros((groups, 1)), spread, np.zeros((groups, size))])
+    return 1 / groups - spread.sum(axis=1) * middle, both, shares
+
+
+def _groups(decoder: Decoder, pair: Pair, level: float) -> GroupEstimate:
+    policy = decoder.policy
+    target, feature, group = _target(policy, pair), policy.features[pair[0]], policy.features[pair[1]]
+    found = decoder.together([*target.margins, target])
+    constant, both, shares = _lines(policy, target)
+    low, high = feature.span
+    rule = "; ".join(f"{name}: {rule}" for name in pair if (rule := policy.features[name].rule)) or None
+    names, z = table_values(group), width(level)
+    if found is None or not np.isfinite(found.value).all():
+        nothing = Estimate(math.nan, math.inf, low, high, 0 if found is None else found.answers[-1], math.nan, rule)
+        apart = Estimate(math.nan, math.inf, low - high, high - low, nothing.answers, math.nan, rule)
+        return GroupEstimate(dict.fromkeys(names, nothing), dict.fromkeys(combinations(names, 2), apart))
+    answers, scale = found.answers[-1], (high - low) / 2
+    tops, bottoms = both @ found.value, constant + shares @ found.value
+    means, slopes, ends = [], [], []
+    for top, bottom, up, down in zip(tops, bottoms, both, shares, strict=True):
+        pairwise = np.array([up, down])
+        start, end = ratio_interval(float(top), float(bottom), pairwise @ found.covariance @ pairwise.T, z)
+        raw = float(top / bottom) if bottom > _FEWEST else math.nan
+        inside = min(max(raw, -1.0), 1.0) if math.isfinite(raw) else math.nan
+        centre = 0.0 if math.isnan(inside) else inside
+        ends.append((inside, min(max(start, -1.0), centre), max(min(end, 1.0), centre)))
+        slopes.append((up - centre * down) / max(float(bottom), _FEWEST))
+        means.append(raw)
+    spread = np.array(slopes) @ found.covariance @ np.array(slopes).T
+    errors = np.sqrt(np.maximum(np.diag(spread), 0.0)).tolist()
+
+    def own(x: float) -> float:
+        return min(max(low + (x + 1) * scale, low), high)
+
+    values = {
+        name: Estimate(own(inside) if math.isfinite(inside) else math.nan, error * scale, own(start), own(end),
+                       answers, low + (raw + 1) * scale, rule)
+        for name, (inside, start, end), error, raw in zip(names, ends, errors, means, strict=True)
+    }  # fmt: skip
+    differences = {}
+    for a, b in combinations(range(len(names)), 2):
+        correlation = spread[a, b] / max(errors[a] * errors[b], 1e-300)
+        start, end = difference_interval(ends[a], ends[b], float(np.clip(correlation, -1, 1)))
+        middle = ends[a][0] - ends[b][0]
+        variance = float(spread[a, a] + spread[b, b] - 2 * spread[a, b])
+        known = math.isfinite(middle)
+        differences[names[a], names[b]] = Estimate(
+            middle * scale if known else math.nan,
+            math.sqrt(max(variance, 0.0)) * scale if known else math.inf,
+            max(start, -2.0) * scale if known else -2 * scale,
+            min(end, 2.0) * scale if known else 2 * scale,
+            answers,
+            (means[a] - means[b]) * scale,
+            rule,
+        )
+    return GroupEstimate(values, differences)
+
+
+def _goal(policy: Policy, pair: Pair, data: Means) -> Goal:
+    target, (low, high) = _target(policy, pair), policy.features[pair[0]].span
+    constant, both, shares = _lines(policy, target)
+
+    def solved(means: Means) -> Array:
+        if not all(wanted in means for wanted in (*target.margins, target)):
+            return np.full(len(constant), np.nan)
+        value = np.concatenate([means[wanted] for wanted in (*target.margins, target)])
+        tops, bottoms = both @ value, constant + shares @ value
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(bottoms > _FEWEST, tops / bottoms, np.nan)
+        return low + (np.clip(ratio, -1, 1) + 1) * (high - low) / 2
+
+    truth = solved(data)
+    real = np.isfinite(truth)
+    size = len(truth)
+    return Goal(
+        f"mean of {pair[0]} by {pair[1]}",
+        lambda estimates: np.where(real, [mean.value for mean in estimates[pair].values.values()], 0.0),
+        lambda means: np.where(real, solved(means), 0.0),
+        np.where(real, truth, 0.0),
+        np.diag(real / max(int(real.sum()), 1)),
+        np.full(size, (low + high) / 2),
+    )

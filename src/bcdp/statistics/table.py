@@ -1,0 +1,209 @@
+"""Two-way tables: how often each pair of values occurs, how strongly two features go together, and whether at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import AfterValidator, Field
+
+from bcdp.policy import Feature, Policy
+from bcdp.policy.checks import expected
+from bcdp.policy.names import AnyNames
+from bcdp.statistics.association import Association, Independence, associations, independence
+from bcdp.statistics.cells import Interaction
+from bcdp.statistics.interval import Estimate, on_simplex
+from bcdp.statistics.protocol import Decoder, Goal, Means, Statistic, Weight
+from bcdp.statistics.ratios import width
+from bcdp.statistics.rows import Row, Section
+from bcdp.statistics.target import Target
+
+Array = npt.NDArray[np.float64]
+Pair = tuple[str, str]
+
+MOST_CELLS = 1024
+_PROJECTIONS = 2000
+
+
+def _two(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(names) != 2:
+        raise expected("two different features")
+    return names
+
+
+@dataclass(frozen=True)
+class TableEstimate:
+    """The share of every pair of values, row by row, with what is made of them."""
+
+    values: tuple[tuple[Any, ...], tuple[Any, ...]]
+    cells: tuple[tuple[Estimate, ...], ...]
+    association: Mapping[str, Association]
+    independence: Independence
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table in plain JSON."""
+        cells = [
+            {"values": [row, column], **cell.to_dict()}
+            for row, found in zip(self.values[0], self.cells, strict=True)
+            for column, cell in zip(self.values[1], found, strict=True)
+        ]
+        association = {name: found.to_dict() for name, found in self.association.items()}
+        return {"cells": cells, "association": association, "independence": self.independence.to_dict()}
+
+
+class Table(Statistic):
+    """How often each pair of values of two features occurs; numbers by their ranges."""
+
+    kind: ClassVar[str] = "table"
+    form: ClassVar[str] = "{table: [name, name]}"
+    key: ClassVar[str] = "tables"
+    features: Annotated[AnyNames, AfterValidator(_two)] = Field(alias="table")
+    weight: Weight = 1.0
+
+    @property
+    def pair(self) -> Pair:
+        """The two features: rows, then columns."""
+        return self.features[0], self.features[1]
+
+    def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
+        # the squared errors of all cells together: those of the margins, spread over the other feature, and the rest
+        target = interaction_of(policy, self.pair)
+        one, two = (cell_count(policy, name) for name in self.features)
+        signs = [0.5 if size == 1 else 1.0 for size in target.sizes(policy)]
+        yield target.margins[0], signs[0] / two
+        yield target.margins[1], signs[1] / one
+        yield target, signs[0] * signs[1]
+
+    def estimate(self, decoder: Decoder, level: float) -> dict[Pair, TableEstimate]:
+        return {self.pair: _table(decoder, self.pair, level)}
+
+    @classmethod
+    def document(cls, estimates: Mapping[Pair, TableEstimate]) -> dict[str, Any]:
+        return {cls.key: [{"features": list(pair), **table.to_dict()} for pair, table in estimates.items()]}
+
+    @classmethod
+    def sections(cls, policy: Policy, estimates: Mapping[Pair, TableEstimate]) -> Iterator[Section]:
+        for pair, table in estimates.items():
+            one, two = (policy.features[name].label for name in pair)
+            rows = tuple(
+                Row(f"{a}, {b}", f"{one} = {a}, {two} = {b}", cell, (0.0, 1.0), (pair, (a, b)), raw=cell.raw)
+                for a, found in zip(table.values[0], table.cells, strict=True)
+                for b, cell in zip(table.values[1], found, strict=True)
+            )
+            heads = ("values", "share")
+            title = f"{one} x {two}, from {table.cells[0][0].answers:,} answers"
+            told = (*(found.sentence for found in table.association.values()), table.independence.sentence)
+            yield Section(f"{one} x {two}", heads, rows, "grid", title, remarks=told, grid=table.values)
+
+    def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
+        return [_goal(policy, self.pair, data)]
+
+
+def cuts_of(policy: Policy, name: str) -> tuple[float, ...] | None:
+    """Where the ranges of a number begin, by which it enters a table; None for what has values."""
+    return policy.features[name].cuts or None
+
+
+def interaction_of(policy: Policy, pair: Pair) -> Interaction:
+    """What a table has beyond its margins."""
+    return Interaction(pair, (cuts_of(policy, pair[0]), cuts_of(policy, pair[1])))
+
+
+def table_values(feature: Feature) -> tuple[Any, ...]:
+    """The values of a feature as a table has them: its ranges, in words, for a number."""
+    return feature.range_words or feature.categories
+
+
+def cell_count(policy: Policy, name: str) -> int:
+    """How many rows or columns a feature makes."""
+    return len(table_values(policy.features[name]))
+
+
+def spread_of(size: int) -> Array:
+    """What is left of a margin without its average, from the numbers that stand for it: a sign is two shares."""
+    return np.array([[-0.5], [0.5]]) if size == 1 else np.eye(size)
+
+
+def cells_of(policy: Policy, target: Interaction) -> tuple[Array, Array]:
+    """All cells as a straight line in the values of both margins and the rest: its constant and its slopes."""
+    one, two = (spread_of(size) for size in target.sizes(policy))
+    ones = [np.ones((len(spread), 1)) / len(spread) for spread in (one, two)]
+    slopes = np.hstack([np.kron(one, ones[1]), np.kron(ones[0], two), np.kron(one, two)])
+    middle = np.concatenate([np.full(s.shape[1], 1 / len(s) if s.shape[1] > 1 else 0.0) for s in (one, two)])
+    constant = 1 / (len(one) * len(two)) - slopes[:, : len(middle)] @ middle
+    return constant, slopes
+
+
+def _table(decoder: Decoder, pair: Pair, level: float) -> TableEstimate:
+    policy = decoder.policy
+    target = interaction_of(policy, pair)
+    found = decoder.together([*target.margins, target])
+    constant, slopes = cells_of(policy, target)
+    shape = tuple(cell_count(policy, name) for name in pair)
+    raw, covariance = np.full(len(constant), math.nan), np.full((len(constant), len(constant)), math.nan)
+    if found is not None:
+        raw, covariance = constant + slopes @ found.value, slopes @ found.covariance @ slopes.T
+    values = (table_values(policy.features[pair[0]]), table_values(policy.features[pair[1]]))
+    rule = "; ".join(f"{name}: {rule}" for name in pair if (rule := policy.features[name].rule)) or None
+    known = bool(np.isfinite(raw).all())
+    inside, errors = raw, np.full(len(raw), math.inf)
+    low, high = np.zeros(len(raw)), np.ones(len(raw))
+    if known:
+        inside = nearest_table(raw.reshape(shape)).ravel()
+        errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        reach = width(level) * errors
+        low, high = np.clip(raw - reach, 0.0, inside), np.clip(raw + reach, inside, 1.0)
+    answers = 0 if found is None else found.answers[-1]
+    numbers = np.column_stack([inside, errors, low, high, raw]).tolist()
+    cells = [Estimate(value, se, start, end, answers, exact, rule) for value, se, start, end, exact in numbers]
+    rows = tuple(tuple(cells[start : start + shape[1]]) for start in range(0, len(cells), shape[1]))
+    told = associations(raw.reshape(shape), covariance, level) if known else {}
+    return TableEstimate(values, rows, told, independence(raw.reshape(shape), covariance))
+
+
+def nearest_table(raw: Array) -> Array:
+    """The nearest table of shares that are at least 0, whose margins are the nearest possible to those of `raw`.
+
+    Alternating projections (Dykstra) on the margins and on what is at least 0; the last step is on the latter, and the
+    margins are met to about 1e-9. Margins agree with the frequencies that are told of each feature.
+
+    >>> nearest_table(np.array([[0.5, -0.1], [0.2, 0.4]])).round(3).tolist()
+    [[0.4, 0.0], [0.3, 0.3]]
+    """
+    rows, columns = on_simplex(raw.sum(axis=1)), on_simplex(raw.sum(axis=0))
+    size, table, held = raw.shape, raw, np.zeros_like(raw)
+    for _ in range(_PROJECTIONS):
+        beside = rows[:, None] - table.sum(axis=1, keepdims=True), columns[None] - table.sum(axis=0, keepdims=True)
+        excess = float(beside[0].sum()) / table.size
+        fitted = table + beside[0] / size[1] + beside[1] / size[0] - excess
+        if float(fitted.min()) >= -1e-12:
+            return np.asarray(np.maximum(fitted, 0.0))
+        table = np.maximum(fitted + held, 0.0)
+        held = fitted + held - table
+    return table
+
+
+def _goal(policy: Policy, pair: Pair, data: Means) -> Goal:
+    target = interaction_of(policy, pair)
+    constant, slopes = cells_of(policy, target)
+    size = len(constant)
+    shape = tuple(cell_count(policy, name) for name in pair)
+
+    def solved(means: Means) -> Array:
+        if not all(wanted in means for wanted in (*target.margins, target)):
+            return np.full(size, np.nan)
+        cells = constant + slopes @ np.concatenate([means[wanted] for wanted in (*target.margins, target)])
+        return nearest_table(cells.reshape(shape)).ravel() if np.isfinite(cells).all() else cells
+
+    return Goal(
+        f"table of {pair[0]} and {pair[1]}",
+        lambda estimates: np.array([cell.value for row in estimates[pair].cells for cell in row]),
+        solved,
+        solved(data),
+        np.eye(size) / size,
+        np.full(size, 1 / size),
+    )
