@@ -100,23 +100,37 @@ MECHANISMS = {"survey", "cascade"}
 TALLIES = {"SurveyTally", "CascadeTally"}
 
 
-def switches(words: set[str], classes: set[str]) -> list[str]:
-    """Where code asks what something is; the second certifier, which shares nothing on purpose, is left out."""
-    own = [path for path in files() if "verify" not in path.parts and room(path) != "policy"]
+def asks_whether(node: ast.AST, parts: set[str]) -> bool:
+    """Whether a choice depends on a document having one of these parts."""
+    if isinstance(node, ast.If | ast.IfExp | ast.While | ast.comprehension):
+        asked = node.ifs if isinstance(node, ast.comprehension) else [node.test]
+    else:
+        asked = node.values if isinstance(node, ast.BoolOp) else []
+    plain = [part.operand if isinstance(part, ast.UnaryOp) else part for part in asked]
+    return any(isinstance(part, ast.Attribute) and part.attr in parts for part in plain)
+
+
+def switches(words: set[str], classes: set[str], parts: set[str], own: str) -> list[str]:
+    """Where code outside its own room asks what something is.
+
+    The second certifier, which shares nothing on purpose, is left out.
+    """
     return [
         f"{path.relative_to(SOURCE)}:{getattr(node, 'lineno', 0)}"
-        for path in own
+        for path in files()
+        if "verify" not in path.parts and room(path) != own
         for node in ast.walk(tree(path))
-        if compares(node, words) or asks_for(node, classes)
+        if compares(node, words) or asks_for(node, classes) or asks_whether(node, parts)
     ]
 
 
 def test_a_feature_says_itself_what_it_is() -> None:
-    assert len(switches(TYPES, FEATURES)) <= 15
+    assert len(switches(TYPES, FEATURES, set(), own="policy")) <= 15
 
 
 def test_a_mechanism_is_asked_for_in_one_place() -> None:
-    assert len(switches(MECHANISMS, TALLIES)) <= 4
+    """A plan has menus or channels by its mechanism, so whoever asks for those asks for it."""
+    assert len(found := switches(MECHANISMS, TALLIES, {"menus", "channels"}, own="mechanisms")) <= 4, found
 
 
 def test_switches_are_counted() -> None:
@@ -124,6 +138,9 @@ def test_switches_are_counted() -> None:
     for line in ('feature.type == "numeric"', 'kind in ("binary", "categorical")'):
         assert compares(ast.parse(line, mode="eval").body, TYPES)
     assert asks_for(ast.parse("isinstance(feature, NumericFeature | None)", mode="eval").body, FEATURES)
+    for line in ("1 if not plan.menus else 2", "plan.menus or [plan]", "small and not plan.channels"):
+        assert asks_whether(ast.parse(line, mode="eval").body, {"menus", "channels"}), line
+    assert not asks_whether(ast.parse("len(plan.menus)", mode="eval").body, {"menus"})
 
 
 def test_the_house_has_few_rooms_and_no_large_files() -> None:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -228,15 +229,45 @@ def test_a_reader_that_leaves_is_no_trouble():
 
 
 def test_ctrl_c_ends_it_quietly_with_130(tmp_path):
-    """The interrupt goes to the whole group of processes, as from a terminal, while they would work for hours."""
+    """The interrupt goes to the whole group of processes, as from a terminal, while they would work for hours.
+
+    A script's jobs in the background start with the interrupt ignored, and so do these tests among them.
+    """
     running = subprocess.Popen(
         [*PROGRAM, "experiment", "mean", "-o", str(tmp_path / "new"), "--trials", "1000000"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     while not (tmp_path / "new").exists() and running.poll() is None:
         time.sleep(0.01)
     os.killpg(running.pid, signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert (running.returncode, out, err) == (130, b"", b"")
+
+
+MISTAKEN = """
+import signal, sys
+import numpy as np
+import numpy._core._internal
+import bcdp.cli.app
+
+def compare(*arguments, **options):
+    pairs = np.zeros(2, dtype=[("a", "i8"), ("b", "i8")])
+    return pairs[1:] != pairs[:1]
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+numpy._core._internal._promote_fields = lambda *types: signal.raise_signal(signal.SIGINT)
+try:
+    compare()
+except TypeError:
+    bcdp.cli.app.app = compare
+    sys.exit(bcdp.cli.app.main(["plan"]))
+"""
+
+
+def test_an_interrupt_that_a_library_mistakes_for_an_error_is_an_interrupt():
+    """numpy runs Python from C to compare structured arrays, and raises a TypeError whatever was raised in it."""
+    ended = subprocess.run([sys.executable, "-c", MISTAKEN], capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bcdp.cli import main
 from bcdp.errors import InputError
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.planning import make_plan
-from bcdp.plan import Plan
+from bcdp.plan import Plan, certify
 from bcdp.policy import Policy
 from bcdp.tables import binary, hadamard, joint
 from helpers import brute_ratios, log, random_dense, survey
@@ -284,3 +285,33 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     for path in (tmp_path / "missing", tmp_path, tmp_path / "latin"):
         with pytest.raises(InputError, match="cannot be read"):
             Plan.load(path)
+
+
+def test_the_command_reads_the_policy_once_and_certifies_each_plan_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three plans: the one that is written and the two uniform ones beside it. Each reads its own document once more.
+
+    Whoever shows or executes the plan computes its levels again.
+    """
+    made, read, certified = Policy.__init__, [], []
+
+    def init(self: Policy, /, **document: Any) -> None:
+        read.append(document["epsilon"])
+        made(self, **document)
+
+    def count(plan: Plan, *correlation: Any) -> Any:
+        certified.append(plan.policy.epsilon)
+        return certify(plan, *correlation)
+
+    monkeypatch.setattr(Policy, "__init__", init)
+    for place in ("bcdp.plan.document.certify", "bcdp.present.promise.certify"):
+        monkeypatch.setattr(place, count)
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("{epsilon: 2, correlation: 0.1, features: {a: {type: binary, delta: 0.5}, b: {type: binary}}}")
+    assert main(["plan", str(policy), "-o", str(tmp_path / "plan.json")]) == 0
+    assert (read, certified) == ([2, 2, 0.5, 0.5], [2, 0.5, 0.5])
+    plan = Plan.load(tmp_path / "plan.json")
+    assert certified[3:] == [2]
+    plan.verify()
+    assert certified[3:] == [2]

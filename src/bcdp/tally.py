@@ -36,6 +36,7 @@ class Tally:
 
     plan: Plan
     people: int
+    groups: tuple[str, ...] = ()  # columns whose equal rows may be counted before they are added, as one with `count`
 
     def __new__(cls, plan: Plan) -> Tally:
         expect("plan", plan, Plan, A_PLAN)

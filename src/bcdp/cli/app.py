@@ -11,8 +11,12 @@ import importlib.metadata
 import inspect
 import os
 import re
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import current_thread, main_thread
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -112,26 +116,55 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Each mistake in the input is told in one line `bcdp: ...` on stderr, with exit code 2; any other error is a bug.
     """
+    with _interrupts() as interrupts:
+        try:
+            code = app(arguments, prog_name="bcdp", standalone_mode=False)
+            sys.stdout.flush()
+        except (KeyboardInterrupt, typer.Abort):
+            return INTERRUPTED
+        except Exception as error:
+            return INTERRUPTED if interrupts else _failed(error)
+    return code if isinstance(code, int) else 0
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Each Ctrl-C while the block runs.
+
+    It is raised wherever the program happens to be. Libraries that run Python from C, as numpy does to compare
+    structured arrays, then raise an error of their own in its place, which is no error.
+    """
+    heard = list[int]()
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler or current_thread() is not main_thread():
+        yield heard  # somebody else's to hear, or nobody's: a job in the background of a script
+        return
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        heard.append(number)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, hear)
     try:
-        code = app(arguments, prog_name="bcdp", standalone_mode=False)
-        sys.stdout.flush()
-    except BrokenPipeError:
+        yield heard
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _failed(error: Exception) -> int:
+    """The exit code after an error, which a person is told; a bug is raised again."""
+    if isinstance(error, BrokenPipeError):
         # The reader left, as `head` does; the last flush of the interpreter must not complain about it either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NO_READER
-    except (KeyboardInterrupt, typer.Abort):
-        return INTERRUPTED
-    except InputError as error:
-        return _fail(str(error))
-    except typer.TyperException as error:
-        return _fail(_sentence(error))
-    except ModuleNotFoundError as error:
-        if (extra := _EXTRAS.get(str(error.name).partition(".")[0])) is None:
-            raise
-        return _fail(f"this needs the package {error.name}; accepted: pip install 'bcdp[{extra}]'")
-    except OSError as error:
-        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    return code if isinstance(code, int) else 0
+    if isinstance(error, InputError):
+        return _refused(str(error))
+    if isinstance(error, typer.TyperException):
+        return _refused(_sentence(error))
+    if isinstance(error, ModuleNotFoundError) and (extra := _EXTRAS.get(str(error.name).partition(".")[0])):
+        return _refused(f"this needs the package {error.name}; accepted: pip install 'bcdp[{extra}]'")
+    if isinstance(error, OSError):
+        return _refused(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    raise error
 
 
 def _sentence(error: typer.TyperException) -> str:
@@ -146,7 +179,7 @@ def _sentence(error: typer.TyperException) -> str:
     return f"{message} bcdp alone shows all commands." if message.startswith("No such command") else message
 
 
-def _fail(message: str) -> int:
+def _refused(message: str) -> int:
     for mistake in message.splitlines():  # a document may hold several, each told in a line of its own
         print("bcdp:", " ".join(mistake.split()), file=sys.stderr)
     return BAD_INPUT

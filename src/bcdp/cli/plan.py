@@ -111,13 +111,14 @@ def plan(
         compared = compare(made, correlation)
         errors = {name: compared[name] for name in stated.features}  # in the order of the policy
         promised = promises(made)
-        limit = _limit(made, correlation) if proved is None else None
-        finer = _finer(made, stated)
+        survey = made if made.menus else None
+        limit = _limit(survey, correlation) if survey and proved is None else None
+        finer = _finer(survey, stated) if survey else {}
     if output is not None:
         with written_whole(output) as draft:
             made.save(draft)
     document = _document(made, errors, promised, users) | {"proved_limit": proved, "numerical_limit": limit}
-    for name, limited in _bindings(made, correlation).items():
+    for name, limited in _bindings(survey, correlation).items() if survey else ():
         document["features"][name] |= limited
     for name, cuts in made.correlation_model.ranges.items():
         document["features"][name] |= {"ranges": cuts, "finer": finer.get(name)}
@@ -133,7 +134,7 @@ def _finer(made: Plan, stated: Policy) -> Finer:
     from bcdp.correlation import read_pilot
     from bcdp.policy import Pilot
 
-    if not isinstance(stated.correlation, Pilot) or not made.menus or not made.correlation_model.ranges:
+    if not isinstance(stated.correlation, Pilot) or not made.correlation_model.ranges:
         return {}
     sample = read_pilot(stated.correlation.pilot, stated)
     products = 2 * len(made.correlation_model.ranges) * sum(math.prod(symbols) for symbols in made.symbols)
@@ -155,8 +156,6 @@ def _bindings(made: Plan, correlation: Correlation) -> dict[str, dict[str, Any]]
     """For each feature of a survey, how much could be asked of it alone, and whose demand forbids more."""
     from bcdp.mechanisms.survey.planner import binding
 
-    if not made.menus:
-        return {}
     found = {name: binding(made.policy, correlation, name) for name in made.policy.features}
     return {name: {"budget_alone": b.budget, "limited_by": b.by or "epsilon"} for name, b in found.items()}
 
@@ -178,7 +177,7 @@ def _limit(made: Plan, correlation: Correlation) -> float | None:
     binary = all(feature.type == "binary" for feature in made.policy.features.values())
     regression = any(task.kind == "regression" for task in made.policy.tasks)
     known = "laws" in made.correlation  # the bound is over all priors within q, and a known one may allow more
-    if not made.menus or not binary or regression or known:
+    if not binary or regression or known:
         return None
     return lower_bound(made.policy, correlation, made).numerical
 

@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from bcdp.correlation import Correlation, PerFeature, unrounded_q
 from bcdp.mechanisms.cascade import budgets
-from bcdp.mechanisms.cascade.mechanism import least_variances, open_channels
+from bcdp.mechanisms.cascade.decoding import channel_errors
+from bcdp.mechanisms.cascade.mechanism import open_channels
 from bcdp.mechanisms.cascade.plans import coordinates
-from bcdp.mechanisms.survey.decoding import largest_errors
 from bcdp.mechanisms.survey.planner import plan_evenly, plan_survey
 from bcdp.mechanisms.survey.profiles import NEGLIGIBLE
-from bcdp.plan import Plan
-from bcdp.policy import Feature, Policy
+from bcdp.plan import Plan, mechanism_of
+from bcdp.policy import Policy
 from bcdp.statistics import Single
 
 Array = npt.NDArray[np.float64]
@@ -43,9 +43,9 @@ class Errors:
 def compare(plan: Plan, correlation: Correlation) -> dict[str, Errors]:
     """The errors of each feature; infinite where it is not asked."""
     policy = plan.policy
-    paper = _cascade(policy, paper_budgets(policy, correlation))
-    ours = _survey(plan) if plan.menus else paper
-    surveys = [_survey(uniform) for uniform in uniform_plans(policy)]
+    paper = channel_errors(policy, open_channels(paper_budgets(policy, correlation)))
+    ours = _errors(plan)
+    surveys = [_errors(uniform) for uniform in uniform_plans(policy)]
     alike = {name: min((errors[name] for errors in surveys), default=math.inf) for name in policy.features}
     means = all(task.kind != "regression" for task in policy.tasks)
     return {name: Errors(ours[name], paper[name] if means else math.nan, alike[name]) for name in policy.features}
@@ -72,24 +72,9 @@ def paper_budgets(policy: Policy, correlation: Correlation) -> Array:
     return budgets(demands, policy.epsilon, q).c
 
 
-def _survey(plan: Plan) -> dict[str, float]:
-    errors = largest_errors(plan)
+def _errors(plan: Plan) -> dict[str, float]:
+    errors = mechanism_of(plan).largest_errors(plan)
     return {name: errors[Single(name)] for name in plan.policy.features}
-
-
-def _cascade(policy: Policy, c: Array) -> dict[str, float]:
-    """What the channels add to what chance leaves when everybody is asked openly: the two are independent."""
-    noise = np.nan_to_num(least_variances(open_channels(c), len(c)), nan=math.inf)
-    errors = {name: error_without_privacy(feature) for name, feature in policy.features.items()}
-    for name, error in zip(coordinates(policy), noise, strict=True):
-        scale = 0.25 if policy.features[name].counts_values else 1.0  # indicators count on the [0, 1] scale
-        errors[name] += float(error) * scale
-    return errors
-
-
-def error_without_privacy(feature: Feature) -> float:
-    """n times the largest squared error without any protection, as `Errors` counts it."""
-    return 1 - 1 / len(feature.categories) if feature.counts_values else 1.0
 
 
 def standard_error(policy: Policy, name: str, error: float, people: int) -> float:

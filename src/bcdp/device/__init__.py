@@ -1,4 +1,8 @@
-"""A record becomes a report, on the device: answered with integer tables, remembered, sent once."""
+"""A record becomes a report, on the device: answered with integer tables, remembered, sent once.
+
+Sending the same report again costs nothing (docs/theory.md, Proposition 4); a new answer is a second release, whose
+levels add up (section 4.6).
+"""
 
 from bcdp.device.answering import privatize
 from bcdp.device.memory import Device

@@ -12,7 +12,7 @@ from bcdp.errors import InputError, expect, refuse
 from bcdp.exact import TOTAL
 from bcdp.files import locked, written_whole
 from bcdp.mechanisms.survey.answering import answers
-from bcdp.plan import A_PLAN, Plan
+from bcdp.plan import A_PLAN, Plan, check_menus
 from bcdp.plan.ledger import Ledger, release_of
 from bcdp.policy.encoding import as_arrow, encode
 from bcdp.randomness import RecordWords
@@ -53,8 +53,7 @@ class Device:
         """The report `{"menu": .., "answer": ..}` for a record: the first one again, if there was one."""
         expect("plan", plan, Plan, A_PLAN)
         expect("record", record, Mapping, "a mapping of features to values")
-        if not plan.menus:
-            raise refuse("plan.mechanism", plan.mechanism, "survey; a cascade report is made by privatize()")
+        check_menus(plan, "; a cascade report is made by privatize()")
         plan.verify()
         if plan.certificate.epsilon > self._max_epsilon:
             limit = f"at most {self._max_epsilon:g}, this device's limit; Device(.., max_epsilon=..) sets another"

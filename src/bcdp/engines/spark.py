@@ -128,14 +128,12 @@ def tally(plan: Plan, reports: DataFrame) -> Tally:
         stated = str(field.metadata.get(PLAN_KEY.decode(), plan.id))
         if stated != plan.id:
             raise refuse("reports", f"plan {stated[:12]}..", f"reports of plan {plan.id[:12]}..")
-    if plan.menus:
-        if missing := {"menu", "answer"} - set(reports.columns):
-            raise refuse("reports", f"no column {', '.join(sorted(missing))}", "columns menu and answer")
-        return Tally(plan).add(reports.groupBy("menu", "answer").count().toArrow())
-    if "estimate" not in reports.columns:
-        raise refuse("reports", f"columns {', '.join(reports.columns)}", "a column estimate")
-    parts = reports.select("estimate").mapInArrow(partial(_moments, plan.text), "tally string").toArrow()
-    total = Tally(plan)
+    columns, total = mechanism_of(plan).report_schema(plan).names, Tally(plan)
+    if missing := set(columns) - set(reports.columns):  # names of people's columns are not told
+        raise refuse("reports", f"no column {', '.join(sorted(missing))}", f"with {' and '.join(columns)}")
+    if total.groups:
+        return total.add(reports.groupBy(*total.groups).count().toArrow())
+    parts = reports.select(*columns).mapInArrow(partial(_moments, plan.text), "tally string").toArrow()
     for text in sorted(parts.column("tally").to_pylist()):  # sums of floats in one order, whatever the tasks' order
         total = total + Tally.from_dict(json.loads(text), plan)
     return total

@@ -1,4 +1,8 @@
-"""The four notions of privacy, exactly: LDP, BDP, CDP and BCDP, how they relate, and what they mean for a test."""
+"""The four notions of privacy, exactly: LDP, BDP, CDP and BCDP, how they relate, and what they mean for a test.
+
+Each level is reached at single outputs and single values (docs/theory.md, Proposition 1), so finite mechanisms are
+enumerated. What eps and c promise under q is Theorem 1, under odds Theorem 8, for a test Proposition 3.
+"""
 
 from bcdp.notions.levels import Levels, conditional_kernel, dobrushin, largest_ratio, levels, odds, total_variation
 from bcdp.notions.relations import (

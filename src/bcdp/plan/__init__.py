@@ -1,4 +1,8 @@
-"""The plan: a public document that any device can execute and check."""
+"""The plan: a public document that any device can execute and check.
+
+Its levels are the largest over the menus (docs/theory.md, Theorem 2), each the exact worst case over all priors within
+the stated bounds (Theorems 3, 4, 6, 8 and 9). Over several plans eps and c add up and delta does not (section 2).
+"""
 
 from bcdp.plan.certificate import (
     Certified,

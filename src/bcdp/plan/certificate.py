@@ -1,8 +1,9 @@
 """What a plan's integer tables protect: `epsilon`, `c` and `delta`, recomputed from nothing but the plan.
 
-The draw of the menu does not depend on the record, so every level is the largest over the menus; given the menu it is
-the exact worst case over all priors within q and odds (docs/theory.md, section 4, the exact certificate). Levels are
-logarithms of exact rationals, rounded up.
+What a device draws does not depend on the record, so every level is the largest over what it may draw (docs/theory.md,
+Theorem 2). Given the menu, the level of a feature is the exact worst case over all priors within q (Theorems 3 and 4),
+between ranges of a number (Theorem 6), and within odds (Theorems 8 and 9). Levels are logarithms of exact rationals,
+rounded up.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import numpy as np
 
 from bcdp.correlation import Correlation, product_q, unrounded_odds, unrounded_q
 from bcdp.errors import refuse
-from bcdp.exact import MOST_CELLS, TOTAL, Integers, log_up
+from bcdp.exact import MOST_CELLS, Integers, log_up
+from bcdp.plan.mechanism import mechanism_of
 from bcdp.plan.worst import Ratio, Within, independent_ratio, joint_ratio
 from bcdp.policy import Feature, NumericFeature
 from bcdp.policy.encoding import coded_numbers
@@ -53,15 +55,11 @@ def certify(plan: Plan, correlation: Correlation | None = None) -> Certified:
     True
     """
     model = plan.correlation_model if correlation is None else correlation
-    return _certify_cascade(plan, model) if plan.channels else _certify_survey(plan, model)
-
-
-def _certify_survey(plan: Plan, correlation: Correlation) -> Certified:
-    menus = [certify_menu(plan, menu, correlation) for menu in plan.menus]
+    drawn = mechanism_of(plan).levels(plan, model)
     return Certified(
-        max(found.epsilon for found in menus),
-        {name: max(found.c[name] for found in menus) for name in plan.policy.features},
-        {name: max(found.delta[name] for found in menus) for name in plan.policy.features},
+        max(levels.epsilon for levels in drawn),
+        {name: max(levels.c[name] for levels in drawn) for name in plan.policy.features},
+        {name: max(levels.delta[name] for levels in drawn) for name in plan.policy.features},
     )
 
 
@@ -80,7 +78,7 @@ def certify_menu(plan: Plan, menu: Menu, correlation: Correlation) -> Certified:
         delta[name] = menu_delta(questions, tables, name, number, shared, stated[name], seen)
         if len(questions) == 1 and number is None:
             delta[name] = min(delta[name], _known_delta(plan, correlation, name, questions[0]))
-    return Certified(log_up(_product(tuple(table.ratio for table in tables))), c, delta)
+    return Certified(log_up(ratio_product(tuple(table.ratio for table in tables))), c, delta)
 
 
 def menu_bounds(plan: Plan, menu: Menu, correlation: Correlation) -> dict[str, Within]:
@@ -103,18 +101,13 @@ def menu_bounds(plan: Plan, menu: Menu, correlation: Correlation) -> dict[str, W
             return Within(correlation.q(name, others), odds)
         if fit and len(questions) == 1:
             return Within(product_q(correlation, name, others))
-        return _unrounded(correlation, name, others)
+        return unrounded(correlation, name, others)
 
     return {name: bounds(name, asked - {name}) for name in plan.policy.features}
 
 
-def cascade_bounds(plan: Plan, correlation: Correlation) -> dict[str, Within]:
-    """For each feature of a cascade, how far all the others may move with it: channels read numbers as they are."""
-    names = frozenset(plan.policy.features)
-    return {name: _unrounded(correlation, name, names - {name}) for name in plan.policy.features}
-
-
-def _unrounded(correlation: Correlation, name: str, others: frozenset[str]) -> Within:
+def unrounded(correlation: Correlation, name: str, others: frozenset[str]) -> Within:
+    """How far others may move with a feature where numbers are read as they are."""
     return Within(unrounded_q(correlation, name, others), unrounded_odds(correlation, name, others))
 
 
@@ -199,12 +192,12 @@ def menu_delta(
     `shared`: several values of the feature may be coded as one level (`shares_levels`). `parts`: the level is about
     guesses between these (`guessed_parts`), or the levels of each for a number that enters by steps.
     """
-    rest = _product(tuple(table.ratio for other, table in enumerate(tables) if other != number))
+    rest = ratio_product(tuple(table.ratio for other, table in enumerate(tables) if other != number))
     if number is None:
-        return _independent(Fraction(1), rest, within)
+        return independent_delta(Fraction(1), rest, within)
     question, table = questions[number], tables[number]
     if len(question.features) == 1 or question.kind == "product":  # whatever the others are, the answer tells no more
-        return _independent(table.ratio, rest, within)
+        return independent_delta(table.ratio, rest, within)
     position = question.features.index(name)
     stepped = question.cuts_of(name) is not None
     return joint_delta(table, question.levels, position, rest, within.q, shared, parts, within.odds, stepped)
@@ -222,12 +215,12 @@ def _known_delta(plan: Plan, correlation: Correlation, name: str, question: Ques
 
 
 @lru_cache(maxsize=65536)
-def _product(ratios: tuple[Ratio, ...]) -> Ratio:
+def ratio_product(ratios: tuple[Ratio, ...]) -> Ratio:
     return math.prod(ratios, start=Fraction(1)) if math.inf not in ratios else math.inf
 
 
 @lru_cache(maxsize=65536)
-def _independent(own: Ratio, rest: Ratio, within: Within) -> float:
+def independent_delta(own: Ratio, rest: Ratio, within: Within) -> float:
     return log_up(independent_ratio(own, rest, within))
 
 
@@ -282,16 +275,3 @@ def _between(f: Integers, place: int) -> Integers:
     below = min(place // _UNITS, len(f) - 2)
     share = place - below * _UNITS
     return np.asarray((_UNITS - share) * f[below] + share * f[below + 1])
-
-
-def _certify_cascade(plan: Plan, correlation: Correlation) -> Certified:
-    names = tuple(plan.policy.features)
-    ratios = [Fraction(channel.keep, TOTAL - channel.keep) for channel in plan.channels]
-    own = {
-        name: _product(tuple(r for r, channel in zip(ratios, plan.channels, strict=True) if name in channel.features))
-        for name in names
-    }
-    whole = _product(tuple(ratios))
-    stated = cascade_bounds(plan, correlation)
-    delta = {name: _independent(own[name], whole / own[name], stated[name]) for name in names}
-    return Certified(log_up(whole), {name: log_up(own[name]) for name in names}, delta)

@@ -17,7 +17,7 @@ from bcdp.correlation import Listed, PerFeature, correlation_from_dict
 from bcdp.errors import InputError, accepted, refuse
 from bcdp.exact import TOTAL
 from bcdp.files import read_text
-from bcdp.plan.certificate import certify
+from bcdp.plan.certificate import Certified, certify
 from bcdp.plan.form import check_form
 from bcdp.policy import Policy
 from bcdp.tables import Table, table_from_dict
@@ -26,6 +26,7 @@ FORMAT = 1  # the version of the plan's format: any other is refused
 PLAN_KEY = b"bcdp.plan"  # where reports name the plan that they answer
 A_PLAN = "a Plan, from make_plan(policy) or Plan.load(path)"  # what every function of a plan says it accepts
 _COLLECTION = {"epsilon", "features", "tasks", "order"}  # a plan states its correlation and mechanism itself
+_UNCLAIMED = {"policy", "correlation_model", "tables", "symbols"}  # what a plan is, whatever it claims
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Level = Annotated[Finite, Field(ge=0)]
@@ -238,7 +239,9 @@ class Plan(_Part):
         }
         certificate = {"epsilon": claims.epsilon, "features": features, "objective": objective, "optimality_gap": gap}
         plan = cls.build({**document, "certificate": certificate})
-        plan.verify()
+        vars(plan).update({part: known for part, known in vars(draft).items() if part in _UNCLAIMED})
+        check_form(plan)
+        plan._check_claims(claims)
         return plan
 
     def verify(self) -> None:
@@ -248,7 +251,11 @@ class Plan(_Part):
     @cached_property
     def _kept(self) -> bool:
         check_form(self)
-        true, claimed = certify(self), self.certificate
+        self._check_claims(certify(self))
+        return True
+
+    def _check_claims(self, true: Certified) -> None:
+        claimed = self.certificate
         _keep("epsilon", true.epsilon, claimed.epsilon, self.policy.epsilon)
         for name, feature in self.policy.features.items():
             stated = claimed.features[name]
@@ -256,7 +263,6 @@ class Plan(_Part):
                 raise refuse(f"certificate.features.{name}.asked", stated.asked, f"the policy's delta {feature.delta}")
             _keep(f"features.{name}.certified", true.delta[name], stated.certified, feature.delta)
             _keep(f"features.{name}.c", true.c[name], stated.c, math.inf)
-        return True
 
 
 def collection_of(policy: Policy) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bcdp.correlation import Listed
 from bcdp.errors import refuse
 from bcdp.exact import MOST_CELLS, TOTAL
+from bcdp.plan.mechanism import mechanism_of
 from bcdp.policy import Feature
 
 if TYPE_CHECKING:
@@ -35,11 +36,11 @@ def check_form(plan: Plan) -> None:
     _check_told_cuts(plan)
     if isinstance(plan.correlation_model, Listed):
         _check_laws(plan.correlation_model, features)
-    if plan.mechanism == "cascade":
-        _check_channels(plan)
-        return
-    if plan.channels or not plan.menus:
-        raise refuse("menus", len(plan.menus), "at least one menu and no channels in a survey plan")
+    mechanism_of(plan).check_form(plan)
+
+
+def check_questions(plan: Plan) -> None:
+    """Questions fit the features and tables that they name, menus the questions."""
     for number, question in enumerate(plan.questions):
         _check_question(plan, f"questions.{number}", question)
     _check_menus(plan)
@@ -73,20 +74,6 @@ def _check_laws(model: Listed, features: Mapping[str, Feature]) -> None:
             raise refuse(f"correlation.laws of {told}", f"{len(rows[0])} values", "one for each value, and no numbers")
 
 
-def _check_channels(plan: Plan) -> None:
-    if not plan.channels or plan.menus or plan.questions or plan.tables_:
-        raise refuse("channels", len(plan.channels), "at least one channel and no menus in a cascade plan")
-    covered = tuple(plan.policy.features)
-    for number, channel in enumerate(plan.channels):
-        _check_names(f"channels.{number}", channel.features, plan.policy.features)
-        if channel.keep == TOTAL // 2:  # its output would be divided by 0 (docs/theory.md, section 3, erratum 3)
-            raise refuse(f"channels.{number}.keep", channel.keep, f"a weight above 2^31 = {TOTAL // 2}, a fair coin's")
-        if not set(channel.features) <= set(covered):
-            nested = f"nested channels: some of {', '.join(covered)}, which channel {number - 1} covers"
-            raise refuse(f"channels.{number}.features", channel.features, nested)
-        covered = channel.features
-
-
 def _check_menus(plan: Plan) -> None:
     total = sum(menu.weight for menu in plan.menus)
     if total != TOTAL:
@@ -104,7 +91,7 @@ def _check_menus(plan: Plan) -> None:
 
 def _check_question(plan: Plan, path: str, question: Question) -> None:
     features = plan.policy.features
-    _check_names(path, question.features, features)
+    check_names(path, question.features, features)
     if question.kind == "product":
         _check_product(path, question, features)
     else:
@@ -157,6 +144,7 @@ def _check_product(path: str, question: Question, features: Mapping[str, Feature
             raise refuse(f"{path}.categories", category, f"the number of a value of {name}, null if not categorical")
 
 
-def _check_names(path: str, names: tuple[str, ...], features: Mapping[str, object]) -> None:
+def check_names(path: str, names: tuple[str, ...], features: Mapping[str, object]) -> None:
+    """Names of features, each at most once."""
     if len(set(names)) != len(names) or not set(names) <= set(features):
         raise refuse(f"{path}.features", names, "different features of the policy")

@@ -1,4 +1,4 @@
-"""The mechanisms behind one interface: each makes plans, checks them, releases reports, counts and reads them.
+"""The mechanisms behind one interface: each makes plans, certifies them, releases reports and counts them.
 
 A mechanism is asked for by its name, here and nowhere else. A new one is a folder of `mechanisms/`, and a line here.
 """
@@ -16,12 +16,15 @@ from bcdp.errors import refuse
 
 if TYPE_CHECKING:
     from bcdp.correlation import Correlation
+    from bcdp.plan.certificate import Certified
     from bcdp.plan.document import Plan
+    from bcdp.plan.worst import Within
     from bcdp.policy import Policy
     from bcdp.randomness import RecordWords
+    from bcdp.statistics import Target
     from bcdp.tally import Tally
 
-MECHANISMS = {"survey": "bcdp.mechanisms.survey.mechanism", "cascade": "bcdp.mechanisms.cascade.plans"}
+MECHANISMS = {"survey": "bcdp.mechanisms.survey.verbs", "cascade": "bcdp.mechanisms.cascade.verbs"}
 
 
 class Mechanism(Protocol):
@@ -29,6 +32,21 @@ class Mechanism(Protocol):
 
     def make_plan(self, policy: Policy, correlation: Correlation, progress: Callable[[str], None]) -> Plan:
         """The most accurate plan that keeps every demand of the policy under the given correlation."""
+
+    def check_form(self, plan: Plan) -> None:
+        """Raises `InputError` for the first part of a plan that no device of this mechanism can execute."""
+
+    def levels(self, plan: Plan, correlation: Correlation) -> list[Certified]:
+        """The exact levels of each thing that a device may draw, whatever its record is: the plan's are the largest."""
+
+    def bounds(self, plan: Plan, correlation: Correlation) -> list[dict[str, Within]]:
+        """For each thing that a device may draw and each feature, the bounds on which its level rests."""
+
+    def description(self, plan: Plan) -> str:
+        """Two sentences for a person: what a device does, and what leaves it."""
+
+    def largest_errors(self, plan: Plan) -> dict[Target, float]:
+        """For each feature, n times its squared error in the worst population; infinite if it is not asked."""
 
     def report_schema(self, plan: Plan) -> pa.Schema:
         """The columns of a report."""

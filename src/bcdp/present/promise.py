@@ -10,9 +10,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bcdp.correlation import Correlation, Stronger
-from bcdp.plan import Certified, Plan, Within, certify, certify_menu
-from bcdp.plan.certificate import cascade_bounds, menu_bounds
+from bcdp.correlation import Stronger
+from bcdp.plan import Plan, Within, certify, mechanism_of
 from bcdp.present.words import odds, posterior_at_most, together
 
 NOTHING_ASSUMED = "with nothing assumed, however the answers are related"
@@ -75,15 +74,15 @@ def promises(plan: Plan) -> dict[str, Promise]:
     >>> promises(make_plan(Policy(epsilon=2, features=features, correlation=0.05)))["smoker"].condition
     'if the other answers move by at most q = 5 percentage points with it'
     """
-    model = plan.correlation_model
-    bounds = [menu_bounds(plan, menu, model) for menu in plan.menus] or [cascade_bounds(plan, model)]
+    model, mechanism = plan.correlation_model, mechanism_of(plan)
+    bounds = mechanism.bounds(plan, model)
     stated, lawless, doubled, nothing = (
-        _parts(plan, assumed)
+        mechanism.levels(plan, assumed)
         for assumed in (model, Stronger(model, 1.0), Stronger(model, 2.0), Stronger(model, math.inf))
     )
     found = {}
     for name, feature in plan.policy.features.items():
-        level, twice, certain = (max(part.delta[name] for part in parts) for parts in (stated, doubled, nothing))
+        level, twice, certain = (max(drawn.delta[name] for drawn in levels) for levels in (stated, doubled, nothing))
         certain = max(certain, level)  # the last digits of doubles
         if odds(certain) == odds(level):  # then what is told holds without the condition
             level = certain
@@ -131,11 +130,6 @@ def quoted(text: str) -> str:
     plain = shown.replace("“", '"').replace("”", '"')
     visible = (letter if letter.isprintable() else f"\\u{{{ord(letter):x}}}" for letter in plain)
     return f"“{''.join(visible)}”"
-
-
-def _parts(plan: Plan, model: Correlation) -> list[Certified]:
-    """The levels of each menu, or of the one report of a cascade."""
-    return [certify_menu(plan, menu, model) for menu in plan.menus] or [certify(plan, model)]
 
 
 def _condition(plan: Plan, name: str, assumed: Sequence[Within], by_laws: bool) -> str:

@@ -1,7 +1,7 @@
 """One file for each thing that can be asked for: the words of its task, its targets, its estimates, its rows."""
 
 from bcdp.statistics.cells import Below, Interaction, Steps
-from bcdp.statistics.decoded import Decoded
+from bcdp.statistics.decoded import Decoded, error_without_privacy
 from bcdp.statistics.interval import Estimate, on_simplex
 from bcdp.statistics.protocol import Decoder, Goal, Means, Statistic
 from bcdp.statistics.rows import Row, Section
@@ -22,5 +22,6 @@ __all__ = [
     "Statistic",
     "Steps",
     "Target",
+    "error_without_privacy",
     "on_simplex",
 ]

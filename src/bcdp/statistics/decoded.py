@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.policy import Feature
+
 Array = npt.NDArray[np.float64]
 
 
@@ -94,3 +96,8 @@ def combined(parts: Sequence[Decoded], weights: Array, answers: int) -> Decoded:
 
     constant, slope, square = (total(name, 2) for name in ("constant", "slope", "square"))
     return Decoded(total("value", 1), constant, slope, float(square), total("doubt", 4), answers)
+
+
+def error_without_privacy(feature: Feature) -> float:
+    """n times the largest squared error of a mean, or of all frequencies together, without any protection."""
+    return 1 - 1 / len(feature.categories) if feature.counts_values else 1.0

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.mechanisms.cascade.mechanism import least_variances
+from bcdp.mechanisms.cascade.mechanism import OpenChannel, least_variances
 from bcdp.mechanisms.cascade.plans import coordinates, plan_channels
 from bcdp.plan import Plan
 from bcdp.policy import Policy
 from bcdp.statistics import Decoded, Interaction, Means, Product, Single, Target
-from bcdp.statistics.decoded import two_valued, unknown, with_spread
+from bcdp.statistics.decoded import error_without_privacy, two_valued, unknown, with_spread
 
 Array = npt.NDArray[np.float64]
 
@@ -52,6 +53,17 @@ class CascadeDecoder:
 
     def bootstrap(self, targets: Collection[Target], draws: int) -> None:
         """None: sums do not tell how the reports vary together, so nothing made of products is estimated."""
+
+
+def channel_errors(policy: Policy, channels: Sequence[OpenChannel]) -> dict[str, float]:
+    """What the channels add to what chance leaves when everybody is asked openly: the two are independent."""
+    owners = coordinates(policy)
+    noise = np.nan_to_num(least_variances(channels, len(owners)), nan=math.inf)
+    errors = {name: error_without_privacy(feature) for name, feature in policy.features.items()}
+    for name, error in zip(owners, noise, strict=True):
+        scale = 0.25 if policy.features[name].counts_values else 1.0  # indicators count on the [0, 1] scale
+        errors[name] += float(error) * scale
+    return errors
 
 
 def means_from_moments(policy: Policy, targets: Collection[Target], mean: Array, second: Array) -> Means:

@@ -26,7 +26,6 @@ from bcdp.mechanisms.cascade.mechanism import (
 from bcdp.plan import Plan, collection_of
 from bcdp.policy import Policy
 from bcdp.randomness import KeyedDraws, RecordWords
-from bcdp.tally import Tally
 
 Array = npt.NDArray[np.float64]
 
@@ -95,13 +94,6 @@ def estimate_records(plan: Plan, codes: Mapping[str, npt.NDArray[Any]], words: R
     if not len(records):
         return records
     return run_channels(check_records(records), plan_channels(plan), KeyedDraws(words))
-
-
-def tally() -> type[Tally]:
-    """The class that counts its reports."""
-    from bcdp.mechanisms.cascade.tally import CascadeTally  # which needs the channels above
-
-    return CascadeTally
 
 
 def coordinate_values(policy: Policy, codes: Mapping[str, npt.NDArray[Any]]) -> Array:

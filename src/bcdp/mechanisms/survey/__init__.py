@@ -1,4 +1,8 @@
-"""The survey mechanism: few questions to each person, asked exactly, chosen by optimal design."""
+"""The survey mechanism: few questions to each person, asked exactly, chosen by optimal design.
+
+Menus are drawn whatever the record is, so each level is the largest over the menus (docs/theory.md, Theorem 2), and
+the error is at most `gap` times the best of the class (Theorem 5).
+"""
 
 from bcdp.mechanisms.survey.decoding import information
 from bcdp.mechanisms.survey.limit import LowerBound, lower_bound

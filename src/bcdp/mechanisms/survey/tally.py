@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ Whole = npt.NDArray[Any]  # integers of any size
 
 class SurveyTally(Tally):
     """How often each answer to each menu was given."""
+
+    groups = ("menu", "answer")
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -58,17 +61,16 @@ class SurveyTally(Tally):
             name for name in ("menu", "answer") if name not in names
         ]:  # names of people's columns are not told
             raise refuse("reports", f"no column {' and no column '.join(absent)}", "columns menu and answer")
-        menu, answer = (_whole_numbers(table, name) for name in ("menu", "answer"))
+        reports = pa.table({name: _whole_numbers(table, name) for name in self.groups})
         if "count" in names:
-            count = _whole_numbers(table, "count")
+            menu, answer = (column.to_numpy() for column in reports.columns)
+            count = _whole_numbers(table, "count").to_numpy()
             if len(count) and not 0 <= int(count.min()) <= int(count.max()) < LARGEST_COUNT:
                 wrong = int(count.min()) if int(count.min()) < 0 else int(count.max())
                 raise refuse("reports.count", wrong, "whole numbers from 0 to 2^53")
             self._counts = self._counts + self._summed(menu, answer, count.astype(np.int64))
         else:
-            size = max(_BLOCK, len(self._counts))
-            parts = (slice(start, start + size) for start in range(0, len(menu), size))
-            counts = (self._counted(menu[part], answer[part]) for part in parts)
+            counts = (self._counted(*part) for part in _parts(reports, max(_BLOCK, len(self._counts))))
             self._counts = sum(counts, self._counts)
         return self
 
@@ -145,7 +147,15 @@ def _within(numbers: Whole, end: int) -> bool:
     return len(numbers) == 0 or 0 <= int(numbers.min()) <= int(numbers.max()) < end
 
 
-def _whole_numbers(table: pa.Table, name: str) -> Whole:
+def _parts(reports: pa.Table, size: int) -> Iterator[list[Whole]]:
+    """The columns, at most so many rows of them at a time; not copied, unless they come in much smaller pieces."""
+    pieces = max(column.num_chunks for column in reports.columns)
+    whole = reports if 2 * len(reports) >= pieces * size else reports.combine_chunks()
+    for batch in whole.to_batches(size):
+        yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+
+
+def _whole_numbers(table: pa.Table, name: str) -> pa.ChunkedArray:
     column = table.column(name)
     if pa.types.is_decimal(column.type) and column.type.scale == 0:  # as some warehouses write whole numbers
         column = column.cast(pa.int64())
@@ -153,4 +163,4 @@ def _whole_numbers(table: pa.Table, name: str) -> Whole:
         raise refuse(
             f"reports.{name}", f"type {column.type} with {column.null_count} missing", "whole numbers, none missing"
         )
-    return np.asarray(column.to_numpy())
+    return column

@@ -39,9 +39,9 @@ def told_figure(plan: Plan) -> Figure | None:
     >>> save(told_figure(plan), "told.png")
     """
     features = plan.policy.features
-    if not plan.menus or len(features) > _MOST_NUMBERS:
-        return None
     menus = sorted(plan.menus, key=lambda menu: -menu.weight)[:_MOST_MENUS]
+    if not menus or len(features) > _MOST_NUMBERS:
+        return None
     levels = np.array([[*certify_menu(plan, menu, plan.correlation_model).delta.values()] for menu in menus])
     figure = new_figure(max(WIDTH, 2.6 + 0.4 * len(features)), 1.5 + 0.36 * len(menus))
     panel = figure.subplots()

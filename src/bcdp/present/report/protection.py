@@ -9,7 +9,7 @@ from fractions import Fraction
 from bcdp.audit import PlanAudit
 from bcdp.compare.baselines import Errors
 from bcdp.estimates import Estimates
-from bcdp.plan import Plan, certify
+from bcdp.plan import Plan, certify, mechanism_of
 from bcdp.policy import Feature
 from bcdp.present.pictures import told_figure
 from bcdp.present.promise import MEANING, Promise, operator_says, promise_of_all
@@ -28,13 +28,7 @@ BROKEN = joined(
 def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimates | None, kept: bool) -> Html:
     """Three sentences for who reads no further, after a warning where an audit did not find the promises kept."""
     people = f"{found.people:,} people answered" if found is not None else f"{users:,} people are expected to answer"
-    how = (
-        f"Each device draws one of {len(plan.menus)} menus of questions by chance, answers it through a public table "
-        "of random choices and sends two small numbers. Nothing else leaves the device."
-        if plan.menus
-        else "Each device sends its record with noise of its own, one number for each feature. Nothing else leaves it."
-    )
-    lines = [*([] if kept else [BROKEN]), f"{people}. {how}", _promise(plan)]
+    lines = [*([] if kept else [BROKEN]), f"{people}. {mechanism_of(plan).description(plan)}", _promise(plan)]
     gains = sorted(error.uniform / error.plan for error in errors.values() if 0 < error.plan < math.inf)
     if gains and 1.05 < gains[-1] < math.inf:
         few, many = number(gains[0], 2), number(gains[-1], 2)

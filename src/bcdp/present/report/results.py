@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 
 from bcdp.compare import Row as Simulated
-from bcdp.compare.baselines import NO_REGRESSION, Errors, error_without_privacy, standard_error
+from bcdp.compare.baselines import NO_REGRESSION, Errors, standard_error
 from bcdp.compare.simulation import PAPER, SURVEY, UNIFORM
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan
 from bcdp.present.pictures import Truth, estimate_figure, gain_figure
 from bcdp.present.report.html import Html, heading, joined, paragraph, picture, section, table
 from bcdp.present.words import interval, measured, missing_note, number
-from bcdp.statistics import Row, Section
+from bcdp.statistics import Row, Section, error_without_privacy
 
 
 def learned(plan: Plan, found: Estimates, truth: Truth | None) -> Html:

@@ -1,0 +1,37 @@
+"""The cascade behind the interface of all mechanisms (`bcdp.plan.mechanism`)."""
+
+from __future__ import annotations
+
+from bcdp.mechanisms.cascade.certificate import bounds, check_form, levels
+from bcdp.mechanisms.cascade.decoding import channel_errors
+from bcdp.mechanisms.cascade.plans import make_plan, plan_channels, release, report_schema
+from bcdp.mechanisms.cascade.tally import CascadeTally
+from bcdp.plan import Plan
+from bcdp.statistics import Single, Target
+
+__all__ = [
+    "bounds",
+    "check_form",
+    "description",
+    "largest_errors",
+    "levels",
+    "make_plan",
+    "release",
+    "report_schema",
+    "tally",
+]
+
+
+def description(plan: Plan) -> str:
+    """What a device does, and what leaves it."""
+    return "Each device sends its record with noise of its own, one number for each feature. Nothing else leaves it."
+
+
+def largest_errors(plan: Plan) -> dict[Target, float]:
+    """For each feature, n times its squared error in the worst population."""
+    return {Single(name): error for name, error in channel_errors(plan.policy, plan_channels(plan)).items()}
+
+
+def tally() -> type[CascadeTally]:
+    """The class that counts its reports."""
+    return CascadeTally
