@@ -53,6 +53,8 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/bounds.py
 	$(BIN)/python benchmarks/odds_plans.py
 	$(BIN)/python benchmarks/tables.py
+	$(BIN)/python benchmarks/distributions.py
+	$(BIN)/python benchmarks/distributions.py pairs
 
 vectors: $(VENV)/.runtime
 	$(BIN)/python tools/make_vectors.py

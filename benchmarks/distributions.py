@@ -1,7 +1,8 @@
 """Distributions against the square wave with EM (arXiv 1912.01051), at the same level, on three laws.
 
     python benchmarks/distributions.py            # errors side by side, one run
-    python benchmarks/distributions.py coverage   # intervals on two real files
+    python benchmarks/distributions.py coverage   # intervals on two real files (needs statsmodels and scikit-learn)
+    python benchmarks/distributions.py pairs      # 20,000 exact pairs of prior and plan: is a claim exceeded?
 
 The square wave is as published: reports in [-b, 1 + b], EM over 256 bins to the paper's threshold, with smoothing (EMS)
 and without. Ours is the unbiased estimate of the shares below the edges of the bins, made to rise; and, for comparison,
@@ -15,6 +16,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import beta
@@ -218,5 +220,22 @@ def _cover(plan: Plan, name: str, band: str, values: np.ndarray, trials: int, pe
     print(f"{name}, {band}, {trials} collections of {people:,}: " + "; ".join(shown), flush=True)
 
 
+# -- exact pairs of prior and plan ------------------------------------------------------------------------------------
+
+
+def pairs(count: int = 20_000) -> None:
+    """Random surveys through waves under random priors within their exact q; exit code 1 if a claim is exceeded."""
+    sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+    import helpers
+    from test_distribution import untrue_of_waves
+    from test_steps import fine
+
+    helpers.sizes_of = fine
+    rng = np.random.default_rng(1)
+    untrue = sum(bool(untrue_of_waves(rng)) for _ in range(count))
+    print(f"{count:,} plans with exact priors: {untrue} with a claim below the truth")
+    sys.exit(untrue > 0)
+
+
 if __name__ == "__main__":
-    coverage() if sys.argv[1:] == ["coverage"] else compare()
+    {"coverage": coverage, "pairs": pairs}.get(sys.argv[-1], compare)()

@@ -22,6 +22,8 @@ from bcdp.policy.encoding import as_arrow, encode
 from bcdp.present.pictures import estimate_figure
 from bcdp.statistics import Below, Single
 from bcdp.tables import steps, steps_information, waves
+from helpers import exact_q, exceeded, full_kernel, listed, random_document, random_prior, with_steps, with_waves
+from test_steps import fine, on_eighths  # noqa: F401
 
 KEY = bytes(range(3, 99, 3))
 X = {"type": "numeric", "bounds": [0, 52]}
@@ -154,6 +156,18 @@ def test_with_nobody_asked_nothing_is_known() -> None:
     assert found.to_dict()["cdf"][0]["value"] is None
 
 
+def untrue_of_waves(rng: np.random.Generator) -> list[str]:
+    """The claims that an exact prior exceeds, of a random survey through waves, numbers in steps and rounded."""
+    while True:
+        document = with_waves(rng, with_steps(rng, random_document(rng)))
+        draft = Plan.build(document)
+        if len(draft.policy.features) <= 3 and any(table["family"] == "waves" for table in document["tables"]):
+            break
+    prior = random_prior(rng, fine(draft))
+    plan = Plan.build({**json.loads(draft.text), "correlation": listed(exact_q(draft, prior))})
+    return exceeded(certify(plan), prior, full_kernel(plan))
+
+
 MIXED = {
     "x": {**X, "delta": 1.0, "missing": 0},
     "ill": {"type": "binary", "delta": 0.4},
@@ -178,6 +192,12 @@ def test_a_distribution_beside_other_tasks_keeps_every_demand_and_tells_all() ->
     assert verify_limits(plan.text).objections == ()
     beside = [menu for menu in plan.menus if any(plan.questions[k].cuts for k in menu.questions)]
     assert any(len(menu.questions) > 1 for menu in beside)
+
+
+@pytest.mark.usefixtures("on_eighths")
+def test_no_prior_within_q_exceeds_the_certificate_of_waves() -> None:
+    rng = np.random.default_rng(41)
+    assert [untrue_of_waves(rng) for _ in range(150)] == [[]] * 150
 
 
 def test_what_counts_more_is_asked_of_more_people() -> None:
