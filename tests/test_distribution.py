@@ -197,7 +197,7 @@ def test_a_distribution_beside_other_tasks_keeps_every_demand_and_tells_all() ->
 @pytest.mark.usefixtures("on_eighths")
 def test_no_prior_within_q_exceeds_the_certificate_of_waves() -> None:
     rng = np.random.default_rng(41)
-    assert [untrue_of_waves(rng) for _ in range(150)] == [[]] * 150
+    assert [untrue_of_waves(rng) for _ in range(60)] == [[]] * 60
 
 
 def test_what_counts_more_is_asked_of_more_people() -> None:
