@@ -114,7 +114,7 @@ class Distribution(Statistic):
                 remarks=(f"Intervals of quantiles are made from the {found.band} intervals of the shares below.",),
             )
             shares = tuple(
-                Row(f"{edge:g}", f"{feature.label} below {edge:g}", share, (0.0, 1.0))
+                Row(_written(edge), f"{feature.label} below {_written(edge)}", share, (0.0, 1.0))
                 for edge, share in zip(found.edges[1:-1], found.cdf, strict=True)
             )
             yield Section(
@@ -144,6 +144,10 @@ class Distribution(Statistic):
             np.eye(size) / size,
             np.arange(1, self.bins) / self.bins,
         )
+
+
+def _written(edge: float) -> str:
+    return f"{edge:,.0f}" if abs(edge) >= 1e4 else f"{edge:.6g}"
 
 
 @dataclass(frozen=True)

@@ -114,10 +114,10 @@ function pointPicture(value, low, high, range) {
 
 /** A curve with its band; the table says the same in numbers. */
 function curvePicture({ rows, places, ends }) {
-  const [height, wide] = [120, 3 * WIDTH];
+  const [height, wide] = [280, 3 * WIDTH];
   const [least, most] = rows[0].possible;
   const x = (position) => 8 + ((position - ends[0]) / (ends[1] - ends[0])) * (wide - 16);
-  const y = (value) => height - 18 - ((value - least) / (most - least)) * (height - 24);
+  const y = (value) => height - 18 - ((value - least) / (most - least)) * (height - 38);
   const inner = (pick) => rows.map((row, number) => `${x(places[number])},${y(pick(row))}`);
   const curve = (pick) => [`${x(ends[0])},${y(least)}`, ...inner(pick), `${x(ends[1])},${y(most)}`];
   const known = rows.every(({ value }) => value !== null);
