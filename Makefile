@@ -55,6 +55,10 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/distributions.py
 	$(BIN)/python benchmarks/distributions.py pairs
+	$(BIN)/python benchmarks/counts.py
+	$(BIN)/python benchmarks/regression_coverage.py
+	$(BIN)/python benchmarks/identical.py 50 200000
+	$(BIN)/python benchmarks/device_mutants.py
 
 vectors: $(VENV)/.runtime
 	$(BIN)/python tools/make_vectors.py

@@ -1,4 +1,4 @@
-"""privatize and tally in memory on one core, beside plain NumPy with the same random bits: the ceiling."""
+"""privatize and tally in memory on one core, compiled and not, beside plain NumPy with the same bits and with PCG64."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from bcdp import Plan, Policy, Tally, make_plan, privatize
+from bcdp.mechanisms.survey import bulk, tally
 from bcdp.tables import Response
 
 KEY = bytes(range(32))
@@ -54,8 +55,46 @@ def plain_numpy(plan: Plan, bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return menus, answers
 
 
+def plain_pcg64(bits: np.ndarray, keep: int) -> tuple[np.ndarray, np.ndarray]:
+    """One random bit of each person kept or flipped, with NumPy's own generator, which protects nobody."""
+    rng, (people, features) = np.random.default_rng(1), bits.shape
+    menus, answers = (np.empty(people, dtype=np.uint32) for _ in range(2))
+    flat, rows = bits.ravel(), np.arange(BLOCK) * features
+    for start in range(0, people, BLOCK):
+        size = min(BLOCK, people - start)
+        menu = rng.integers(0, features, size, dtype=np.uint8)
+        truth = flat[start * features : (start + size) * features].take(rows[:size] + menu)
+        lie = rng.integers(0, 2**32, size, dtype=np.uint32) >= np.uint32(keep)
+        menus[start : start + size], answers[start : start + size] = menu, truth ^ lie
+    return menus, answers
+
+
+def mixed(people: int) -> tuple[Plan, pa.Table]:
+    """Records of a bit, ten categories and a number."""
+    rng = np.random.default_rng(1)
+    features = {
+        "bit": {"type": "binary"},
+        "kind": {"type": "categorical", "values": [f"k{number}" for number in range(10)]},
+        "number": {"type": "numeric", "bounds": [0, 100]},
+    }
+    words = pa.array([f"k{number}" for number in range(10)])
+    kinds = pa.DictionaryArray.from_arrays(pa.array(rng.integers(0, 10, people, dtype=np.int32)), words)
+    columns = {"bit": rng.integers(0, 2, people).astype(bool), "kind": kinds, "number": rng.uniform(0, 100, people)}
+    return make_plan(Policy(epsilon=1, features=features)), pa.table({"id": np.arange(people), **columns})
+
+
+def uncompiled(work: Callable[[], object]) -> object:
+    """The work as it is done without numba."""
+    kernel = bulk.kernel
+    bulk.kernel = tally.kernel = lambda: None
+    try:
+        return work()
+    finally:
+        bulk.kernel = tally.kernel = kernel
+
+
 def compare(people: int) -> dict[str, float]:
-    """Reports a second of privatize, of tally, and of their ceilings."""
+    """Reports a second of privatize, of tally, and of plain NumPy."""
     plan = bits_plan()
     bits = np.random.default_rng(1).integers(0, 2, (people, 10), dtype=np.uint8)
     table = pa.table({"id": np.arange(people), **{f"x{i}": bits[:, i].astype(bool) for i in range(10)}})
@@ -64,10 +103,18 @@ def compare(people: int) -> dict[str, float]:
     if not (np.array_equal(menus, reports["menu"]) and np.array_equal(answers, reports["answer"])):
         raise AssertionError("the ceiling computes something else")
     cells = menus.astype(np.int64) * 2 + answers
+    other_plan, others = mixed(people)
+    privatize(other_plan, others, KEY, "id")  # compiled at its first call
     seconds = {
         "privatize": best_of(lambda: privatize(plan, table, KEY, "id")),
+        "privatize without numba": best_of(lambda: uncompiled(lambda: privatize(plan, table, KEY, "id"))),
+        "privatize mixed": best_of(lambda: privatize(other_plan, others, KEY, "id")),
+        "privatize mixed without numba": best_of(lambda: uncompiled(lambda: privatize(other_plan, others, KEY, "id"))),
         "plain NumPy": best_of(lambda: plain_numpy(plan, bits)),
+        "plain NumPy, PCG64": best_of(lambda: plain_pcg64(bits, 3 * 2**30)),
         "tally": best_of(lambda: Tally(plan).add(reports)),
-        "np.bincount": best_of(lambda: np.bincount(cells)),
+        "tally without numba": best_of(lambda: uncompiled(lambda: Tally(plan).add(reports))),
+        "np.bincount": best_of(lambda: np.bincount(menus * np.uint32(2) + answers)),
+        "np.bincount of cells": best_of(lambda: np.bincount(cells)),
     }
     return {name: people / taken for name, taken in seconds.items()}

@@ -1,7 +1,7 @@
 (* The levels of a plan are bounds: the theorem about Checker.v. *)
 Require Import Reals Lra List ZArith Lia Bool.
 Import ListNotations.
-Require Import Sums Notions Variation Releases Certificate Questions Checker Device Sound Joint.
+Require Import Sums Notions Variation Releases Certificate Questions Parts Checker Device Kept Sound Joint.
 Open Scope R_scope.
 
 (* ---- One menu ---- *)
@@ -10,10 +10,12 @@ Context {V W : Type} (lv : list V) (lw : list W) (i : nat) (mode : @guesses V).
 Notation coding := (@coding V W).
 Notation fits_menu := (fits_menu lv lw i mode).
 
-(* What is assumed about the prior in a menu: how far what the menu sees of the others moves with feature i, and, where
-   laws are stated, that the law of what it sees is a mixture of them. *)
+(* What is assumed about the prior in a menu: how far what the menu sees of the others moves with feature i, by how much
+   it moves the odds of a guess about it, and, where laws are stated, that the law of what it sees is a mixture of them.
+   What holds for the others holds for what is seen of them: Parts.within_seen. *)
 Definition assumed pi qs (css : list (list coding)) known :=
-  seen_correlation lv lw (menu_masked i qs) pi (sees_menu css) (value (correlation_bound known)) /\
+  seen_within lv lw (menu_masked i qs) pi (sees_menu css) (value (correlation_bound known))
+    (real_odds (odds_bound known)) /\
   (laws known <> [] -> mixture_of_rows lv lw (menu_masked i qs) (laws known) pi (sees_menu css) row_law).
 
 Lemma joint_facts qs qn p : joint i qs = Some (qn, p) -> filter (own i) qs = [qn] /\ place i (coordinates qn) = Some p.
@@ -28,7 +30,7 @@ Lemma menu_c_sound shares_levels m css c : mode = Values shares_levels -> all_pr
 Proof.
   intros about pr F E. unfold menu_c in E. destruct (joint i (questions m)) as [[qn p]|] eqn:J.
   - destruct (joint_facts _ _ _ J) as [u a]. split.
-    + apply (joint_level_facts i shares_levels qn p (0, 1)%Z (1, 1)%Z c E). split; reflexivity || (simpl; lia).
+    + apply (joint_level_facts i shares_levels qn p (0, 1)%Z None (1, 1)%Z c E).
     + apply (joint_cdp lv lw i mode _ _ qn p) with shares_levels; assumption.
   - split; [apply (ratios_sound _ _ E) | apply (independent_cdp lv lw i mode); assumption].
 Qed.
@@ -46,10 +48,10 @@ Proof.
                 | Some (qn, p) =>
                     let rest := ratios (rest_of i (questions m)) in
                     match sp with
-                    | [] => joint_level i qn p shares_levels (correlation_bound known) rest
-                    | _ => range_level i qn p sp (correlation_bound known) rest
+                    | [] => joint_level i qn p shares_levels (correlation_bound known) (odds_bound known) rest
+                    | _ => range_level i qn p sp (correlation_bound known) (odds_bound known) rest
                     end
-                | None => independent i (questions m) (correlation_bound known)
+                | None => independent i (questions m) (correlation_bound known) (odds_bound known)
                 end) in *.
   set (by_laws := told_level i (questions m) (laws known)) in *.
   assert (T : forall x, by_tv = Some x -> sound_fraction x
@@ -58,19 +60,22 @@ Proof.
     - destruct (joint_facts _ _ _ J) as [u a]. destruct (ratios (rest_of i (questions m))) as [rest|] eqn:R.
       2: { destruct sp; discriminate. }
       assert (sr := ratios_sound _ _ R). destruct sp as [|s0 sp'].
-      + split; [apply (joint_level_facts i shares_levels qn p _ rest x Ex sr)|].
-        apply (joint_bcdp lv lw i mode) with qn p shares_levels (correlation_bound known) rest; assumption.
+      + split; [apply (joint_level_facts i shares_levels qn p _ _ rest x Ex)|].
+        apply (joint_bcdp lv lw i mode) with qn p shares_levels (correlation_bound known) (odds_bound known) rest;
+          assumption.
       + destruct about as [index about].
-        change (range_level i qn p (s0 :: sp') (correlation_bound known) (Some rest) = Some x) in Ex. split.
+        change (range_level i qn p (s0 :: sp') (correlation_bound known) (odds_bound known) (Some rest) = Some x) in Ex.
+        split.
         * destruct (nth_error (coordinates qn) p) as [k|] eqn:at_k.
-          { apply (range_level_facts i qn p (s0 :: sp') (correlation_bound known) rest x k Ex sr at_k). }
+          { apply (range_level_facts i qn p (s0 :: sp') (correlation_bound known) (odds_bound known) rest x k); auto. }
           unfold range_level in Ex. rewrite at_k in Ex. discriminate.
-        * apply (range_level_bcdp lv lw i mode) with qn p (s0 :: sp') index (correlation_bound known) rest; assumption.
+        * apply (range_level_bcdp lv lw i mode) with qn p (s0 :: sp') index (correlation_bound known)
+            (odds_bound known) rest; assumption.
     - unfold independent in Ex. destruct (ratios (filter (own i) (questions m))) as [r|] eqn:R; [|discriminate].
       destruct (ratios (rest_of i (questions m))) as [rest|] eqn:R'; [|discriminate].
-      destruct (proper_bound (correlation_bound known)) eqn:B; [|discriminate]. inversion Ex. split.
-      + apply multiply_sound; [apply (ratios_sound _ _ R)|]. destruct (ratios_sound _ _ R') as [s0 s1].
-        destruct (proper_bound_facts _ B) as [b [b' _]]. unfold sound_fraction, spread. simpl. split; nia.
+      destruct (proper_bound (correlation_bound known) && proper_odds (odds_bound known)) eqn:B; [|discriminate].
+      apply andb_true_iff in B. destruct B as [B O]. inversion Ex. split.
+      + apply multiply_sound; [apply (ratios_sound _ _ R)|]. apply spread_facts; auto. apply (ratios_sound _ _ R').
       + apply (independent_bcdp lv lw i mode); assumption. }
   assert (L : forall x, by_laws = Some x -> sound_fraction x
               /\ bcdp lv lw (outputs (questions m)) pi (answers (questions m) css) (value x)).

@@ -16,9 +16,9 @@ Inductive table :=
 (* What a question reads: one level for each coordinate. A coordinate is one feature, or what is made of several. *)
 Record coordinate := Coordinate { features : list nat; size : nat }.
 Record question := Question { coordinates : list coordinate; columns : list (list Z) }.
-(* What is assumed in a menu about a feature: how far what the menu sees of the others may move with it, and
-   the laws of it, if known, up to a factor for each row. *)
-Record knowledge := Known { correlation_bound : fraction; laws : list (list Z) }.
+(* What is assumed in a menu about a feature: how far what the menu sees of the others may move with it, the odds that
+   knowing it could move, if they have a limit, and the laws of it, if known, up to a factor for each row. *)
+Record knowledge := Known { correlation_bound : fraction; odds_bound : option fraction; laws : list (list Z) }.
 Record menu := Menu { weight : Z; questions : list question; knows : list knowledge }.
 (* Guesses about ranges of a number. For a number of levels: its ranges, each as the laws of the level at the numbers
    that are extreme in it, all up to the same factor. *)
@@ -89,13 +89,30 @@ Definition ratios (qs : list question) : option fraction :=
 Definition concerns i k := existsb (Nat.eqb i) (features k).
 Definition own i qn := existsb (concerns i) (coordinates qn).
 Definition rest_of i qs := filter (fun qn => negb (own i qn)) qs.
-Definition spread (q rest : fraction) : fraction :=
-  ((snd q - fst q) * snd rest + fst q * fst rest, snd q * snd rest).
 Definition proper_bound (q : fraction) := (0 <=? fst q) && (fst q <=? snd q) && (0 <? snd q).
-(* Theorem 1 and section 4.4: the ratio of the questions that concern i, beside the others *)
-Definition independent i qs (q : fraction) : option fraction :=
+Definition proper_odds (odds : option fraction) :=
+  match odds with None => true | Some k => (0 <? snd k) && (snd k <=? fst k) end.
+(* Two laws of the others within q and odds: how much of one part the first has, how much of it the second has, and how
+   much both have in common; out of the sum of the first two and the third. *)
+Record masses := Masses { most : Z; least : Z; common : Z }.
+Definition moved (q : fraction) (odds : option fraction) : masses :=
+  match odds with
+  | None => Masses (fst q) 0 (snd q - fst q)
+  | Some k =>
+      if fst k <=? snd k then Masses 0 0 1 else
+      let by_q := (fst q * snd k, snd q * (fst k - snd k)) in
+      let by_odds := (snd k, fst k + snd k) in
+      let x := if at_most by_q by_odds then by_q else by_odds in
+      Masses (fst k * fst x) (snd k * fst x) (snd k * snd x - (fst k + snd k) * fst x)
+  end.
+Definition mass m := most m + least m + common m.
+(* Theorems 1 and 8, and section 4.4: the ratio of the questions that concern i, beside the others *)
+Definition spread m (rest : fraction) : fraction :=
+  (mass m * snd rest + most m * (fst rest - snd rest), mass m * snd rest + least m * (fst rest - snd rest)).
+Definition independent i qs (q : fraction) odds : option fraction :=
   match ratios (filter (own i) qs), ratios (rest_of i qs) with
-  | Some r, Some rest => if proper_bound q then Some (multiply r (spread q rest)) else None
+  | Some r, Some rest =>
+      if proper_bound q && proper_odds odds then Some (multiply r (spread (moved q odds) rest)) else None
   | _, _ => None
   end.
 
@@ -121,19 +138,40 @@ Definition weights i qn p y a := map (fun l => cell qn (put p a l) y) (masked i 
 
 Definition pair_dec (x y : Z * Z) : {x = y} + {x <> y}.
 Proof. decide equality; apply Z.eq_dec. Defined.
-(* numerator and denominator of (double star) at own levels with weights f and f', where the others say P *)
-Definition stars (q rest : fraction) (P : Z) (f f' : list Z) : list fraction :=
-  let moved := fst q in let common := snd q - fst q in let top := most_of f in let bottom := least_of f' in
-  map (fun x => (common * P * fst x + moved * fst rest * top, common * P * snd x + moved * snd rest * bottom))
-    (nodup pair_dec (combine f f')).
-(* what the other questions say at the common point: least or most *)
-Definition heard (rest : fraction) := nodup Z.eq_dec [snd rest; fst rest].
-Definition all_stars i qn p (shared : bool) q rest : list fraction :=
+(* Points are weights at two own values, at one place of the others. Each part of the two laws lies at the place with
+   the largest surplus over a ratio D, where the other questions say most, or least if it is negative. *)
+Definition three m := [(most m, least m); (least m, most m); (common m, common m)].
+Definition surplus (D x point : Z * Z) := fst x * fst point * snd D - snd x * snd point * fst D.
+Fixpoint highest (f : Z * Z -> Z) (points : list (Z * Z)) : Z * Z :=
+  match points with
+  | [] => (0, 0)
+  | [x] => x
+  | x :: r => let y := highest f r in if f y <=? f x then x else y
+  end.
+Definition heard (rest : fraction) s := if 0 <? s then fst rest else snd rest.
+Definition parts m rest D points :=
+  map (fun x => let point := highest (surplus D x) points in
+    let h := heard rest (surplus D x point) in (h * (fst x * fst point), h * (snd x * snd point))) (three m).
+Definition added (l : list Z) := fold_right Z.add 0 l.
+Definition attained m rest D points : fraction :=
+  let found := parts m rest D points in (added (map fst found), added (map snd found)).
+Definition kept m rest D points :=
+  added (map (fun x => let s := surplus D x (highest (surplus D x) points) in heard rest s * s) (three m)) <=? 0.
+Fixpoint climb (n : nat) m rest D points : fraction :=
+  match n with
+  | O => D
+  | S n => let found := attained m rest D points in if at_most found D then D else climb n m rest found points
+  end.
+(* The largest ratio over lists of points: whatever was found counts only if it is kept everywhere. *)
+Definition worst m rest (all : list (list (Z * Z))) : option fraction :=
+  checked (fold_right (fun points D => climb 64 m rest D points) (1, 1) all)
+    (fun D => forallb (kept m rest D) all).
+Definition pairs_of (f f' : list Z) := nodup pair_dec (combine f f').
+Definition all_points i qn p (shared : bool) : list (list (Z * Z)) :=
   flat_map (fun y =>
     let rows := map (fun a => (a, weights i qn p y a)) (own_levels p (coordinates qn)) in
     flat_map (fun r => flat_map (fun r' =>
-      if negb shared && Nat.eqb (fst r) (fst r') then []
-      else flat_map (fun P => stars q rest P (snd r) (snd r')) (heard rest)) rows) rows)
+      if negb shared && Nat.eqb (fst r) (fst r') then [] else [pairs_of (snd r) (snd r')]) rows) rows)
     (symbols qn).
 (* Theorem 6: the most and the least that the numbers of a range say *)
 Fixpoint span (n : nat) (sp : spans) : option (list (list (list Z))) :=
@@ -146,35 +184,31 @@ Definition above i qn p y (rows : list (list Z)) :=
   map (fun l => most_of (map (fun row => row_cell qn p y row l) rows)) (masked i (coordinates qn)).
 Definition below i qn p y (rows : list (list Z)) :=
   map (fun l => least_of (map (fun row => row_cell qn p y row l) rows)) (masked i (coordinates qn)).
-Definition range_stars i qn p (rows : list (list (list Z))) q rest : list fraction :=
+Definition range_points i qn p (rows : list (list (list Z))) : list (list (Z * Z)) :=
   flat_map (fun y =>
     let parts := map (fun b => (b, (above i qn p y (nth b rows []), below i qn p y (nth b rows []))))
       (seq 0 (length rows)) in
     flat_map (fun r => flat_map (fun r' =>
-      if Nat.eqb (fst r) (fst r') then []
-      else flat_map (fun P => stars q rest P (fst (snd r)) (snd (snd r'))) (heard rest)) parts) parts)
+      if Nat.eqb (fst r) (fst r') then [] else [pairs_of (fst (snd r)) (snd (snd r'))]) parts) parts)
     (symbols qn).
 Definition proper_rows n (rows : list (list (list Z))) (T : Z) :=
   (0 <? T) && forallb (fun part => forallb (fun row =>
     forallb (fun x => 0 <=? x) row && (law_total row =? T) && Nat.eqb (length row) n) part) rows.
-Definition range_level i qn p (sp : spans) q (rest : option fraction) : option fraction :=
+Definition range_level i qn p (sp : spans) q odds (rest : option fraction) : option fraction :=
   match rest, nth_error (coordinates qn) p with
   | Some rest, Some k =>
       match span (size k) sp with
       | Some rows =>
-          if proper_bound q && proper_rows (size k) rows (law_total (hd [] (hd [] rows))) then
-          let found := range_stars i qn p rows q rest in
-          checked (largest found) (fun D => forallb (fun x => at_most x D) found) else None
+          if proper_bound q && proper_odds odds && proper_rows (size k) rows (law_total (hd [] (hd [] rows)))
+          then worst (moved q odds) rest (range_points i qn p rows) else None
       | None => None
       end
   | _, _ => None
   end.
-Definition joint_level i qn p shared q (rest : option fraction) : option fraction :=
+Definition joint_level i qn p shared q odds (rest : option fraction) : option fraction :=
   match rest with
-  | Some rest => if proper_bound q then
-      let found := all_stars i qn p shared q rest in
-      checked (largest found) (fun D => forallb (fun x => at_most x D) found)
-      else None
+  | Some rest =>
+      if proper_bound q && proper_odds odds then worst (moved q odds) rest (all_points i qn p shared) else None
   | None => None
   end.
 
@@ -199,7 +233,7 @@ Definition told_level i (qs : list question) (rows : list (list Z)) : option fra
 Definition menu_epsilon (m : menu) := ratios (questions m).
 Definition menu_c shared i (m : menu) : option fraction :=
   match joint i (questions m) with
-  | Some (qn, p) => joint_level i qn p shared (0, 1) (Some (1, 1))
+  | Some (qn, p) => joint_level i qn p shared (0, 1) None (Some (1, 1))
   | None => ratios (filter (own i) (questions m))
   end.
 Definition menu_delta shared (sp : spans) i (m : menu) : option fraction :=
@@ -210,10 +244,10 @@ Definition menu_delta shared (sp : spans) i (m : menu) : option fraction :=
          | Some (qn, p) =>
              let rest := ratios (rest_of i (questions m)) in
              match sp with
-             | [] => joint_level i qn p shared (correlation_bound known) rest
-             | _ => range_level i qn p sp (correlation_bound known) rest
+             | [] => joint_level i qn p shared (correlation_bound known) (odds_bound known) rest
+             | _ => range_level i qn p sp (correlation_bound known) (odds_bound known) rest
              end
-         | None => independent i (questions m) (correlation_bound known)
+         | None => independent i (questions m) (correlation_bound known) (odds_bound known)
          end)
         (told_level i (questions m) (laws known))
   | None => None

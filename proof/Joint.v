@@ -1,7 +1,7 @@
 (* A feature in a menu: joint tables and known laws. *)
 Require Import Reals Lra List ZArith Lia Bool.
 Import ListNotations.
-Require Import Sums Notions Variation Certificate Questions Checker Device Sound.
+Require Import Sums Notions Variation Certificate Questions Parts Checker Device Kept Sound.
 Open Scope R_scope.
 
 Lemma sum_row (row : list Z) (f : nat -> Z) n : length row = n ->
@@ -64,16 +64,22 @@ Proof.
   intros Ia Iz. destruct (values z Iz) as [Il ->]. apply symbol_pos; [apply own_proper| |exact Iy].
   apply put_vectors; [exact at_place | exact Il|]. rewrite own_levels_k. exact Ia.
 Qed.
-Lemma own_beside shares_levels q rest D a a' P : joint_level i qn p shares_levels q (Some rest) = Some D ->
-  sound_fraction rest ->
-  In a (levels k) -> In a' (levels k) -> (shares_levels = true \/ a <> a') -> (P = 1 \/ P = value rest) ->
-  star2_beside (menu_masked i qs) (value q) (value D) (value rest)
-    (fun z => own_part i p a qs ys z) (fun z => own_part i p a' qs ys z) P.
+Lemma own_compares ls shares_levels q odds rest D a a' m (h : list (list nat) -> R) :
+  joint_level i qn p shares_levels q odds (Some rest) = Some D -> sound_fraction rest ->
+  In a (levels k) -> In a' (levels k) -> (shares_levels = true \/ a <> a') ->
+  (forall z, In z ls -> In z (menu_masked i qs)) -> 0 <= m -> (forall z, In z ls -> m <= h z <= value rest * m) ->
+  compares ls (value q) (real_odds odds) (value D)
+    (fun z => own_part i p a qs ys z * h z) (fun z => own_part i p a' qs ys z * h z).
 Proof.
-  intros E sr Ia Ia' sh HP z z' z'' Iz Iz' Iz''.
-  destruct (joint_level_facts i shares_levels qn p q rest D E sr) as [_ [_ H]].
-  destruct (values z Iz) as [Il e]. destruct (values z' Iz') as [Il' e']. destruct (values z'' Iz'') as [Il'' e''].
-  rewrite e, e', e'', e. apply (H y a a' _ _ _ P); rewrite ?own_levels_k; assumption.
+  intros E sr Ia Ia' sh inside m0 hm.
+  destruct (joint_level_facts i shares_levels qn p q odds rest D E) as [s [B [O C]]].
+  apply compares_ext with (fun z => IZR (cell qn (put p a (own_vector i qs z)) y) / IZR total * h z)
+    (fun z => IZR (cell qn (put p a' (own_vector i qs z)) y) / IZR total * h z).
+  1, 2: intros z Iz; destruct (values z (inside z Iz)) as [_ ->]; reflexivity.
+  apply (kept_compares ls (own_vector i qs) (masked i (coordinates qn)) (fun l => cell qn (put p a l) y)
+           (fun l => cell qn (put p a' l) y)) with rest m; auto using total_pos.
+  - apply C; rewrite ?own_levels_k; assumption.
+  - intros z Iz. apply values, inside, Iz.
 Qed.
 Lemma other_pos z : In ys (outputs qs) -> In z (menu_masked i qs) -> 0 <= part_seen other qs ys z.
 Proof.
@@ -114,12 +120,12 @@ Proof.
 Qed.
 
 
-Lemma joint_cdp D : joint_level i qn p shares_levels (0%Z, 1%Z) (Some (1%Z, 1%Z)) = Some D ->
+Lemma joint_cdp D : joint_level i qn p shares_levels (0%Z, 1%Z) None (Some (1%Z, 1%Z)) = Some D ->
   cdp lv lw (outputs qs) (answers qs css) (value D).
 Proof.
   intros E e He v v' w Iv Iv' Iw. apply from_outputs; [|exact He]. intros ys I.
   assert (s1 : sound_fraction (1, 1)%Z) by (split; reflexivity || (simpl; lia)).
-  destruct (joint_level_facts i shares_levels qn p _ _ D E s1) as [s _]. assert (D1 := value_one _ s).
+  destruct (joint_level_facts i shares_levels qn p _ _ _ D E) as [s _]. assert (D1 := value_one _ s).
   destruct (joint_seen lv lw i mode qs css qn p F unique at_place) as [k [c [at_k [itself [Fc H]]]]].
   destruct (own_mixture k c Fc itself) as [rho [er [rpos [rone mix]]]].
   destruct (H ys I) as [sums [y [Iy values]]]. rewrite !sums by exact Iw.
@@ -138,10 +144,12 @@ Proof.
             own_part i p a qs ys z * part_seen other qs ys z
             <= value D * (own_part i p a' qs ys z * part_seen other qs ys z)).
   { intros a a' Ia Ia' sh.
-    assert (B := own_beside k y ys at_k Iy values shares_levels _ _ D a a' 1 E s1 Ia Ia' sh (or_introl eq_refl) z z z
-      Iz Iz Iz).
-    assert (v0 : value (0%Z, 1%Z) = 0) by (unfold value; simpl; field). rewrite v0 in B.
-    rewrite <- Rmult_assoc. apply Rmult_le_compat_r; [exact h0 | lra]. }
+    assert (one : value (1%Z, 1%Z) = 1) by (unfold value; simpl; field).
+    assert (B := own_compares k y ys at_k Iy values [z] shares_levels _ None _ D a a' (part_seen other qs ys z)
+      (fun _ => part_seen other qs ys z) E s1 Ia Ia' sh).
+    specialize (B ltac:(intros z' [<-|[]]; exact Iz) h0 ltac:(intros z' _; rewrite one; lra) (fun _ => 1) (fun _ => 1)).
+    assert (law : is_law [z] (fun _ => 1)) by (split; [intro; lra | simpl; ring]). specialize (B law law).
+    simpl in B. rewrite !Rmult_1_l, !Rplus_0_r in B. apply B. rewrite tv_same by exact law. unfold value. simpl. lra. }
   destruct (mix v v' Iv Iv') as [sh|[b [b' [Ib [Ib' [eq ev]]]]]].
   - apply mixtures; auto.
   - destruct (ev (fun a => own_part i p a qs ys z * part_seen other qs ys z)) as [-> ->].
@@ -150,33 +158,29 @@ Proof.
     assert (0 <= (value D - 1) * x) by (apply Rmult_le_pos; lra). lra.
 Qed.
 
-Lemma joint_bcdp pi q rest D : is_prior lv lw pi -> ratios (rest_of i qs) = Some rest ->
-  joint_level i qn p shares_levels q (Some rest) = Some D ->
-  seen_correlation lv lw (menu_masked i qs) pi (sees_menu css) (value q) ->
+Lemma joint_bcdp pi q odds rest D : is_prior lv lw pi -> ratios (rest_of i qs) = Some rest ->
+  joint_level i qn p shares_levels q odds (Some rest) = Some D ->
+  seen_within lv lw (menu_masked i qs) pi (sees_menu css) (value q) (real_odds odds) ->
   bcdp lv lw (outputs qs) pi (answers qs css) (value D).
 Proof.
   intros [pos _] Er E near. assert (sr := ratios_sound _ _ Er).
-  destruct (joint_level_facts i shares_levels qn p q rest D E sr) as [s [Bq _]]. assert (D1 := value_one _ s).
-  destruct (proper_bound_facts q Bq) as [_ [_ q01]].
+  destruct (joint_level_facts i shares_levels qn p q odds rest D E) as [s _]. assert (D1 := value_one _ s).
   destruct (joint_seen lv lw i mode qs css qn p F unique at_place) as [k [c [at_k [itself [Fc H]]]]].
   destruct (own_mixture k c Fc itself) as [rho [er [rpos [rone mix]]]].
   apply from_values; [exact pos|]. intros ys v v' I Iv Iv' P P'.
   destruct (H ys I) as [sums [y [Iy values]]]. destruct (other_between i qs rest ys pr Er I) as [m [m0 hm]].
   set (f := fun a z => own_part i p a qs ys z * part_seen other qs ys z).
   assert (pair : forall a a', In a (levels k) -> In a' (levels k) -> (shares_levels = true \/ a <> a') ->
-            star2 (menu_masked i qs) (value q) (value D) (f a) (f a')).
-  { intros a a' Ia Ia' sh. apply independent_questions with (value rest) m; auto; try lra.
-    - intros z Iz. apply (own_part_pos k y ys at_k Iy values a z Ia Iz).
-    - intros z Iz. apply (own_part_pos k y ys at_k Iy values a' z Ia' Iz).
-    - apply (own_beside k y ys at_k Iy values shares_levels q rest D a a' 1); auto.
-    - apply (own_beside k y ys at_k Iy values shares_levels q rest D a a' (value rest)); auto. }
+            compares (menu_masked i qs) (value q) (real_odds odds) (value D) (f a) (f a')).
+  { intros a a' Ia Ia' sh. apply (own_compares k y ys at_k Iy values _ shares_levels q odds rest D a a' m); auto. }
   assert (bound : forall x x', In x lv -> In x' lv -> 0 < share lw pi x -> 0 < share lw pi x' ->
-            star2 (menu_masked i qs) (value q) (value D) (fun z => sum (fun a => rho x a * f a z) (levels k))
+            compares (menu_masked i qs) (value q) (real_odds odds) (value D)
+              (fun z => sum (fun a => rho x a * f a z) (levels k))
               (fun z => sum (fun a => rho x' a * f a z) (levels k)) ->
             given lw pi (fun a z => answers qs css a z ys) x
             <= value D * given lw pi (fun a z => answers qs css a z ys) x').
   { intros x x' Ix Ix' Px Px' st.
-    apply (seen_bound lv lw (menu_masked i qs) pi (sees_menu css) pos) with (q := value q)
+    apply (seen_compare lv lw (menu_masked i qs) pi (sees_menu css) pos) with (q := value q) (K := real_odds odds)
       (F := fun z => sum (fun a => rho x a * f a z) (levels k))
       (G := fun z => sum (fun a => rho x' a * f a z) (levels k));
       auto; try lra.
@@ -187,17 +191,16 @@ Proof.
     - intros w Iw. rewrite sums by exact Iw. right. apply sum_ext; intro z. f_equal. apply sum_ext; intro a.
       rewrite er. reflexivity. }
   destruct (mix v v' Iv Iv') as [sh|[b [b' [Ib [Ib' [eq ev]]]]]].
-  - apply bound; auto. apply star2_mixed; auto.
+  - apply bound; auto. apply compares_mixed; auto.
   - destruct (Nat.eq_dec b b') as [e|n].
     + rewrite (eq e) in *.
       assert (0 <= given lw pi (fun a z => answers qs css a z ys) v').
       { apply sum_nonneg; intros w Iw. apply Rmult_le_pos; [apply cond_pos; assumption|].
         apply (answers_pos lv lw i mode); assumption. }
       assert (0 <= (value D - 1) * given lw pi (fun a z => answers qs css a z ys) v') by (apply Rmult_le_pos; lra). lra.
-    + apply bound; auto. intros z z' z'' Iz Iz' Iz''.
-      destruct (ev (fun a => f a z)) as [-> e2]. destruct (ev (fun a => f a z')) as [-> _].
-      destruct (ev (fun a => f a z)) as [_ ->]. destruct (ev (fun a => f a z'')) as [_ ->].
-      apply (pair b b' Ib Ib' (or_intror n)); assumption.
+    + apply bound; auto. apply compares_ext with (f b) (f b'); auto.
+      * intros z _. destruct (ev (fun a => f a z)) as [-> _]. reflexivity.
+      * intros z _. destruct (ev (fun a => f a z)) as [_ ->]. reflexivity.
 Qed.
 End GuessesAboutValues.
 
@@ -206,15 +209,15 @@ Section GuessesAboutRanges.
 Variables (sp : spans) (index : V -> nat).
 Hypothesis about_ranges : mode = Ranges sp index.
 
-Lemma range_level_bcdp pi q rest D : is_prior lv lw pi -> ratios (rest_of i qs) = Some rest ->
-  range_level i qn p sp q (Some rest) = Some D ->
-  seen_correlation lv lw (menu_masked i qs) pi (sees_menu css) (value q) ->
+Lemma range_level_bcdp pi q odds rest D : is_prior lv lw pi -> ratios (rest_of i qs) = Some rest ->
+  range_level i qn p sp q odds (Some rest) = Some D ->
+  seen_within lv lw (menu_masked i qs) pi (sees_menu css) (value q) (real_odds odds) ->
   bcdp lv lw (outputs qs) pi (answers qs css) (value D).
 Proof.
   intros [pos _] Er E near. assert (sr := ratios_sound _ _ Er).
   destruct (joint_seen lv lw i mode qs css qn p F unique at_place) as [k [c [at_k [itself [Fc H]]]]].
-  destruct (range_level_facts i qn p sp q rest D k E sr at_k) as [s [Bq [rows [T [e_rows [R stars]]]]]].
-  assert (D1 := value_one _ s). destruct (proper_bound_facts q Bq) as [_ [_ q01]].
+  destruct (range_level_facts i qn p sp q odds rest D k E at_k) as [s [Bq [Bo [rows [T [e_rows [R C]]]]]]].
+  assert (D1 := value_one _ s).
   (* the coding of the feature *)
   destruct c as [rho|sigma|kappa]; simpl in Fc.
   { rewrite about_ranges in Fc. destruct Fc as [_ [_ [_ []]]]. }
@@ -290,7 +293,7 @@ Proof.
     { intros x w Ix Iw. rewrite sums by exact Iw. apply sum_eq; intros z Iz. f_equal.
       rewrite (Rmult_comm (sum _ _)), <- sum_scal. apply sum_ext; intro a. destruct (values z Iz) as [_ ->].
       simpl. ring. }
-    apply (seen_bound lv lw (menu_masked i qs) pi (sees_menu css) pos) with (q := value q)
+    apply (seen_compare lv lw (menu_masked i qs) pi (sees_menu css) pos) with (q := value q) (K := real_odds odds)
       (F := fun z => high (index v) (own_vector i qs z) * part_seen other qs ys z)
       (G := fun z => low (index v') (own_vector i qs z) * part_seen other qs ys z); auto; try lra.
     + intros w z. apply (sees_menu_pos lv lw i mode qs), F.
@@ -303,14 +306,12 @@ Proof.
       apply Rmult_le_compat_l; [apply (sees_menu_pos lv lw i mode qs), F|].
       apply Rmult_le_compat_r; [apply (other_pos ys z I Iz)|].
       apply (between_rows v' w (own_vector i qs z) Iv' Iw), values, Iz.
-    + apply independent_questions with (value rest) m; auto; try lra.
-      * intros z Iz. apply div_nonneg; [|exact TT]. apply IZR_le.
-        generalize (map (fun row => row_cell qn p y row (own_vector i qs z)) (nth (index v) rows [])). clear.
-        induction l as [|x l IH]; simpl; lia.
-      * intros z Iz. apply div_nonneg; [|exact TT]. apply IZR_le, least_of_pos. intros x Ix.
-        apply in_map_iff in Ix. destruct Ix as [row [<- Ir]]. apply (row_pos (index v')); auto. apply values, Iz.
-      * intros z z' z'' Iz Iz' Iz''. apply (stars y (index v) (index v')); auto; apply values; assumption.
-      * intros z z' z'' Iz Iz' Iz''. apply (stars y (index v) (index v')); auto; apply values; assumption.
+    + apply (kept_compares (menu_masked i qs) (own_vector i qs) (masked i (coordinates qn))
+               (fun l => most_of (map (fun row => row_cell qn p y row l) (nth (index v) rows [])))
+               (fun l => least_of (map (fun row => row_cell qn p y row l) (nth (index v') rows []))))
+        with rest m; auto.
+      * apply (C y (index v) (index v')); assumption.
+      * intros z Iz. apply values, Iz.
 Qed.
 End GuessesAboutRanges.
 End Joint.

@@ -19,13 +19,13 @@ from typing import Any
 
 KNOWN = {
     "plan": "bcdp certificate channels collection correlation mechanism menus questions tables",
-    "collection": "epsilon features order tasks",
-    "feature": "type bounds ranges values missing delta label",
+    "collection": "epsilon features order tasks survey",
+    "feature": "type bounds ranges values missing delta label help labels helps value_labels",
     "question": "features levels table kind categories cuts",
     "menu": "weight questions",
     "channel": "features keep",
-    "per feature": "kind source default named",
-    "listed": "kind source bounds laws rounded products ranges cuts",
+    "per feature": "kind source default named odds",
+    "listed": "kind source bounds laws rounded products ranges odds cuts",
     "dense": "family weights",
     "response": "family levels keep other",
     "hadamard": "family levels order keep",
@@ -108,7 +108,7 @@ def cuts_of(question: Mapping[str, Any]) -> list[list[float] | None]:
 def sees(question: Mapping[str, Any], correlation: Mapping[str, Any]) -> str:
     """How the numbers that were seen only after one rounding enter an answer (docs/theory.md, 4.5).
 
-    Steps that begin at cuts between which the bounds tell numbers apart are as good as rounding.
+    For `q`, steps that begin at cuts between which it tells numbers apart are as good as rounding.
     """
     marked, known = correlation.get("rounded", []), correlation.get("cuts", {})
     product = question.get("kind", "values") == "product"
@@ -116,6 +116,8 @@ def sees(question: Mapping[str, Any], correlation: Mapping[str, Any]) -> str:
     for name, size, cuts in zip(question["features"], sizes, cuts_of(question), strict=True):
         if name in marked and (STEPS % (size - 1) if cuts is None else not set(cuts) <= set(known.get(name, []))):
             return "as they are"
+    if any(name in marked and cuts for name, cuts in zip(question["features"], cuts_of(question), strict=True)):
+        return "in steps"
     return "multiplied" if product and set(question["features"]) <= set(marked) else "rounded"
 
 
@@ -132,9 +134,29 @@ def bound(correlation: Mapping[str, Any], name: str, others: Collection[str], se
 
     if list(seen) == ["multiplied"]:
         return stated(correlation.get("products", []))
-    if set(seen) != {"rounded"} and not set(others).isdisjoint(correlation.get("rounded", [])):
+    if not set(seen) <= {"rounded", "in steps"} and not set(others).isdisjoint(correlation.get("rounded", [])):
         return Fraction(1)
     return stated(correlation["bounds"])
+
+
+def odds_bound(
+    correlation: Mapping[str, Any], name: str, others: Collection[str], seen: Collection[str]
+) -> Fraction | None:
+    """The stated odds of a feature for a menu that asks the others in these ways; None if they have no limit.
+
+    Whoever knows less moves the odds by no more, so a bound about more features is one about some of them.
+    """
+    if "odds" not in correlation or not others:
+        return None
+    if correlation["kind"] == "per feature":
+        stated = correlation["odds"].get("named", {}).get(name, correlation["odds"].get("default"))
+        return None if stated is None else Fraction(stated)
+    if set(seen) != {"rounded"} and not set(others).isdisjoint(correlation.get("rounded", [])):
+        return None
+    found = [
+        Fraction(most) for feature, told, most in correlation["odds"] if feature == name and set(told) >= set(others)
+    ]
+    return min(found, default=None)
 
 
 def row(place: Fraction, size: int, common: int) -> list[int]:
@@ -225,8 +247,10 @@ def menu_term(plan: Mapping[str, Any], names: list[str], weight: int, asked: lis
     seen = [sees(question, correlation) for question in asked]
     others = {name for question in asked for name in question["features"]}
     bounds = [coq(bound(correlation, name, others - {name}, seen)) for name in names]
+    odds = [odds_bound(correlation, name, others - {name}, seen) for name in names]
+    limits = ["None" if most is None else f"(Some {coq(most)})" for most in odds]
     laws = [coq(known_laws(correlation, name, asked, plan)) for name in names]
-    knows = [f"Known {q} {rows}" for q, rows in zip(bounds, laws, strict=True)]
+    knows = [f"Known {q} {most} {rows}" for q, most, rows in zip(bounds, limits, laws, strict=True)]
     return f"Menu {weight} [{'; '.join(terms)}] [{'; '.join(knows)}]"
 
 

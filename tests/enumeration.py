@@ -27,6 +27,8 @@ def below_truth(claimed: float, ratio: Pair) -> bool:
     top, bottom = ratio
     if bottom == 0:
         return claimed != math.inf
+    if claimed > math.log(top) - math.log(bottom) + 1e-9 * (1 + math.log(top)):  # far above what doubles get wrong
+        return False
     return Decimal(claimed) < _CONTEXT.ln(_CONTEXT.divide(Decimal(top), Decimal(bottom)))
 
 

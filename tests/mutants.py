@@ -243,7 +243,7 @@ def change_the_correlation(rng: np.random.Generator, document: Any) -> None:
     stated = document["correlation"]
     q = float(_one(rng, [0.0, 5e-324, 1e-300, 1e-9, 0.1, 0.5, 1.0, 1 - 2**-53, rng.random()]))
     names = list(document["collection"]["features"])
-    choice = rng.integers(6)
+    choice = rng.integers(9)
     if stated["kind"] == "per feature":
         if choice < 3:
             stated["default"] = q
@@ -339,9 +339,29 @@ def change_a_word(rng: np.random.Generator, document: Any) -> None:
         document["certificate"][_one(rng, ["objective", "optimality_gap"])] = _one(rng, [1.5, 1e-7, 2, -0.0, 1e22])
     elif choice == 4:
         document["correlation"]["source"] = str(_one(rng, ["", "somebody", "\ud83d", "FILL"]))
+    elif choice == 5:
+        survey = {
+            "title": "a",
+            "purpose": "b",
+            "organiser": "c",
+            "contact": "d",
+            "minutes": _one(rng, [5, 0, 5.0, None]),
+        }
+        key = _one(rng, ["title", "decline", "titles", "purposes", "minutes", "note"])
+        survey[key] = _one(rng, ["x", "é" * 2000, "\u202e", {"de": "x"}, {"de": "\x00"}, {"pt-BR": "ñ\n"}, None])
+        document["collection"]["survey"] = survey
+    elif choice == 6:
+        said = _one(
+            rng, [{"de": "x"}, {"de": "é" * 2001}, {"deutsch": "x"}, {}, None, {"ar": "\u2067x"}, {"ar": "\u200fx"}]
+        )
+        features[name][_one(rng, ["labels", "helps"])] = said
+    elif choice == 7:
+        words = [str(place) for place in range(len(features[name].get("values") or (0, 1)))]
+        features[name]["value_labels"] = {"fr": _one(rng, [words, words[1:], [*words, "more"], ["0"] * len(words)])}
     else:
-        target = {"regression": {"target": name, "features": [n for n in features if n != name]}}
-        document["collection"]["tasks"] = [target | {"weight": 1.0}]
+        regression = {"target": name, "features": [n for n in features if n != name]}
+        regression |= _one(rng, [{}, {"explains": _one(rng, [0.5, 1e-3, 0, 1, True, None, "0.1"])}])
+        document["collection"]["tasks"] = [{"regression": regression, "weight": 1.0}]
 
 
 def rename_a_feature(rng: np.random.Generator, document: Any) -> None:

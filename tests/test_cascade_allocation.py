@@ -13,9 +13,14 @@ EXACT = Context(prec=60)
 DIGITS = Decimal("1e-50")  # what 60 digits leave open, where (*) holds with equality
 
 
-def exact_delta(c, epsilon, q):
-    """(*) with 60 digits: log((1 - q) e^c + q e^epsilon)."""
-    c, epsilon, q = (Decimal(float(value)) for value in (c, epsilon, q))
+def exact_delta(c, epsilon, q, odds=math.inf):
+    """(*) with 60 digits: log((1 - q) e^c + q e^epsilon); with odds, Theorem 8."""
+    c, epsilon, q, odds = (Decimal(float(value)) for value in (c, epsilon, q, odds))
+    if odds < Decimal("inf"):
+        q = min(q, EXACT.divide(odds - 1, odds + 1))
+        gained = EXACT.multiply(q, EXACT.exp(EXACT.subtract(epsilon, c)) - 1)
+        more = 0 if gained == 0 or odds == 1 else 1 / EXACT.add(EXACT.divide(1, gained), EXACT.divide(1, odds - 1))
+        return EXACT.add(c, EXACT.ln(EXACT.add(Decimal(1), Decimal(more))))
     mixture = EXACT.add(
         EXACT.multiply(EXACT.subtract(Decimal(1), q), EXACT.exp(c)), EXACT.multiply(q, EXACT.exp(epsilon))
     )
@@ -29,11 +34,12 @@ def random_demands(rng):
     return delta, float(10 ** rng.uniform(-1, 1)), q
 
 
-def keeps(chosen, delta, epsilon, q):
+def keeps(chosen, delta, epsilon, q, odds=None):
     """Whether the certificate holds with 60 digits and stays within the demands."""
+    most = np.full(len(q), np.inf) if odds is None else odds
     proved = all(
-        exact_delta(c, chosen.epsilon, q_i) <= EXACT.add(Decimal(float(claimed)), DIGITS)
-        for c, q_i, claimed in zip(chosen.c, q, chosen.delta, strict=True)
+        exact_delta(c, chosen.epsilon, *bounds) <= EXACT.add(Decimal(float(claimed)), DIGITS)
+        for c, claimed, *bounds in zip(chosen.c, chosen.delta, q, most, strict=True)
     )
     return proved and (chosen.delta <= delta).all() and chosen.epsilon <= epsilon and chosen.epsilon == chosen.c.max()
 
@@ -47,6 +53,31 @@ def test_certificates_hold_exactly_and_never_exceed_the_demands():
             assert keeps(chosen, delta, epsilon, q)
         best = budgets(delta, epsilon, q)
         assert not keeps(certify(1.1 * best.c, q), delta, epsilon, q)
+
+
+def test_certificates_hold_under_odds_and_cost_no_accuracy():
+    """Odds of 1 and without a limit among them; budgets 10% too high are caught, and odds that are forgotten matter."""
+    rng, gained = np.random.default_rng(13), 0
+    for _ in range(80):
+        delta, epsilon, q = random_demands(rng)
+        odds = rng.choice([1.0, math.inf, *(1 + 10 ** rng.uniform(-2, 1, 3))], len(delta))
+        chosen, without = budgets(delta, epsilon, q, odds=odds), budgets(delta, epsilon, q)
+        assert keeps(chosen, delta, epsilon, q, odds)
+        assert not keeps(certify(1.1 * chosen.c, q, odds), delta, epsilon, q, odds)
+        error, larger = (predicted_error(found.c, 1).sum() for found in (chosen, without))
+        assert error <= larger * 1.01  # budgets that differ a little need one channel more
+        gained += error < 0.99 * larger and not keeps(certify(chosen.c, q), delta, epsilon, q)
+    assert gained > 10
+
+
+def test_a_level_under_odds_by_hand():
+    """1/(q (e^level - 1)) = 1/(e^delta - 1) - 1/(odds - 1), q = 1/3 by odds of 2; no limit for odds below e^delta."""
+    largest = math.log1p(3 / (1 / math.expm1(0.2) - 1))
+    assert level_budgets([0.2, 2.0], largest - 1e-9, 1.0, odds=2.0).c[0] == pytest.approx(0, abs=1e-8)
+    with pytest.raises(InputError, match=rf"^level: got .*at most {largest:.6g} for these delta, q and odds"):
+        level_budgets([0.2, 2.0], largest + 1e-6, 1.0, odds=2.0)
+    assert level_budgets([0.2, 2.0], 2.0, 1.0, odds=1.2).epsilon == 2.0
+    assert budgets([0.0, 1.0], 2.0, 0.5, odds=1.0).c.tolist() == [0.0, 1.0]
 
 
 def test_certificate_by_hand():
@@ -166,6 +197,12 @@ def test_bad_demands_are_refused(name, value, zeta):
     arguments = {"delta": [0.2, 1.0], "epsilon": 2.0, "q": 0.1, "zeta": zeta} | {name: value}
     with pytest.raises(InputError, match=rf"^{name}: got .*; accepted: "):
         budgets(**arguments)
+
+
+@pytest.mark.parametrize("odds", [0.9, -1.0, math.nan, [2.0], [2.0, 2.0, 2.0], "many"])
+def test_bad_odds_are_refused(odds):
+    with pytest.raises(InputError, match=r"^odds: got .*; accepted: one number of at least 1, infinite for no limit"):
+        budgets([0.2, 1.0], 2.0, 0.1, odds=odds)
 
 
 @pytest.mark.parametrize("zeta", [0.0, -0.5, 1.1, math.nan])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bcdp.correlation import FinitePrior, Listed, PerFeature, Stronger, correlation_from_dict, correlation_of
+from bcdp.correlation.sources import write_pairs
 from bcdp.errors import InputError
 from bcdp.notions import dobrushin
 from bcdp.policy import Policy
@@ -75,6 +76,35 @@ def test_pairs_say_nothing_about_larger_sets(tmp_path: Path) -> None:
         assert pairs.q("town", {"sick"}) == pairs.q("sick", OTHERS) == 1.0
 
 
+def test_pairs_state_odds_beside_q_or_alone(tmp_path: Path) -> None:
+    """Inline and as a file: the same model; what is not stated has no limit, and plans without odds have none."""
+    stated = {"sick": {"town": {"q": 0.1, "odds": 2}, "age": {"odds": 1.5}}, "age": {"sick": 0.2}}
+    path = written(tmp_path, ",sick,town,age\nsick,0,0.1 odds 2,odds 1.5\nage,0.2,1,0\n")
+    for pairs in (model({"pairs": stated}), model({"pairs": path})):
+        assert pairs.q("sick", {"town"}) == 0.1
+        assert pairs.odds("sick", {"town"}) == 2.0
+        assert pairs.q("sick", {"age"}) == 1.0
+        assert pairs.odds("sick", {"age"}) == 1.5
+        assert pairs.q("age", {"sick"}) == 0.2
+        assert pairs.odds("age", {"sick"}) == pairs.odds("sick", OTHERS) == math.inf
+        assert pairs.source.endswith("; nothing for larger sets")
+    without = model({"pairs": {"sick": {"town": 0.1}}})
+    assert "odds" not in without.to_dict()
+    assert without.source == "assumed: a q for each pair; 1 for larger sets"
+
+
+def test_a_file_of_pairs_holds_every_limit_of_a_model(tmp_path: Path) -> None:
+    prior = FinitePrior(("sick", "town"), random_prior(np.random.default_rng(1), (2, 3)) + 0.01, "test")
+    features = {name: FEATURES[name] for name in ("sick", "town")}
+    policy = Policy(epsilon=1, features=features)
+    path = tmp_path / "pairs.csv"
+    write_pairs(path, policy, prior)
+    read = correlation_of(Policy(epsilon=1, features=features, correlation={"pairs": str(path)}))
+    for name, other in (("sick", "town"), ("town", "sick")):
+        assert 1 < prior.odds(name, {other}) < math.inf
+        assert (read.q(name, {other}), read.odds(name, {other})) == (prior.q(name, {other}), prior.odds(name, {other}))
+
+
 def test_a_prior_file_is_the_prior(tmp_path: Path) -> None:
     """Values are told apart as records are (A is not a), and every bound is the definition's."""
     prior = random_prior(np.random.default_rng(0), (2, 3))
@@ -104,6 +134,13 @@ def test_a_prior_file_is_the_prior(tmp_path: Path) -> None:
         ",sick,town\nsick,0,\n",
         ",sick,town\nsick,0,-0.1\n",
         ",sick,town\nsick,0,much\n",
+        ",sick,town\nsick,0,0.1 odds\n",
+        ",sick,town\nsick,0,0.1 odds 0.5\n",
+        ",sick,town\nsick,0,0.1 odds inf\n",
+        ",sick,town\nsick,0,0.1 odds nan\n",
+        ",sick,town\nsick,0,1.1 odds 2\n",
+        ",sick,town\nsick,0,0.1 2\n",
+        ",sick,town\nsick,0,odds 2 odds 3\n",
         "given,sick,town\nsick,0,0.1\n",
         'sick,"' + "x" * 200_000 + '"\n',
     ],

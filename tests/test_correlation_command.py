@@ -68,6 +68,7 @@ def test_a_sample_becomes_pairs_a_picture_and_sentences(folder: Path, capsys: py
     assert found["odds_guide"]["smoker"] <= pasted.odds("smoker", {"cough"}) <= found["odds_guide"]["smoker"] + 0.1
     stated = Policy.parse({"epsilon": 2.0, "features": FEATURES, "correlation": {"pairs": str(pairs)}})
     assert correlation_of(stated).q("smoker", {"cough"}) == cell["limit"]
+    assert correlation_of(stated).odds("smoker", {"cough"}) == cell["odds_limit"]
 
 
 def test_leakage_is_within_the_demand_and_grows_with_the_budget(

@@ -15,11 +15,12 @@ import pytest
 from scipy.stats import binom, t
 
 from bcdp import Plan, Policy, Tally, estimate, make_plan, privatize
-from bcdp.compare.baselines import compare, paper_budgets, standard_error
+from bcdp.compare.baselines import compare, standard_error
 from bcdp.correlation import correlation_of
 from bcdp.estimates import Estimate
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.cascade import predicted_error
+from bcdp.mechanisms.cascade.plans import coordinate_budgets
 from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.tables import Response, Table
 
@@ -222,7 +223,7 @@ def test_a_cascades_largest_standard_error() -> None:
     records = {"a": place % 2, "b": 2.0 * (place // 2 % 2) - 1, "c": place // 4 % 3}
     reports = np.array(privatize(plan, records, bytes(range(32)), place)["estimate"].to_pylist())
     errors = compare(plan, correlation_of(policy))
-    at_zero = predicted_error(paper_budgets(policy, correlation_of(policy)), 1)
+    at_zero = predicted_error(coordinate_budgets(policy, correlation_of(policy)), 1)
     caught = []
     for name, scale, mine in (("a", 1.0, [0]), ("b", 1.0, [1]), ("c", 0.25, [2, 3, 4])):
         squares = scale * ((reports[:, mine] - reports[:, mine].mean(axis=0)) ** 2).sum(axis=1)

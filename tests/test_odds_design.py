@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -24,6 +25,7 @@ from bcdp.notions import bcdp_from
 from bcdp.plan import certify, joint_delta
 from bcdp.statistics import Single
 
+SEARCH = 1.001  # to which the search for a plan is exact
 PARTS = ((0.0, 0.2), (0.2, 0.7), (0.7, 1.0))
 
 
@@ -64,20 +66,17 @@ def objective(document: dict[str, Any], correlation: object) -> float:
     return found
 
 
-def worse(policies: int, seed: int) -> list[str]:
-    """Random policies whose plan with odds has a larger error than without, beyond the tolerance of the search."""
-    rng, found = np.random.default_rng(seed), []
-    for number in range(policies):
+def ratios(policies: int, seed: int) -> Iterator[float]:
+    """The error of random policies planned with odds over that without."""
+    rng = np.random.default_rng(seed)
+    for _ in range(policies):
         document, q, odds = random_policy(rng), float(rng.choice([0.05, 0.2, 0.5, 1.0])), float(rng.uniform(1, 5))
-        with_odds, without = objective(document, {"q": q, "odds": odds}), objective(document, q)
-        if with_odds > without * 1.001:
-            found.append(f"policy {number}: {with_odds:.6g} against {without:.6g}")
-    return found
+        yield objective(document, {"q": q, "odds": odds}) / objective(document, q)
 
 
 def test_odds_never_cost_accuracy() -> None:
     """Twelve random policies; `make nightly` tries 200."""
-    assert worse(12, seed=0) == []
+    assert max(ratios(12, seed=0)) < SEARCH
 
 
 @pytest.mark.parametrize("odds", [1.0, 1.1, 1.5, 4.0, 1e9])

@@ -172,6 +172,7 @@ def test_a_policy_is_frozen() -> None:
         ({"smoker": {"q": 0.2, "odds": 3}, "default": {"odds": 2}}, QPerFeature, {"smoker": 0.2, "income": 1.0}),
         ({"smoker": 0.1, "default": {"q": 0.2, "odds": 2}}, QPerFeature, {"smoker": 0.1, "income": 0.2}),
         ({"pairs": {"smoker": {"income": 0.2}}}, Pairs, {}),
+        ({"pairs": {"smoker": {"income": {"q": 0.2, "odds": 2}}, "income": {"smoker": {"odds": 3}}}}, Pairs, {}),
         ({"pairs": "matrix.csv"}, PairsFile, {}),
         ({"prior": "table.csv"}, Prior, {}),
         ({"pilot": "sample.parquet"}, Pilot, {}),
@@ -311,6 +312,10 @@ ONE_MISTAKE = [
     (("correlation",), {"pairs": {"smoker": {"nobody": 0.1}}}, "correlation.pairs.smoker.nobody"),
     (("correlation",), {"pairs": {"smoker": {"income": 1.1}}}, "correlation.pairs.smoker.income"),
     (("correlation",), {"pairs": {"smoker": 0.1}}, "correlation.pairs.smoker"),
+    (("correlation",), {"pairs": {"smoker": {"income": {"odds": 0.5}}}}, "correlation.pairs.smoker.income.odds"),
+    (("correlation",), {"pairs": {"smoker": {"income": {"chance": 2}}}}, "correlation.pairs.smoker.income.chance"),
+    (("correlation",), {"pairs": {"smoker": {"income": {}}}}, "correlation.pairs.smoker.income"),
+    (("correlation",), {"pairs": {"smoker": {"income": "odds 2"}}}, "correlation.pairs.smoker.income"),
     (("correlation",), {"pairs": "m.csv", "default": 1}, "correlation.default"),
     (("correlation",), {"prior": None}, "correlation.prior"),
     (("correlation",), {"prior": "p.csv", "confidence": 0.9}, "correlation.confidence"),
@@ -539,7 +544,7 @@ def documents(draw: st.DrawFn, most: int = 5, files: bool = True, heaviest: floa
     anyone = st.sampled_from(sorted(named))
     path = st.from_regex(r"[a-z]{1,8}(/[a-z]{1,8})?\.csv", fullmatch=True)
     words = sorted(named.keys() ^ {"default"})  # a feature of that name cannot be meant by it
-    pairs = st.dictionaries(anyone, st.dictionaries(anyone, distance))
+    pairs = st.dictionaries(anyone, st.dictionaries(anyone, distance | both))
     sources = [
         distance,
         st.dictionaries(st.sampled_from(words), stated) if words else st.just({}),

@@ -59,8 +59,9 @@ def heads(text: str) -> list[str]:
 def test_a_plan_alone_has_a_page(tmp_path: Path) -> None:
     text = written(make_plan(policy()), tmp_path, 5000)
     assert heads(text) == [
-        "What is promised", "What must be true for it", "How much accuracy was gained",
-        "What one device's answers tell", "What an adversary cannot do", "What an adversary can do", "The policy",
+        "What is promised", "What the published numbers tell", "What must be true for it",
+        "How much accuracy was gained", "What one device's answers tell",
+        "What an adversary cannot do", "What an adversary can do", "The policy",
     ]  # fmt: skip
     assert "5,000 people are expected to answer" in text
     assert "smokes &lt;tobacco&gt;" in text

@@ -15,6 +15,7 @@ from bcdp import InputError, Plan
 from bcdp.plan import certify
 from bcdp.present.promise import operator_says, promise_of_all, promises
 from conftest import require
+from device_mutants import MUTANTS, QUICK, is_noticed, mutated
 from helpers import exact_q, listed, random_document, random_prior, sizes_of
 from mutants import change_the_odds
 
@@ -40,6 +41,16 @@ def test_the_examples_of_the_documentation() -> None:
 
 def test_what_the_browsers_device_does_in_node() -> None:
     assert "# fail 0" in node("--test", *map(str, sorted((ROOT / "tests" / "js").glob("*.test.js"))))
+
+
+def test_the_tests_of_the_device_notice_mistakes(tmp_path: Path) -> None:
+    """A few of them here; `make nightly` makes them all, each against every test."""
+    require(NODE, "nodejs")
+    chosen = [mutant for mutant in MUTANTS if mutant[0] in QUICK]
+    assert len(chosen) == len(QUICK)
+    for place, mutant in enumerate(chosen):
+        folder = mutated(tmp_path / str(place), mutant)
+        assert is_noticed(folder, str(NODE), "bcdp.test.js", "numbers.test.js"), mutant[0]
 
 
 def random_laws(rng: np.random.Generator, document: dict[str, Any]) -> list[Any]:

@@ -238,6 +238,34 @@ def designed() -> Plan:
     return make_plan(policy)
 
 
+SURVEY: dict[str, Any] = {
+    "title": "How we work",
+    "titles": {"de": "Wie wir arbeiten", "pt-BR": "Como trabalhamos", "ar": "كيف نعمل"},
+    "purpose": "To learn how many people work at night.\nResults are published.",
+    "purposes": {"de": "Um zu erfahren, wie viele nachts arbeiten."},
+    "organiser": "An institute “of work”",
+    "contact": "survey@example.org",
+    "minutes": 3,
+    "decline": "Nothing happens.",
+    "declines": {"de": "Dann geschieht nichts."},
+}
+
+
+def told() -> Plan:
+    """A plan with all that an organiser may tell people."""
+    night = {"de": "Arbeiten Sie nachts?", "en": "Do you work at night?"}
+    features = {
+        "night": {"type": "binary", "labels": night, "value_labels": {"de": ["nein", "ja"]}, "missing": 0},
+        "hours": {"type": "numeric", "bounds": [0, 80], "help": "A week.", "helps": {"de": "In der Woche."}},
+        "place": {
+            "type": "categorical",
+            "values": ["home", "work", "else"],
+            "value_labels": {"fr": ["ici", "là", "Été"]},
+        },
+    }
+    return make_plan(Policy(epsilon=2, correlation=0.05, features=features, survey=SURVEY))
+
+
 LISTED = {
     "kind": "listed",
     "source": "a known prior",
@@ -376,6 +404,7 @@ PLANS: dict[str, Callable[[], Plan]] = {
         [[0, 1], [2, 3], [4], [1, 3]],
         ODDS_OF_EACH,
     ),
+    "told": told,
     "steps": lambda: built(
         RANGED,
         [

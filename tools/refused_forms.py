@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import numpy as np
-from make_vectors import BIT, NUMBER, built, categories
+from make_vectors import BIT, NUMBER, SURVEY, built, categories
 
 from bcdp.exact import TOTAL
 from bcdp.tables import response
@@ -64,6 +64,8 @@ def stepped() -> Any:
 
 
 FEATURES = ("collection", "features")
+LARGE = small()["collection"] | {"epsilon": 21.0}
+LARGE["features"] = {name: feature | {"delta": 20.0} for name, feature in LARGE["features"].items()}
 EACH = {"kind": "per feature", "source": "a guess", "default": 1.0, "named": {}}
 FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("another version of the format", ("bcdp",), 2),
@@ -97,6 +99,7 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("no features", FEATURES, {}),
     ("an epsilon of 0", ("collection", "epsilon"), 0.0),
     ("an epsilon one double above 20", ("collection", "epsilon"), float(np.nextafter(20.0, 21.0))),
+    ("an epsilon of 21, with deltas of their own", ("collection",), LARGE),
     ("true for epsilon", ("collection", "epsilon"), True),
     ("an epsilon of 400 digits", ("collection", "epsilon"), HUGE),
     *((f"the label {label!r}", (*FEATURES, "bit", "label"), label) for label in (None, 5, "FILL", "\ud800", ["x"])),
@@ -127,6 +130,57 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
     ),
     ("bounds whose half is 0", (*FEATURES, "number"), {"type": "numeric", "bounds": [0.0, 5e-324]}),
     ("a bound of 400 digits", (*FEATURES, "number", "bounds"), [0, HUGE]),
+    *(
+        (f"{key}: {it!r}", (*FEATURES, "bit", key), it)
+        for key in ("labels", "helps")
+        for it in (
+            {},
+            [],
+            "de",
+            {"de": ""},
+            {"de": "FILL"},
+            {"de": None},
+            {"de": 1},
+            {"DE": "x"},
+            {"DE": "x", "de": "y"},
+            {"d": "x"},
+        )
+    ),
+    *(
+        (f"a label with {letter!r}", (*FEATURES, "bit", "labels"), {"de": f"a{letter}b"})
+        for letter in ("\0", "\t", "\x1b", "\x7f", "\x9f", "\u2028", "\u202a", "\u202e", "\u2066", "\u2069", "\ud83d")
+    ),
+    ("a label of 2,001 letters", (*FEATURES, "bit", "labels"), {"de": "é" * 2001}),
+    *(
+        (f"the words {it!r} of a bit's values", (*FEATURES, "bit", "value_labels"), it)
+        for it in (
+            {},
+            [],
+            {"de": ["ja"]},
+            {"de": ["ja", "ja"]},
+            {"de": ["ja", "nein", "ja"]},
+            {"de": ["ja", ""]},
+            {"de": "ja"},
+            {"de": {}},
+            {"1": []},
+        )
+    ),
+    ("words of values of a number", (*FEATURES, "number", "value_labels"), {"de": ["x", "y"]}),
+    ("two words for three values", (*FEATURES, "kind", "value_labels"), {"de": ["x", "y"]}),
+    *((f"the survey {it!r}", ("collection", "survey"), it) for it in ({}, [], "a survey", {"title": "x"})),
+    *(
+        (f"a survey whose {key} is {it!r}", ("collection", "survey"), SURVEY | {key: it})
+        for key, it in (
+            *(
+                (key, it)
+                for key in ("title", "purpose", "organiser", "contact")
+                for it in ("", None, 1, "FILL", "\x1b[2J")
+            ),
+            *(("minutes", it) for it in (0, 601, 3.0, 2.5, True, "3")),
+            *((key, it) for key in ("titles", "purposes", "declines") for it in ("x", {}, {"de": ""}, {"x-1": "x"})),
+            *(("decline", ""), ("note", "x"), ("promise", "nobody will know")),
+        )
+    ),
     *(
         (f"the order {order!r}", ("collection", "order"), order)
         for order in (None, "bit", {}, [], ["bit", "kind", None])
@@ -166,6 +220,9 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
                     ("radius", 0),
                     ("intercept", 1),
                     ("intercept", None),
+                    ("explains", 0),
+                    ("explains", 1.0),
+                    ("explains", None),
                 )
             ),
         )

@@ -67,6 +67,21 @@ def odds_up(level: float) -> float:
     return nearby[bisect_left(nearby, level, key=lambda n: log_up(Fraction(n, 100)))] / 100
 
 
+def small_odds_up(level: float) -> tuple[float, int]:
+    """The same factor where it is close to 1: with as many decimals as show two digits of what is over 1, at least two.
+
+    >>> small_odds_up(0.2), small_odds_up(0.0167), small_odds_up(0.0), small_odds_up(log_up(Fraction(1017, 1000)))
+    ((1.23, 2), (1.017, 3), (1.0, 2), (1.017, 3))
+    """
+    decimals = max(2, 1 - math.floor(math.log10(math.expm1(level)))) if 1e-12 < level < 0.1 else 2
+    unit = 10**decimals
+    if decimals == 2:
+        return odds_up(level), 2
+    near = int(unit * math.expm1(level)) + unit
+    nearby = range(max(unit, near - 2), near + 4)
+    return nearby[bisect_left(nearby, level, key=lambda n: log_up(Fraction(n, unit)))] / unit, decimals
+
+
 def chance_up(level: float, before: Fraction = Fraction(1, 2)) -> float:
     """How probable, in percent, a guess can become under a level; rounded up to tenths by the rule of `odds_up`.
 

@@ -74,7 +74,14 @@ def _aes(key: bytes) -> CipherContext:
 
 
 def _encrypt(aes: CipherContext, blocks: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    return np.frombuffer(aes.update(blocks.data), dtype=np.uint8).reshape(blocks.shape)
+    encrypted = _room(len(blocks) + 1)  # as large as the cipher wants it
+    aes.update_into(blocks.data, encrypted.data)
+    return encrypted[: len(blocks)]
+
+
+def _room(blocks: int) -> npt.NDArray[np.uint8]:
+    """Place for blocks of 16 bytes, from Arrow, which keeps what is given back; the system would clear it each time."""
+    return np.frombuffer(pa.allocate_buffer(16 * blocks), dtype=np.uint8).reshape(-1, 16)
 
 
 def as_ids(ids: Any) -> npt.NDArray[Any] | pa.Array:
@@ -109,17 +116,20 @@ def _arrow_ids(ids: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any] | pa.Array:
 
 def _id_blocks(key: bytes, ids: npt.NDArray[Any] | pa.Array) -> npt.NDArray[np.uint8]:
     """Twelve bytes tell ids apart: a whole number of up to 18 digits itself, the digest of any other id's text."""
+    blocks = _room(len(ids))
+    blocks.view("<u8")[:, 1] = 0
     if isinstance(ids, np.ndarray):
-        numbers, others = ids, (ids <= -_NUMBER_END) | (ids >= _NUMBER_END)
-        texts = pa.array(ids[others]).cast(pa.large_string()).cast(pa.large_binary())
+        numbers, others = ids, None
+        if len(ids) and not -_NUMBER_END < ids.min() <= ids.max() < _NUMBER_END:
+            others = (ids <= -_NUMBER_END) | (ids >= _NUMBER_END)
+            texts = pa.array(ids[others]).cast(pa.large_string()).cast(pa.large_binary())
     else:
         is_number = pc.match_substring_regex(ids, _NUMBER_TEXT)
         others = ~np.asarray(is_number)
         digits = pc.if_else(is_number, ids, pa.scalar(b"0", pa.large_binary()))
         numbers, texts = np.asarray(digits.cast(pa.large_string()).cast(pa.int64())), ids.filter(pa.array(others))
-    blocks = np.zeros((len(ids), 16), dtype=np.uint8)
-    blocks.view("<u8")[:, 0] = numbers.astype("<u8")
-    if len(texts):
+    blocks.view("<u8")[:, 0] = numbers.astype("<u8", copy=False)
+    if others is not None and len(texts):
         blocks[others, :12] = _digest_texts(_subkey(key, b"ids"), texts)[:, :12]
     return blocks
 
@@ -145,6 +155,20 @@ def _digest_texts(key: bytes, texts: pa.Array) -> npt.NDArray[np.uint8]:
     return state
 
 
+class KeyedWords:
+    """The words of a key for one purpose, for batches of records one after the other."""
+
+    def __init__(self, key: bytes | None, purpose: str = "") -> None:
+        self._secret = fresh_key() if key is None else check_key(key)
+        self._aes = _aes(_subkey(self._secret, f"words {purpose}".encode()))
+
+    def of(self, ids: npt.NDArray[Any] | Sequence[Any]) -> RecordWords:
+        """The words of the records with these ids."""
+        words = object.__new__(RecordWords)
+        words._start(self._aes, _id_blocks(self._secret, as_ids(ids)))
+        return words
+
+
 class RecordWords:
     """The random words of a batch of records: `words.column(position)` is one 32-bit word for each record."""
 
@@ -154,9 +178,11 @@ class RecordWords:
         An integer equals its decimal text. Releases that share their words are not independent and tell more than their
         sum, so every plan is a purpose.
         """
-        secret = fresh_key() if key is None else check_key(key)
-        self._aes = _aes(_subkey(secret, f"words {purpose}".encode()))
-        self._blocks = _id_blocks(secret, as_ids(ids))
+        keyed = KeyedWords(key, purpose)
+        self._start(keyed._aes, _id_blocks(keyed._secret, as_ids(ids)))
+
+    def _start(self, aes: CipherContext, blocks: npt.NDArray[np.uint8]) -> None:
+        self._aes, self._blocks = aes, blocks
         self._cached: tuple[int, Words] = (-1, np.empty((0, _LANES), dtype=np.uint32))
         self._origin: tuple[RecordWords, npt.NDArray[np.intp]] | None = None
 
@@ -166,9 +192,8 @@ class RecordWords:
     def take(self, rows: npt.NDArray[np.intp]) -> RecordWords:
         """The words of some of the records; nothing is encrypted twice for them, and nothing that is never read."""
         part = object.__new__(RecordWords)
-        part._aes, part._blocks = self._aes, self._blocks
+        part._start(self._aes, self._blocks)
         part._origin = (self, rows) if self._origin is None else (self._origin[0], self._origin[1][rows])
-        part._cached = (-1, np.empty((0, _LANES), dtype=np.uint32))
         return part
 
     def _block(self, number: int) -> Words:
@@ -191,10 +216,22 @@ class RecordWords:
         """Word number `position` of every record."""
         return self._block(position // _LANES)[:, position % _LANES]
 
+    def first(self) -> Words:
+        """The first four words of every record, one row each."""
+        return self._block(0)
+
+    def following(self, fours: npt.NDArray[np.uint8]) -> Words:
+        """The words after the first four: as many fours as a record needs, one row each, record after record."""
+        needed = np.flatnonzero(fours)
+        often = fours[needed].astype(np.intp)
+        blocks = _rows(self._blocks, needed.repeat(often))
+        blocks.view("<u4")[:, 3] = np.arange(len(blocks)) - (often.cumsum() - often).repeat(often) + 1
+        return _encrypt(self._aes, blocks).view("<u4").astype(np.uint32, copy=False)
+
 
 def _rows(array: npt.NDArray[Any], rows: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
     """Some rows of an array whose rows are 16 bytes; as one number each they are moved at once."""
-    return array.view(np.complex128)[:, 0].take(rows).view(array.dtype).reshape(len(rows), -1)
+    return array.view(np.complex128)[:, 0].take(rows).view(array.dtype).reshape(len(rows), array.shape[1])
 
 
 class Draws(Protocol):

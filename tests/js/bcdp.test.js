@@ -166,9 +166,71 @@ test("plain words: what is hinted, with what chance, and the odds rounded up", a
   for (const { least, most } of hints) assert.ok(0 < least && least < most && most < 1);
   const odds = Object.fromEntries(guarantees.map((guarantee) => [guarantee.label, guarantee.odds]));
   assert.equal(odds.Smoking, 1.23); // exp(0.2) = 1.2214
+  const smoking = guarantees.find(({ label }) => label === "Smoking");
+  assert.equal(smoking.condition, "if the other answers move by at most q = 5 percentage points with it");
   assert.deepEqual([oddsOf(0), oddsOf(Math.log(2)), oddsOf(Math.log(2) + 1e-6)], [1, 2, 2.01]);
   const subset = await planOf("subset");
   const [, hint] = explain(subset, { menu: 0, answer: 0 }).sentences;
   assert.match(hint, /hints at v0 or v1\. .* at least .*% and at most .*%/);
   assert.throws(() => explain(subset, { menu: 0, answer: 99 }), InputError);
+});
+
+test("every random word comes from the operating system, and is used as it comes", async (t) => {
+  const plan = await planOf("menus");
+  const given = [];
+  t.mock.method(Math, "random", () => assert.fail("Math.random is no source of chance"));
+  t.mock.method(globalThis.crypto, "getRandomValues", (array) => {
+    for (let place = 0; place < array.length; place += 1) array[place] = 0x9e3779b9 * (given.length + place + 1);
+    given.push(...array);
+    return array;
+  });
+  const words = randomWords(plan);
+  assert.deepEqual([...words], given);
+  given.length = 0;
+  const store = new Store();
+  const { id, ...report } = answerOnce(plan, { bit: 1, number: 2.5, kind: "v1", never: 0 }, store);
+  const [bytes, drawn] = [given.slice(0, 16), Uint32Array.from(given.slice(16))];
+  assert.equal(id, bytes.map((byte) => byte.toString(16).padStart(2, "0")).join(""));
+  assert.deepEqual(report, answer(plan, { bit: 1, number: 2.5, kind: "v1", never: 0 }, drawn));
+});
+
+test("long menus get all their words, in as many calls as the browser needs", async (t) => {
+  const wide = { menus: [{ questions: [0] }], questions: [{ features: Array(40_000).fill("x") }] };
+  let calls = 0;
+  const { getRandomValues } = globalThis.crypto;
+  t.mock.method(globalThis.crypto, "getRandomValues", (array) => {
+    calls += 1;
+    assert.ok(array.byteLength <= 65_536); // beyond, browsers refuse
+    return getRandomValues.call(globalThis.crypto, array);
+  });
+  const words = randomWords(wide);
+  assert.equal(words.length, 40_002);
+  assert.equal(calls, 3);
+  assert.ok(words.subarray(-1000).some((word) => word > 0));
+});
+
+test("without a store there is no answer, outside a browser", async () => {
+  const plan = await planOf("binary");
+  if (!globalThis.localStorage) assert.throws(() => answerOnce(plan, { answer: 1 }), /store: got none; accepted: anything/);
+});
+
+test("levels add up exactly and are rounded up", () => {
+  assert.equal(bcdp.totalUp([]), 0);
+  assert.equal(bcdp.totalUp([1, 0.5]), 1.5);
+  assert.equal(bcdp.totalUp([1, 2 ** -80]), 1 + 2 ** -52);
+  assert.equal(bcdp.totalUp([0.1, 0.2]), 0.30000000000000004);
+  assert.equal(bcdp.totalUp([0.1, 0.7]), 0.8); // plain addition gives 0.7999999999999999, below the sum
+  assert.equal(bcdp.totalUp([1, Infinity]), Infinity);
+  assert.equal(bcdp.totalUp([1, NaN]), Infinity);
+});
+
+test("the chance of a hint is told rounded outward", async () => {
+  for (const name of ["designed", "menus", "subset", "17-levels", "joint"]) {
+    const plan = await planOf(name);
+    for (const { sentence, least, most } of explain(plan, { menu: 0, answer: 0 }).hints) {
+      const [, low, high] = /at least ([0-9.]+)% and at most ([0-9.]+)%/.exec(sentence);
+      assert.ok(Number(low) <= 100 * least && 100 * most <= Number(high), sentence);
+      assert.ok(Number(low) > 100 * least - 1 && Number(high) < 100 * most + 1, sentence);
+    }
+  }
 });

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from bcdp.cli.counts import counts_document, counts_lines, published
 from bcdp.cli.options import AsJson, PlanFile
 from bcdp.cli.output import check_output, progress, remark, same_file, show, show_json, table, working
 from bcdp.cli.records import told_unusual
@@ -95,18 +96,23 @@ def tally(
         typer.Argument(metavar="REPORTS...", help="Reports, rows of menu, answer and count, or tallies."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The tally to write, as JSON.")],
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Write a tally to publish, and refuse a second one of nearly the same.")
+    ] = False,
     engine: Engine = "local",
     as_json: AsJson = False,
 ) -> None:
     """Count reports. The counts are all that estimates need, however many people there are.
 
     Every report must be in one of the files only: the same file twice is refused, but a tally does not say which
-    reports it has counted.
+    reports it has counted. What is published is noted in published.json beside the tally: counts of at least 1,000
+    people, and another time only counts that contain the last ones and at least 1,000 people more.
 
     Examples:
 
         bcdp tally plan.json monday.parquet tuesday.parquet -o tally.json
         bcdp tally plan.json grouped.csv -o tally.json  # menu, answer, count
+        bcdp tally plan.json all.parquet -o public.json --publish
     """
     from bcdp.files import written_whole
     from bcdp.plan import Plan
@@ -121,12 +127,15 @@ def tally(
             counted = spark.tally_files(made, reports)
     else:
         counted = count(made, reports)
-    with written_whole(output) as draft:
-        counted.save(draft)
+    told = published(counted, output) if publish else []
+    if not publish:
+        with written_whole(output) as draft:
+            counted.save(draft)
     if as_json:
-        show_json({"plan": counted.plan.id, "tally": str(output), "people": counted.people})
+        document: dict[str, Any] = {"plan": counted.plan.id, "tally": str(output), "people": counted.people}
+        show_json(document | ({"counts": counts_document(told)} if publish else {}))
     else:
-        show(f"{output} written: {counted.people:,} reports counted")
+        show(f"{output} written: {counted.people:,} reports counted", *counts_lines(told))
 
 
 def _check_distinct(paths: list[Path]) -> None:

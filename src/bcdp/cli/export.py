@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from bcdp.cli.counts import counts_document, counts_lines
 from bcdp.cli.options import AsJson, PlanFile, StoreUrl
 from bcdp.cli.output import check_output, show, show_json
 from bcdp.errors import InputError
@@ -28,6 +29,7 @@ def export(
     from bcdp.collector.store import StoreError, open_store
     from bcdp.files import written_whole
     from bcdp.plan import Plan
+    from bcdp.present.counts import counts_promises
     from bcdp.tally import Tally
 
     check_output("--output", output, plan, Path(store), ending=".json")
@@ -43,7 +45,9 @@ def export(
         opened.close()
     with written_whole(output) as draft:
         tally.save(draft)
+    counted = counts_promises(made, tally.people)
     if as_json:
-        show_json({"plan": made.id, "tally": str(output), "people": tally.people})
+        document = {"plan": made.id, "tally": str(output), "people": tally.people}
+        show_json(document | {"counts": counts_document(counted)})
     else:
-        show(f"{output} written: {tally.people:,} reports counted for plan {made.id[:12]}..")
+        show(f"{output} written: {tally.people:,} reports counted for plan {made.id[:12]}..", *counts_lines(counted))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bcdp.cli.bound import read_bound
+from bcdp.cli.counts import counts_document, counts_lines
+from bcdp.cli.expected import expectations, expected_lines
 from bcdp.cli.options import AsJson, Users
 from bcdp.cli.output import (
     PROMISE_COLUMNS,
@@ -32,7 +35,9 @@ if TYPE_CHECKING:
     from bcdp.correlation import Correlation
     from bcdp.plan import Plan
     from bcdp.policy import Policy
+    from bcdp.present.counts import CountsPromise
     from bcdp.present.promise import Promise
+    from bcdp.statistics import Expected
 
 _MANY = 8  # features, beyond which equal rows are shown as one
 _MOST_RECORDS = 50_000  # of a sample, on which finer guesses are tried
@@ -99,6 +104,7 @@ def plan(
     from bcdp.files import written_whole
     from bcdp.mechanisms.planning import make_plan
     from bcdp.policy import Policy
+    from bcdp.present.counts import counts_promises
     from bcdp.present.promise import promises
 
     check_output("--output", output, policy, bound, ending=".json")
@@ -111,21 +117,26 @@ def plan(
         compared = compare(made, correlation)
         errors = {name: compared[name] for name in stated.features}  # in the order of the policy
         promised = promises(made)
+        counted = counts_promises(made, users)
         survey = made if made.menus else None
         limit = _limit(survey, correlation) if survey and proved is None else None
         finer = _finer(survey, stated) if survey else {}
+        expected = expectations(survey, users) if survey else []
     if output is not None:
         with written_whole(output) as draft:
             made.save(draft)
     document = _document(made, errors, promised, users) | {"proved_limit": proved, "numerical_limit": limit}
+    if expected:
+        document["expected"] = [one.document for one in expected]
     for name, limited in _bindings(survey, correlation).items() if survey else ():
         document["features"][name] |= limited
     for name, cuts in made.correlation_model.ranges.items():
         document["features"][name] |= {"ranges": cuts, "finer": finer.get(name)}
+    document["counts"] = counts_document(counted)
     if as_json:
         show_json(document)
     else:
-        _show(made, document, promised, output)
+        _show(made, document, promised, counted, expected, output)
 
 
 def _finer(made: Plan, stated: Policy) -> Finer:
@@ -210,7 +221,14 @@ def _document(made: Plan, errors: dict[str, Errors], promised: dict[str, Promise
     }
 
 
-def _show(made: Plan, document: dict[str, Any], promised: dict[str, Promise], output: Path | None) -> None:
+def _show(
+    made: Plan,
+    document: dict[str, Any],
+    promised: dict[str, Promise],
+    counted: Sequence[CountsPromise],
+    expected: Sequence[Expected],
+    output: Path | None,
+) -> None:
     from bcdp.compare.baselines import NO_REGRESSION
     from bcdp.present.promise import conditions, operator_says
 
@@ -233,6 +251,7 @@ def _show(made: Plan, document: dict[str, Any], promised: dict[str, Promise], ou
         *conditions(promised),
         operator_says(made),
         "",
+        *counts_lines(counted),
         *_limited(document),
         *finer_lines(made, {name: f["finer"] for name, f in features.items() if f.get("finer")}, "on the sample"),
         "",
@@ -241,6 +260,7 @@ def _show(made: Plan, document: dict[str, Any], promised: dict[str, Promise], ou
         *_accuracy(made, document["proved_limit"], document["numerical_limit"]),
         *_useless(made, document),
         "",
+        *expected_lines(expected),
         *PROMISE_WORDS,
         "c: the level (odds e^c) against somebody who knows all other features already, whatever the correlation.",
         "standard errors: for shares of 1/2 and numbers half at each bound, the largest; of categories, a typical one.",

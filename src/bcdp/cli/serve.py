@@ -32,6 +32,9 @@ def serve(
     proxies: Annotated[
         str | None, typer.Option(metavar="A,B", help="Proxies whose X-Forwarded-For is believed.")
     ] = None,
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(metavar="O", help="A page elsewhere that may send reports; may be repeated.")
+    ] = None,
 ) -> None:
     """Collect reports over HTTP: hand out the plan, store every report once, show estimates to the operator.
 
@@ -45,6 +48,7 @@ def serve(
         bcdp serve plan.json --token-file token --proxies 127.0.0.1
     """
     from bcdp.collector import Settings, StoreError, open_store
+    from bcdp.collector.origins import Origins
     from bcdp.collector.server import serve as serve_collection
     from bcdp.collector.settings import Limits
     from bcdp.plan import Plan
@@ -52,7 +56,8 @@ def serve(
     made = Plan.load(plan)
     token = _read(token_file, "--token-file").decode("ascii", "replace").strip() if token_file else None
     key = _read(tickets_key, "--tickets-key") if tickets_key else None
-    settings = Settings(made, store, secrets.token_urlsafe(24) if token is None else token, key, Limits(rate=rate))
+    secret, origins = secrets.token_urlsafe(24) if token is None else token, Origins(allow_origin or ()).allowed
+    settings = Settings(made, store, secret, key, Limits(rate=rate), origins=tuple(sorted(origins)))
     opened = open_store(store, made.id)
     try:
         opened.check()
@@ -68,9 +73,12 @@ def serve(
 
 def _tell(host: str, port: int) -> None:
     """Says where the pages are, for a person at this machine."""
+    from bcdp.collector.pages import load_pages
+
     known = {"0.0.0.0": "localhost", "::": "localhost"}.get(host, f"[{host}]" if ":" in host else host)
     print(f"survey page: http://{known}:{port}/", file=sys.stderr)
     print(f"dashboard:   http://{known}:{port}/dashboard", file=sys.stderr)
+    print(f"the device for pages of your own: /bcdp.js, integrity {load_pages()['bcdp.js'].integrity}", file=sys.stderr)
 
 
 def tickets(

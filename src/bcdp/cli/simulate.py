@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from bcdp.cli.expected import data_expectations, expected_lines
 from bcdp.cli.options import AsJson
 from bcdp.cli.output import check_output, make_folder, progress, remark, show, show_json, table
 from bcdp.cli.records import told_unusual
@@ -62,11 +63,13 @@ def simulate(
     remark(*told_unusual(stated, unusual(stated, people), len(people)))
     write_csv(rows, table_file)
     draw_simulation(rows, picture_file)
+    expected = data_expectations(stated, people, users)
     seconds = round(time.monotonic() - started, 1)
     if as_json:
         files = {"table": str(table_file), "picture": str(picture_file)}
         show_json(
             {"users": users, "trials": trials, **files, "seconds": seconds, "rows": [asdict(row) for row in rows]}
+            | ({"expected": [one.document for one in expected]} if expected else {})
         )
         return
     median = {(row.panel, row.n, row.curve): row.median for row in rows}
@@ -78,5 +81,6 @@ def simulate(
         f"Median error over {trials:,} trial{'s' * (trials > 1)}, in own units",
         table(["task", "people", *CURVES], lines),
         "",
+        *expected_lines(expected),
         f"{table_file} and {picture_file} written in {seconds} s",
     )

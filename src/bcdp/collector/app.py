@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bcdp.collector.guard import Guard
 from bcdp.collector.limits import Bodies, Rates, Turns
 from bcdp.collector.openapi import description
+from bcdp.collector.origins import Origins
 from bcdp.collector.pages import Page, load_pages
 from bcdp.collector.refusal import RefusalError, answer_refusal
 from bcdp.collector.results import Results
@@ -40,7 +41,8 @@ class Collector:
         plan, limits = settings.plan, settings.limits
         self._counters, self._limited = settings.counters, limits.rate > 0
         self._token = settings.token.encode()
-        self._plan_page = Page(plan.text.encode(), "application/json", f'"{plan.id}"')
+        by_invitation = {} if settings.tickets_key is None else {"bcdp-tickets": "required"}
+        self._plan_page = Page(plan.text.encode(), "application/json", f'"{plan.id}"', by_invitation)
         self._reader = Reader(settings)
         self._reports, self._requests = Rates(limits.rate), Rates(limits.rate * limits.requests_per_report)
         self._bodies, self._turns = Bodies(limits), Turns()
@@ -129,15 +131,16 @@ def _address(scope: Scope) -> str:
 class Service:
     """An ASGI application of exact paths, each with a method and a handler; nothing else is looked at."""
 
-    def __init__(self, routes: Mapping[str, tuple[str, Handler]], lifespan: Router) -> None:
-        self._routes, self._lifespan = routes, lifespan
+    def __init__(self, routes: Mapping[str, tuple[str, Handler]], lifespan: Router, origins: Origins) -> None:
+        self._routes, self._lifespan, self._origins = routes, lifespan, origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._lifespan(scope, receive, send)
             return
         try:
-            response = await self._handler(scope)(Request(scope, receive))
+            preflight = self._origins.preflight(scope)
+            response = preflight or await self._handler(scope)(Request(scope, receive))
         except RefusalError as refusal:
             response = answer_refusal(refusal)
         await response(scope, receive, send)
@@ -164,5 +167,6 @@ def create_app(settings: Settings) -> ASGIApp:
         "/openapi.json": ("GET", described.answer),
         **{f"/{name}": ("GET", page.answer) for name, page in load_pages().items()},
     }
-    service = Service(routes, Router(lifespan=collector.running))
-    return Guard(service, settings.counters, routes.keys(), collector.admit)
+    origins = Origins(settings.origins)
+    service = Service(routes, Router(lifespan=collector.running), origins)
+    return Guard(service, settings.counters, routes.keys(), collector.admit, origins)

@@ -13,6 +13,7 @@ from contextlib import AbstractAsyncContextManager
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bcdp.collector.counters import Counters
+from bcdp.collector.origins import Origins
 from bcdp.collector.refusal import RefusalError, answer_refusal
 
 _CONTENT_POLICY = (
@@ -45,8 +46,10 @@ class Guard:
         counters: Counters,
         paths: Collection[str],
         admit: Callable[[Scope], AbstractAsyncContextManager[None]],
+        origins: Origins,
     ) -> None:
         self._app, self._counters, self._paths, self._admit = app, counters, paths, admit
+        self._origins = origins
         self._seldom = Seldom()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -59,7 +62,10 @@ class Guard:
             if message["type"] == "http.response.start":
                 headers = message["headers"]
                 cached = any(name == b"cache-control" for name, _ in headers)
-                message["headers"] = [*headers, *SAFE_HEADERS] if cached else [*headers, *SAFE_HEADERS, NOT_KEPT]
+                opened = self._origins.headers(scope)
+                named = {name for name, _ in opened}
+                safe = [header for header in SAFE_HEADERS if header[0] not in named]
+                message["headers"] = [*headers, *safe, *opened, *([] if cached else [NOT_KEPT])]
                 self._counters.add(message["status"])
                 self._log(scope, message["status"], time.perf_counter() - began)
             await send(message)

@@ -1,14 +1,22 @@
-"""The files that browsers load: the survey page, the dashboard and what they need, read once at the start."""
+"""The files that browsers load: the survey page, the dashboard and what they need, made ready once at the start."""
 
 from __future__ import annotations
 
+import base64
+import gzip
 import hashlib
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
+
+from bcdp.collector.bundle import bundled, stripped
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -20,6 +28,10 @@ _TYPES = {
     ".ico": "image/x-icon",
 }
 _ALIASES = {"": "survey.html", "dashboard": "dashboard.html"}
+_PARTS = ("device/", "survey/", "words/en.js", "words/choose.js", "page.js", "drift.js")  # stand in other scripts
+_CLASSIC = "start.js"  # is no module
+_LINKED = re.compile(r'(<(?:script|link)[^>]* (?:src|href)=")([^"]+\.(?:js|css))(")')
+HASHES = "hashes.json"
 
 
 @dataclass(frozen=True)
@@ -29,33 +41,69 @@ class Page:
     content: bytes
     media_type: str
     etag: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    packed: bytes | None = None  # the content, compressed, if that is smaller
 
     @classmethod
     def made(cls, content: bytes, suffix: str) -> Page:
         """A file with this ending of its name; what identifies its version is computed from the content."""
-        return cls(content, _TYPES[suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+        packed = gzip.compress(content, 9, mtime=0)
+        smaller = packed if len(packed) < len(content) else None
+        return cls(content, _TYPES[suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"', packed=smaller)
+
+    @property
+    def integrity(self) -> str:
+        """The hash by which a browser recognises the file (Subresource Integrity)."""
+        return f"sha384-{base64.b64encode(hashlib.sha384(self.content).digest()).decode()}"
 
     async def answer(self, request: Request) -> Response:
         """The file, or that it is still the one the browser has."""
-        headers = {"etag": self.etag, "cache-control": "no-cache"}
+        headers = {"etag": self.etag, "cache-control": "no-cache", **self.headers}
         if request.headers.get("if-none-match") == self.etag:
             return Response(status_code=304, headers=headers)
+        if self.packed is not None:
+            headers["vary"] = "accept-encoding"
+            if "gzip" in request.headers.get("accept-encoding", ""):
+                headers |= {"content-encoding": "gzip", "etag": f"W/{self.etag}"}
+                return Response(self.packed, headers=headers, media_type=self.media_type)
         return Response(self.content, headers=headers, media_type=self.media_type)
 
 
+@cache
 def load_pages() -> dict[str, Page]:
     """Every page by its path without the leading slash: files by their names, the survey also at the root."""
-    folder = files("bcdp").joinpath("web")
-    pages = dict(_read(folder, "")) if folder.is_dir() else {}
-    return pages | {alias: pages[name] for alias, name in _ALIASES.items() if name in pages}
+    sources = dict(_read(files("bcdp").joinpath("web"), ""))
+    scripts = [name for name in sources if name.endswith(".js") and not name.startswith(_PARTS)]
+    texts = {name: sources[name].decode() for name in sources if name.endswith(".js")}
+    made = {name: bundled(name, texts.__getitem__) if name != _CLASSIC else stripped(texts[name]) for name in scripts}
+    pages = {name: Page.made(text.encode(), ".js") for name, text in made.items()}
+    pages |= {
+        name: Page.made(content, _suffix(name))
+        for name, content in sources.items()
+        if _suffix(name) not in (".js", ".html")
+    }
+    for name in [name for name in sources if name.endswith(".html")]:
+        pages[name] = Page.made(_with_hashes(sources[name].decode(), pages).encode(), ".html")
+    pages[HASHES] = Page.made(
+        msgspec.json.encode({name: page.integrity for name, page in sorted(pages.items())}), ".json"
+    )
+    return pages | {alias: pages[name] for alias, name in _ALIASES.items()}
 
 
-def _read(folder: Traversable, prefix: str) -> list[tuple[str, Page]]:
-    found: list[tuple[str, Page]] = []
+def _with_hashes(page: str, pages: Mapping[str, Page]) -> str:
+    """A page whose scripts and styles name the hashes of their files: one hash then tells all of it."""
+    return _LINKED.sub(lambda match: f'{match[0]} integrity="{pages[match[2]].integrity}"', page)
+
+
+def _suffix(name: str) -> str:
+    return "." + name.rpartition(".")[2]
+
+
+def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
     for entry in folder.iterdir():
-        suffix = "." + entry.name.rpartition(".")[2]
         if entry.is_dir():
             found += _read(entry, f"{prefix}{entry.name}/")
-        elif suffix in _TYPES:
-            found.append((prefix + entry.name, Page.made(entry.read_bytes(), suffix)))
+        elif _suffix(entry.name) in _TYPES and entry.name != "package.json":
+            found.append((prefix + entry.name, entry.read_bytes()))
     return found

@@ -14,6 +14,7 @@ from bcdp.estimates import estimate
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.plan import Menu, Plan
+from bcdp.present.counts import VOID, counts_promises
 from bcdp.present.promise import operator_says, promise_of_all, promises
 from bcdp.present.words import missing_note
 
@@ -77,6 +78,8 @@ def operator_document(tally: SurveyTally) -> dict[str, Any]:
             *({"name": name, **promise.to_dict()} for name, promise in promises(plan).items()),
             {"name": None, **promise_of_all(plan).to_dict()},
         ],
+        "counts": [promise.to_dict() for promise in counts_promises(plan, tally.people)],
+        "counts_said": VOID,
         "operator_says": operator_says(plan),
         "features": {
             name: feature.model_dump(mode="json", include={"label", "type", "bounds"})

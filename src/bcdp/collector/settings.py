@@ -35,6 +35,7 @@ class Settings:
     tickets_key: bytes | None = None
     limits: Limits = Limits()
     counters: Counters = field(default_factory=Counters)
+    origins: tuple[str, ...] = ()  # of pages elsewhere that may read the plan and send reports
 
     def __post_init__(self) -> None:
         check_menus(self.plan, "; a cascade's reports are collected as files")

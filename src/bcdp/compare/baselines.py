@@ -15,11 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.correlation import Correlation, PerFeature, unrounded_q
-from bcdp.mechanisms.cascade import budgets
+from bcdp.correlation import Correlation, PerFeature
 from bcdp.mechanisms.cascade.decoding import channel_errors
 from bcdp.mechanisms.cascade.mechanism import open_channels
-from bcdp.mechanisms.cascade.plans import coordinates
+from bcdp.mechanisms.cascade.plans import coordinate_budgets
 from bcdp.mechanisms.survey.planner import plan_evenly, plan_survey
 from bcdp.mechanisms.survey.profiles import NEGLIGIBLE
 from bcdp.plan import Plan, mechanism_of
@@ -43,7 +42,7 @@ class Errors:
 def compare(plan: Plan, correlation: Correlation) -> dict[str, Errors]:
     """The errors of each feature; infinite where it is not asked."""
     policy = plan.policy
-    paper = channel_errors(policy, open_channels(paper_budgets(policy, correlation)))
+    paper = channel_errors(policy, open_channels(coordinate_budgets(policy, correlation)))
     ours = _errors(plan)
     surveys = [_errors(uniform) for uniform in uniform_plans(policy)]
     alike = {name: min((errors[name] for errors in surveys), default=math.inf) for name in policy.features}
@@ -62,14 +61,6 @@ def uniform_plans(policy: Policy) -> tuple[Plan, ...]:
     alike = {name: feature.model_copy(update={"delta": least}) for name, feature in policy.features.items()}
     stated, independent_of_q = policy.model_copy(update={"epsilon": least, "features": alike}), PerFeature(1.0, {})
     return plan_survey(stated, independent_of_q), plan_evenly(stated, independent_of_q)
-
-
-def paper_budgets(policy: Policy, correlation: Correlation) -> Array:
-    """The paper's budget of each coordinate, at the best level for the policy's demands."""
-    owners = coordinates(policy)
-    demands = [policy.features[name].delta for name in owners]
-    q = [unrounded_q(correlation, name, frozenset(policy.features) - {name}) for name in owners]
-    return budgets(demands, policy.epsilon, q).c
 
 
 def _errors(plan: Plan) -> dict[str, float]:

@@ -14,20 +14,31 @@ from bcdp.errors import InputError
 
 POLICY = """\
 # Women aged 21 to 35 with two or more children, United States census of 1980.
+survey:                 # what people read before they answer
+  title: Mothers at work
+  titles: {de: Mütter im Beruf, fr: Mères au travail, es: Madres que trabajan, ar: الأمهات والعمل}
+  purpose: We want to know how many weeks mothers work for pay, and how that differs with age and family.
+  organiser: The demonstration of bcdp, with records of the census of 1980
+  contact: mothers@example.org
+  minutes: 2
+  decline: Nothing happens. Nobody learns that you were asked.
 epsilon: 2.0            # for the whole record
 features:
   more_kids:            # a third child: sensitive
-    {type: binary, values: [no, yes], delta: 0.3, label: more than two children}
+    {type: binary, values: [no, yes], delta: 0.3, label: more than two children,
+     help: 'Have you had a third child?'}
   ethnicity:            # sensitive
-    {type: categorical, values: [none stated, african american, hispanic, other], delta: 0.5}
+    {type: categorical, values: [none stated, african american, hispanic, other], delta: 0.5,
+     help: 'How do you describe yourself?'}
   first_child:
-    {type: binary, values: [female, male], label: first child}
+    {type: binary, values: [female, male], label: first child, help: 'Was your first child a girl or a boy?'}
   second_child:
-    {type: binary, values: [female, male], label: second child}
+    {type: binary, values: [female, male], label: second child, help: 'And your second?'}
   age:
-    {type: numeric, bounds: [21, 35], label: age in years}
+    {type: numeric, bounds: [21, 35], label: age in years, help: 'How old are you?'}
   weeks_worked:
-    {type: numeric, bounds: [0, 52], label: weeks worked in 1979}
+    {type: numeric, bounds: [0, 52], label: weeks worked in 1979,
+     help: 'In how many weeks of that year did you work for pay?'}
 # How features go together. odds: by how much knowing everything else about a woman could move the odds of a guess about
 # the feature. q: by how much the chance of anything else about her moves with it. Computed from these data, with ages
 # and weeks in three groups each, they are 4.3 and 0.17 for more_kids, 5.2 and 0.25 for ethnicity.

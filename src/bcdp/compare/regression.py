@@ -6,9 +6,10 @@ true second moments are computed from it. Errors are against the population.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 
@@ -17,6 +18,10 @@ from bcdp.compare.survey import SurveyLeastSquares, survey_of
 from bcdp.mechanisms.cascade import LeastSquares, budgets, least_squares, minimise_quadratic, ridge_loss
 from bcdp.mechanisms.planning import make_plan
 from bcdp.notions import dobrushin
+from bcdp.policy import Policy
+from bcdp.statistics import Target
+from bcdp.statistics.columns import product
+from bcdp.statistics.regression import Regression
 
 THETA = np.array([0.15, *[0.1] * 6, 0.05, 0.05])
 ALL_EQUAL = 0.05  # the probability that one coin decides all nine features
@@ -99,6 +104,28 @@ def survey(q: Array) -> Method:
     return Method(SurveyLeastSquares(make_plan(policy).text))
 
 
+class EqualMoments(Regression):
+    """A regression whose design minimises the Frobenius error of all second moments, as if every entry counted alike.
+
+    Without an intercept and for signs, which is all that the experiment has.
+    """
+
+    def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
+        for first, second in combinations(self.regression.design(policy), 2):
+            asked = product(policy, first, second)
+            assert asked is not None
+            yield asked, 2.0
+
+
+def equal_moments(q: Array) -> Method:
+    """The survey whose questions are chosen for all second moments alike."""
+    policy = survey_of(DELTA, EPSILON, q.tolist(), {"intercept": False, "radius": RADIUS})
+    (task,) = policy.tasks
+    assert isinstance(task, Regression)
+    alike = policy.model_copy(update={"tasks": (EqualMoments(regression=task.regression),)})
+    return Method(SurveyLeastSquares(make_plan(alike).text))
+
+
 def predict_zero(q: Array) -> Method:
     """What must be beaten to be of use."""
     return Method(PredictZero())
@@ -109,6 +136,7 @@ CURVES = (
     Curve("paper, best level", best_level),
     Curve("min-delta LDP", one_level),
     Curve("survey", survey),
+    Curve("survey, all moments alike", equal_moments),
     Curve("predicting 0", predict_zero),
 )
 

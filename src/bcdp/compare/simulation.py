@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.compare.baselines import paper_budgets, uniform_plans
+from bcdp.compare.baselines import uniform_plans
 from bcdp.compare.curves import BATCH
 from bcdp.compare.results import Row, run_trials, summarise
 from bcdp.correlation import Correlation, correlation_of
@@ -27,7 +27,7 @@ from bcdp.errors import InputError, refuse
 from bcdp.estimates import Estimates, estimate
 from bcdp.mechanisms.cascade import mean_mechanism
 from bcdp.mechanisms.cascade.decoding import means_from_moments
-from bcdp.mechanisms.cascade.plans import coordinate_values
+from bcdp.mechanisms.cascade.plans import coordinate_budgets, coordinate_values
 from bcdp.mechanisms.planning import make_plan
 from bcdp.plan import Plan
 from bcdp.policy import Policy
@@ -75,7 +75,7 @@ def simulate(
     model = correlation_of(policy) if correlation is None else correlation
     plan = make_plan(policy.model_copy(update={"mechanism": "survey"}), model)
     texts = (plan.text, *(alike.text for alike in uniform_plans(policy)))
-    paper = tuple(paper_budgets(policy, model).tolist())
+    paper = tuple(coordinate_budgets(policy, model).tolist())
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "codes.npy"
         with data.open("wb") as file:

@@ -31,6 +31,10 @@ class Estimated:
     pair_odds: Mapping[tuple[str, str], float] = field(default_factory=dict)  # limits on the odds of pairs
     cuts: Ranges = field(default_factory=dict)
 
+    @property
+    def alike(self) -> bool:
+        return False
+
     def q(self, feature: str, others: Collection[str]) -> float:
         if not others:
             return 0.0
@@ -63,6 +67,10 @@ class Tree:
 
     pairs: Estimated
     source: str
+
+    @property
+    def alike(self) -> bool:
+        return False
 
     @property
     def rounded(self) -> frozenset[str]:

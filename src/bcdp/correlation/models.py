@@ -45,6 +45,10 @@ class Correlation(Protocol):
     def cuts(self) -> Ranges:
         """Of rounded numbers, as others: cuts between which `q` tells them apart beside the 17 levels (4.5)."""
 
+    @property
+    def alike(self) -> bool:
+        """Whether a feature's bounds are the same for all sets of others but the empty one, and no laws are known."""
+
     def q(self, feature: str, others: Collection[str]) -> float:
         """A bound on the distance between the laws of `others` given two values of `feature`; 0 for no others."""
 
@@ -68,6 +72,10 @@ class _Unrounded:
     """A model whose bounds are about the features themselves, and so about whatever is made of them."""
 
     @property
+    def alike(self) -> bool:
+        return False
+
+    @property
     def rounded(self) -> frozenset[str]:
         return frozenset()
 
@@ -79,9 +87,7 @@ class _Unrounded:
     def ranges(self) -> Ranges:
         return {}
 
-    @property
-    def cuts(self) -> Ranges:
-        return {}
+    cuts = ranges
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,10 @@ class PerFeature(_Unrounded):
     source: str = "assumed"
     default_odds: float = math.inf
     named_odds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def alike(self) -> bool:
+        return True
 
     def q(self, feature: str, others: Collection[str]) -> float:
         return self.named.get(feature, self.default) if others else 0.0
@@ -144,6 +154,10 @@ class Listed:
     listed_odds: Bounds = field(default_factory=dict)
     cuts: Ranges = field(default_factory=dict)
 
+    @property
+    def alike(self) -> bool:
+        return False
+
     def q(self, feature: str, others: Collection[str]) -> float:
         return self.bounds.get((feature, frozenset(others)), 1.0) if others else 0.0
 
@@ -175,9 +189,8 @@ class Listed:
         )
         laws = sorted([feature, other, [list(row) for row in rows]] for (feature, other), rows in self.rows.items())
         ranges, cuts = ({name: list(ends) for name, ends in known.items()} for known in (self.ranges, self.cuts))
-        optional = {"laws": laws, "rounded": sorted(self.rounded), "products": products, "ranges": ranges, "odds": odds}
-        optional["cuts"] = cuts
-        stated = {key: value for key, value in optional.items() if value}
+        told = {"laws": laws, "rounded": sorted(self.rounded), "products": products, "ranges": ranges, "odds": odds}
+        stated = {key: value for key, value in {**told, "cuts": cuts}.items() if value}
         return {"kind": "listed", "bounds": bounds, "source": self.source, **stated}
 
 
@@ -193,17 +206,28 @@ def listed(model: Correlation, sets: Sets, source: str) -> Listed:
     return Listed(bounds, source, rows, model.rounded, products, model.ranges, odds, model.cuts)
 
 
-def pairwise(matrix: Mapping[str, Mapping[str, float]], source: str, ranges: Ranges | None = None) -> Listed:
+def pairwise(
+    matrix: Mapping[str, Mapping[str, float]],
+    source: str,
+    ranges: Ranges | None = None,
+    odds: Mapping[str, Mapping[str, float]] | None = None,
+) -> Listed:
     """A model from a matrix `matrix[i][j]`: how far the law of feature j can move with feature i.
 
-    `ranges`: of which numbers it was measured, rounded once at random, or known by their range.
+    `ranges`: of which numbers it was measured, rounded once at random, or known by their range. `odds`: by how much
+    knowing j can move the odds of a guess about i.
 
     >>> model = pairwise({"smoker": {"age": 0.1}, "age": {"smoker": 0.2}}, source="assumed")
     >>> model.q("age", {"smoker"})
     0.2
     """
-    bounds = {(i, frozenset({j})): q for i, row in matrix.items() for j, q in row.items() if i != j}
-    return Listed(bounds, source, rounded=frozenset(ranges or ()), ranges=ranges or {})
+
+    def listed_pairs(stated: Mapping[str, Mapping[str, float]]) -> Bounds:
+        return {(i, frozenset({j})): most for i, row in stated.items() for j, most in row.items() if i != j}
+
+    limits = {key: most for key, most in listed_pairs(odds or {}).items() if most < math.inf}
+    about = frozenset(ranges or ())
+    return Listed(listed_pairs(matrix), source, rounded=about, ranges=ranges or {}, listed_odds=limits)
 
 
 def product_q(model: Correlation, feature: str, numbers: frozenset[str]) -> float:
@@ -251,6 +275,10 @@ class Stronger:
 
     model: Correlation
     factor: float
+
+    @property
+    def alike(self) -> bool:
+        return self.model.alike or math.isinf(self.factor)
 
     @property
     def rounded(self) -> frozenset[str]:
@@ -319,7 +347,9 @@ class FinitePrior(_Unrounded):
     def laws(self, feature: str, other: str) -> Array | None:
         if feature == other or not self._knows(feature, {other}):
             return None
-        return hull(self._given(feature, {other}))
+        laws = self._given(feature, {other})
+        two = laws.shape[1] == 2 and len(laws) > 2  # of two values all laws are mixtures of the extreme ones
+        return laws[[int(laws[:, 1].argmin()), int(laws[:, 1].argmax())]] if two else laws
 
     @property
     def coded(self) -> Array:
@@ -366,10 +396,3 @@ class FinitePrior(_Unrounded):
         raise InputError(
             "a prior is written into a plan as the bounds of the sets that the plan asks; call restricted()"
         )
-
-
-def hull(laws: Array) -> Array:
-    """Rows of which all the given laws are mixtures: of two values only the extreme laws are needed."""
-    if laws.shape[1] == 2 and len(laws) > 2:
-        return laws[[int(laws[:, 1].argmin()), int(laws[:, 1].argmax())]]
-    return laws

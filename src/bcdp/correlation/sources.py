@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from bcdp.correlation.documents import bound
-from bcdp.correlation.models import Correlation, FinitePrior, Listed, PerFeature, pairwise
+from bcdp.correlation.documents import bound, odds_bound
+from bcdp.correlation.models import Correlation, FinitePrior, Listed, PerFeature, Ranges, pairwise
 from bcdp.correlation.pilot import estimate_correlation, read_pilot
 from bcdp.errors import InputError, refuse
 from bcdp.policy import NumericFeature, OneOfBoth, OneQ, Pairs, PairsFile, Policy, Prior, QPerFeature
@@ -35,7 +35,8 @@ def correlation_of(policy: Policy) -> Correlation:
     if isinstance(stated, OneQ | OneOfBoth | QPerFeature):
         return _per_feature(stated, policy)
     if isinstance(stated, Pairs):
-        return pairwise(stated.pairs, "assumed: a q for each pair; 1 for larger sets")
+        return _pairwise({i: {j: (both.distance, both.factor) for j, both in row.items()}
+                          for i, row in stated.pairs.items()})  # fmt: skip
     if isinstance(stated, PairsFile):
         return _read_pairs(stated.pairs, policy)
     if isinstance(stated, Prior):
@@ -70,17 +71,35 @@ def _finite(stated: Mapping[str, float]) -> dict[str, float]:
     return {whose: bound for whose, bound in stated.items() if bound < math.inf}
 
 
+def _pairwise(
+    stated: Mapping[str, Mapping[str, tuple[float, float]]], where: str = "", ranges: Ranges | None = None
+) -> Listed:
+    """The model of q and odds of pairs; `where` says what else is to be known of them."""
+    q, odds = ({i: {j: both[k] for j, both in row.items()} for i, row in stated.items()} for k in (0, 1))
+    some = any(most < math.inf for row in odds.values() for most in row.values())
+    each = "q and odds for each pair" if some else "a q for each pair"
+    source = f"assumed: {where or each}; {'nothing' if some else '1'} for larger sets"
+    return pairwise(q, source, ranges, odds)
+
+
 def write_pairs(path: Path, policy: Policy, model: Correlation) -> None:
     """Writes the CSV that a policy accepts as `{pairs: file}`: how far each column's law moves with each row.
 
-    The first cell says what was measured: features as they are defined here, and numbers by their range or rounded.
+    A cell is `0.1`, or `0.1 odds 2` where knowing the column's feature moves the odds of a guess about the row's by a
+    limited factor. The first cell of all says what was measured: features as they are defined here, and numbers by
+    their range or rounded.
     """
+
+    def cell(i: str, j: str) -> str:
+        q, most = float(model.q(i, {j})), float(model.odds(i, {j}))
+        return "0.0" if i == j else f"{q!r} odds {most!r}" if most < math.inf else repr(q)
+
     names = list(policy.features)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow([_measured(policy, names), *names])
         for i in names:
-            writer.writerow([i, *(repr(model.q(i, {j}) if i != j else 0.0) for j in names)])
+            writer.writerow([i, *(cell(i, j) for j in names)])
 
 
 def _measured(policy: Policy, names: Sequence[str]) -> str:
@@ -118,16 +137,24 @@ def _read_pairs(path: Path, policy: Policy) -> Listed:
                      "nothing, or what `bcdp correlate` writes for features defined as in this policy")  # fmt: skip
     matrix = {
         row[0]: {
-            name: bound(f"correlation.pairs.{row[0]}.{name}", _number(cell))
-            for name, cell in zip(header, row[1:], strict=True)
+            name: _cell(f"correlation.pairs.{row[0]}.{name}", cell) for name, cell in zip(header, row[1:], strict=True)
         }
         for row in rows[1:]
     }
     if not corner:
-        return pairwise(matrix, f"assumed: pairs from {path.name}; 1 for larger sets")
+        return _pairwise(matrix, f"pairs from {path.name}")
     ranges = {name: feature.cuts for name, feature in policy.features.items() if feature.is_number}
     about = ", of rounded numbers, for guesses of their range" * bool(ranges)
-    return pairwise(matrix, f"assumed: pairs from {path.name}{about}; 1 for larger sets", ranges)
+    return _pairwise(matrix, f"pairs from {path.name}{about}", ranges)
+
+
+def _cell(path: str, text: str) -> tuple[float, float]:
+    """The q and the odds that a cell states, `0.1`, `odds 2` or `0.1 odds 2`; 1 and infinite if they are left out."""
+    q, word, odds = text.partition("odds")
+    return (
+        1.0 if word and not q.strip() else bound(path, _number(q)),
+        odds_bound(f"{path}, odds", _number(odds)) if word else math.inf,
+    )
 
 
 def _number(cell: str) -> float | str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bcdp.errors import InputError, expect, refuse
+from bcdp.errors import expect, refuse
 from bcdp.plan import A_PLAN, PLAN_KEY, Plan, mechanism_of
-from bcdp.policy.encoding import Codes, as_arrow, encode
-from bcdp.randomness import RecordWords, as_ids, check_key, fresh_key
+from bcdp.policy.encoding import as_arrow
+from bcdp.randomness import KeyedWords, as_ids, check_key, fresh_key
 
 
 def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None) -> pa.Table:
@@ -33,27 +32,11 @@ def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None)
     records = as_arrow(table)
     secret = fresh_key() if key is None else check_key(key)
     identities = _ids(records, key, ids)
-    mechanism, reports = mechanism_of(plan), []
-    for part in _blocks(len(records), len(plan.menus)):
-        words = RecordWords(secret, identities[part], plan.id)
-        reports.append(mechanism.release(plan, _encoded(plan, records, part), words))
+    keyed = KeyedWords(secret, plan.id)
+    mechanism = mechanism_of(plan)
+    columns = mechanism.release(plan, records, lambda part: keyed.of(identities[part]))
     schema = mechanism.report_schema(plan).with_metadata({PLAN_KEY: plan.id.encode()})
-    return pa.table([pa.chunked_array(column) for column in zip(*reports, strict=True)], schema=schema)
-
-
-def _encoded(plan: Plan, records: pa.Table, part: slice) -> dict[str, Codes]:
-    """The codes of a part of the records."""
-    try:
-        return encode(plan.policy, records[part])
-    except InputError:
-        encode(plan.policy, records)  # tells the record's row, or how many there are, among all of them
-        raise
-
-
-def _blocks(people: int, menus: int) -> Iterator[slice]:
-    """Parts small enough for the processor's cache, and large enough that every menu has work for the arrays."""
-    size = min(max(2**17, menus * 2**11), 2**20)
-    return (slice(start, min(start + size, people)) for start in range(0, max(people, 1), size))
+    return pa.table(columns, schema=schema)
 
 
 def _ids(records: pa.Table, key: bytes | None, ids: Any) -> Any:
@@ -76,5 +59,8 @@ def _ids(records: pa.Table, key: bytes | None, ids: Any) -> Any:
 def _distinct(ids: npt.NDArray[Any] | pa.Array) -> int:
     if isinstance(ids, pa.Array):
         return len(ids.unique())
-    ordered = ids if np.all(ids[1:] > ids[:-1]) else np.sort(ids)
+    pairs = (slice(start, start + 2**16) for start in range(0, max(len(ids) - 1, 0), 2**16))
+    if all(np.all(ids[1:][pair] > ids[:-1][pair]) for pair in pairs):
+        return len(ids)
+    ordered = np.sort(ids)
     return len(ids) - int(np.count_nonzero(ordered[1:] == ordered[:-1]))

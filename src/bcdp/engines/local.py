@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from bcdp.device import privatize
 from bcdp.errors import IncompleteError, InputError
-from bcdp.files import naming_file, read_batches, written_whole
+from bcdp.files import ending, naming_file, read_batches, written_whole
 from bcdp.plan import Plan
 from bcdp.policy.encoding import arrow_types, as_arrow, incomplete, lacking, unusual
 from bcdp.tally import Tally
@@ -60,7 +60,7 @@ def privatize_file(
     workers: int | None = None,
     watch: Callable[[Counter[tuple[str, str]]], object] = lambda counts: None,
 ) -> int:
-    """How many reports were written: one for each record of `data`, in the same order, as Parquet.
+    """How many reports were written: one for each record of `data`, in the same order, as Parquet or (.arrow) Arrow.
 
     The same records, key and ids give the same bytes, whatever the number of workers. Two records with the same id are
     refused if they stand in the same batch; over a whole file that cannot be seen in bounded memory. `watch` is told
@@ -73,18 +73,18 @@ def privatize_file(
     with written_whole(output) as draft:
         try:
             for reports, counts in in_order(work, _numbered(batches()), workers or cores()):
-                writer = writer or _open(draft, reports.schema)
+                writer = writer or _open(draft, ending(output), reports.schema)
                 group.append(reports)
                 people += len(reports)
                 if sum(map(len, group)) >= ROW_GROUP:
-                    writer.write_table(pa.concat_tables(group), row_group_size=ROW_GROUP)
+                    writer.write_table(pa.concat_tables(group), ROW_GROUP)
                     group.clear()
                 advance(len(reports))
                 watch(counts)
             if writer is None:
                 raise InputError(f"{data}: has no rows; accepted: at least one record")
             if group:
-                writer.write_table(pa.concat_tables(group), row_group_size=ROW_GROUP)
+                writer.write_table(pa.concat_tables(group), ROW_GROUP)
         except IncompleteError:  # counted in one batch: now in all of them
             raise IncompleteError(f"{data}: {incomplete(*lacking(plan.policy, batches()))}") from None
         finally:
@@ -93,7 +93,9 @@ def privatize_file(
     return people
 
 
-def _open(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+def _open(path: Path, kind: str, schema: pa.Schema) -> pq.ParquetWriter | pa.ipc.RecordBatchFileWriter:
+    if kind in (".arrow", ".feather"):
+        return pa.ipc.new_file(path, schema)
     # random answers do not compress beyond their dictionary; checksums tell a damaged file from a good one
     return pq.ParquetWriter(path, schema, compression="none", write_page_checksum=True)
 

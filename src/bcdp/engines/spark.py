@@ -22,14 +22,16 @@ import pyarrow.parquet as pq
 
 from bcdp.device import privatize as to_reports
 from bcdp.errors import IncompleteError, InputError, refuse
-from bcdp.files import parquet_files
+from bcdp.files import parquet_files, written_whole
 from bcdp.plan import PLAN_KEY, Plan, mechanism_of
+from bcdp.plan.mechanism import check_menus
 from bcdp.policy.encoding import incomplete, lacking
 from bcdp.randomness import check_key
 from bcdp.tally import Tally
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 _JAVA = "Java 17 or newer, for example the package openjdk-17-jre-headless of Debian and Ubuntu"
 
@@ -122,21 +124,71 @@ def _lacking(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
     yield pa.RecordBatch.from_pydict({"found": [json.dumps(found)], "people": [people]})
 
 
+def check_ids(records: DataFrame, ids: str) -> None:
+    """Refuses records of which two have the same id, as numbers or as texts: all ids are grouped, which moves them."""
+    named = f"`{ids.replace('`', '``')}`"
+    repeated = records.selectExpr(f"CAST({named} AS STRING) AS id").groupBy("id").count().where("count > 1").count()
+    if repeated:
+        raise refuse("ids", f"{repeated} ids that several records have", "a different id for each record")
+
+
 def tally(plan: Plan, reports: DataFrame) -> Tally:
     """The counts of the reports."""
-    for field in reports.schema.fields:
-        stated = str(field.metadata.get(PLAN_KEY.decode(), plan.id))
-        if stated != plan.id:
-            raise refuse("reports", f"plan {stated[:12]}..", f"reports of plan {plan.id[:12]}..")
-    columns, total = mechanism_of(plan).report_schema(plan).names, Tally(plan)
-    if missing := set(columns) - set(reports.columns):  # names of people's columns are not told
-        raise refuse("reports", f"no column {', '.join(sorted(missing))}", f"with {' and '.join(columns)}")
+    total = Tally(plan)
+    columns = _check_reports(plan, reports)
+    if reports.isStreaming:
+        raise refuse("reports", "a stream", "records that have all come, or a stream in tally_stream")
     if total.groups:
         return total.add(reports.groupBy(*total.groups).count().toArrow())
     parts = reports.select(*columns).mapInArrow(partial(_moments, plan.text), "tally string").toArrow()
     for text in sorted(parts.column("tally").to_pylist()):  # sums of floats in one order, whatever the tasks' order
         total = total + Tally.from_dict(json.loads(text), plan)
     return total
+
+
+def tally_stream(plan: Plan, reports: DataFrame, output: Path, checkpoint: Path) -> DataStreamWriter:
+    """A query that counts a stream of reports and keeps the tally in `output` up to date; `.start()` starts it.
+
+    Spark keeps the counts in the folder `checkpoint` and hands out those that changed, as totals: a query that is
+    stopped or killed and started again with the same folder and file goes on where it was, and counts nothing twice.
+    """
+    check_menus(plan)
+    _check_reports(plan, reports)
+    if not reports.isStreaming:
+        raise refuse("reports", "records that have all come", "a stream, from readStream")
+    changed = reports.groupBy("menu", "answer").count().writeStream.outputMode("update")
+    return changed.option("checkpointLocation", _place(checkpoint)).foreachBatch(partial(_replaced, plan.text, output))
+
+
+def _replaced(text: str, output: Path, changed: DataFrame, batch: int) -> None:
+    """Writes the tally with the new totals of the cells that changed; run again with the same, it changes nothing."""
+    plan = _plan(text)
+    before = Tally.load(output, plan) if output.exists() else Tally(plan)
+    totals = {(menu, answer): count for menu, answer, count in before.to_dict()["counts"]}
+    totals |= {(row["menu"], row["answer"]): row["count"] for row in changed.toArrow().to_pylist()}
+    after = Tally(plan).add(
+        pa.table(
+            {
+                "menu": pa.array([menu for menu, _ in totals], pa.int64()),
+                "answer": pa.array([answer for _, answer in totals], pa.int64()),
+                "count": pa.array(totals.values(), pa.int64()),
+            }
+        )
+    )
+    with written_whole(output) as draft:
+        after.save(draft)
+
+
+def _check_reports(plan: Plan, reports: DataFrame) -> list[str]:
+    """The columns of the plan's reports, if these are such reports."""
+    for field in reports.schema.fields:
+        stated = str(field.metadata.get(PLAN_KEY.decode(), plan.id))
+        if stated != plan.id:
+            raise refuse("reports", f"plan {stated[:12]}..", f"reports of plan {plan.id[:12]}..")
+    columns = list(mechanism_of(plan).report_schema(plan).names)
+    if missing := set(columns) - set(reports.columns):  # names of people's columns are not told
+        raise refuse("reports", f"no column {', '.join(sorted(missing))}", f"with {' and '.join(columns)}")
+    return columns
 
 
 def _moments(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

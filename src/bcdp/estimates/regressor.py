@@ -14,7 +14,7 @@ from bcdp.estimates.results import estimate
 from bcdp.mechanisms.planning import make_plan
 from bcdp.policy import Policy
 from bcdp.policy.encoding import as_arrow
-from bcdp.statistics.regression import Regression
+from bcdp.statistics.regression import Model, Regression
 from bcdp.tally import Tally
 
 Array = npt.NDArray[np.float64]
@@ -26,7 +26,7 @@ class SurveyRegressor:
     `X` is a table with the features as columns (pandas, polars, Arrow, a mapping) or an array with one column for each
     feature of the policy's regression, in its order; `y` holds the target. Features of the policy that are not in `X`
     are missing, and need a rule for that. Predictions and coefficients are in own units; a category has a coefficient
-    of its own.
+    of its own. It is an estimator of scikit-learn: it can be cloned, and stand in pipelines and cross-validation.
 
     >>> policy = Policy(epsilon=2, features={"age": {"type": "numeric", "bounds": [0, 100]}, "ill": {"type": "binary"}},
     ...     tasks=[{"regression": {"target": "ill", "features": ["age"]}}])
@@ -37,16 +37,42 @@ class SurveyRegressor:
 
     def __init__(self, policy: Policy) -> None:
         """`policy` has one regression task; other tasks share the reports with it."""
-        tasks = [task.regression for task in policy.tasks if isinstance(task, Regression)]
-        if len(tasks) != 1 or policy.mechanism != "survey":
-            shown = f"{len(tasks)} regressions, mechanism {policy.mechanism}"
-            raise refuse("policy", shown, "one regression task and mechanism survey")
         self.policy = policy
-        self._task = tasks[0]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name: the policy."""
+        return {"policy": self.policy}
+
+    def set_params(self, **params: Any) -> SurveyRegressor:
+        """Takes another policy; gives the object itself."""
+        unknown = sorted(params.keys() - {"policy"})
+        if unknown:
+            raise refuse("set_params", unknown[0], "policy")
+        self.policy = params.get("policy", self.policy)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import RegressorTags, Tags, TargetTags
+
+        kind = RegressorTags(poor_score=True)  # on the small samples of scikit-learn's checks
+        target = TargetTags(required=True)
+        return Tags("regressor", target, regressor_tags=kind, non_deterministic=True, no_validation=True)
+
+    def __repr__(self) -> str:
+        return f"SurveyRegressor(policy={self.policy!r})"
+
+    @property
+    def _task(self) -> Model:
+        tasks = [task.regression for task in self.policy.tasks if isinstance(task, Regression)]
+        if len(tasks) != 1 or self.policy.mechanism != "survey":
+            shown = f"{len(tasks)} regressions, mechanism {self.policy.mechanism}"
+            raise refuse("policy", shown, "one regression task and mechanism survey")
+        return tasks[0]
 
     def fit(self, X: Any, y: Any) -> SurveyRegressor:
         """Plans, asks everybody once, counts and estimates; gives the object itself."""
         columns = self._columns(X)
+        self.n_features_in_ = len(self._task.features)
         people = len(next(iter(columns.values())))
         if len(y) != people:
             raise refuse("y", f"{len(y)} values", f"one for each of the {people} records")

@@ -4,6 +4,7 @@ Each level is reached at single outputs and single values (docs/theory.md, Propo
 enumerated. What eps and c promise under q is Theorem 1, under odds Theorem 8, for a test Proposition 3.
 """
 
+from bcdp.notions.counts import CountsLevel, Surplus, counts_factor, counts_odds, excess
 from bcdp.notions.levels import Levels, conditional_kernel, dobrushin, largest_ratio, levels, odds, total_variation
 from bcdp.notions.relations import (
     bcdp_from,
@@ -23,7 +24,9 @@ from bcdp.notions.relations import (
 from bcdp.notions.tradeoff import TradeOff, allowed, trade_off
 
 __all__ = [
+    "CountsLevel",
     "Levels",
+    "Surplus",
     "TradeOff",
     "allowed",
     "bcdp_from",
@@ -34,7 +37,10 @@ __all__ = [
     "budgets_from",
     "cdp_from_ldp",
     "conditional_kernel",
+    "counts_factor",
+    "counts_odds",
     "dobrushin",
+    "excess",
     "largest_ratio",
     "ldp_from_bdp",
     "ldp_from_cdp",

@@ -9,7 +9,7 @@ rounded up.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 Parts = tuple[tuple[float, float], ...]  # what guesses tell apart: ends of each part, as shares of a number's bounds
 
 _STEPS = 16  # between the 17 levels to which bounds about rounded numbers round them once
+_ONE = Fraction(1)
 _ALONE = Within(0.0)  # with the others held fixed, BCDP is CDP
 _UNITS = 2**29  # in a step between levels: ends of parts are moved to whole ones, past whatever devices round
 
@@ -55,47 +56,93 @@ def certify(plan: Plan, correlation: Correlation | None = None) -> Certified:
     True
     """
     model = plan.correlation_model if correlation is None else correlation
-    drawn = mechanism_of(plan).levels(plan, model)
-    return Certified(
-        max(levels.epsilon for levels in drawn),
-        {name: max(levels.c[name] for levels in drawn) for name in plan.policy.features},
-        {name: max(levels.delta[name] for levels in drawn) for name in plan.policy.features},
-    )
+    return mechanism_of(plan).largest_levels(plan, model)
+
+
+def certify_menus(plan: Plan, correlation: Correlation) -> Certified:
+    """The largest levels of the answers to the menus of a survey."""
+    menus = [_Asked.of(plan, menu, correlation) for menu in plan.menus]
+    c = dict.fromkeys(plan.policy.features, 0.0)
+    delta = dict.fromkeys(plan.policy.features, 0.0)
+    for menu in menus:
+        for name in menu.numbers:
+            c[name] = max(c[name], menu.level(plan, name, _ALONE))
+            delta[name] = max(delta[name], menu.delta(plan, name, correlation))
+    menus.sort(key=lambda menu: menu.ratio, reverse=True)
+    for name in delta:
+        for menu in menus:
+            if name not in menu.numbers:
+                delta[name] = max(delta[name], menu.delta(plan, name, correlation))
+                if correlation.alike:  # of all menus that do not ask it the one with the largest ratio tells most
+                    break
+    return Certified(log_up(menus[0].ratio), c, delta)
 
 
 def certify_menu(plan: Plan, menu: Menu, correlation: Correlation) -> Certified:
     """The levels of the answers to one menu of a survey."""
-    questions = [plan.questions[number] for number in menu.questions]
-    tables = [plan.tables[question.table] for question in questions]
-    asked = {name: number for number, question in enumerate(questions) for name in question.features}
-    stated = menu_bounds(plan, menu, correlation)
-    c, delta = {}, {}
-    for name, feature in plan.policy.features.items():
-        number, shared, parts = asked.get(name), shares_levels(feature), guessed_parts(feature, correlation, name)
-        cuts = None if number is None else questions[number].cuts_of(name)
-        seen = parts if cuts is None or not parts else levels_of_parts(feature, correlation.ranges[name], cuts)
-        c[name] = menu_delta(questions, tables, name, number, shared, _ALONE)
-        delta[name] = menu_delta(questions, tables, name, number, shared, stated[name], seen)
-        if len(questions) == 1 and number is None:
-            delta[name] = min(delta[name], _known_delta(plan, correlation, name, questions[0]))
-    return Certified(log_up(ratio_product(tuple(table.ratio for table in tables))), c, delta)
+    asked, names = _Asked.of(plan, menu, correlation), plan.policy.features
+    c = {name: asked.level(plan, name, _ALONE) for name in names}
+    return Certified(log_up(asked.ratio), c, {name: asked.delta(plan, name, correlation) for name in names})
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A menu: its questions with their tables, which of them asks each feature, the ratio of all together."""
+
+    questions: Sequence[Question]
+    tables: Sequence[Table]
+    numbers: Mapping[str, int]
+    ratio: Ratio
+    bounds: Callable[[str], Within]
+
+    @classmethod
+    def of(cls, plan: Plan, menu: Menu, correlation: Correlation) -> _Asked:
+        questions = [plan.questions[number] for number in menu.questions]
+        tables = [plan.tables[question.table] for question in questions]
+        numbers = {name: number for number, question in enumerate(questions) for name in question.features}
+        ratio = ratio_product(tuple(table.ratio for table in tables))
+        return cls(questions, tables, numbers, ratio, _bounds(questions, frozenset(numbers), correlation))
+
+    def level(self, plan: Plan, name: str, within: Within, parts: Parts = ()) -> float:
+        number, shared = self.numbers.get(name), shares_levels(plan.policy.features[name])
+        if number is None:
+            return independent_delta(_ONE, self.ratio, within)
+        return menu_delta(self.questions, self.tables, name, number, shared, within, parts)
+
+    def delta(self, plan: Plan, name: str, correlation: Correlation) -> float:
+        feature, number = plan.policy.features[name], self.numbers.get(name)
+        parts, cuts = (
+            guessed_parts(feature, correlation, name),
+            number is not None and self.questions[number].cuts_of(name),
+        )
+        if parts and cuts:
+            parts = levels_of_parts(feature, correlation.ranges[name], cuts)
+        level = self.level(plan, name, self.bounds(name), parts)
+        if len(self.questions) == 1 and name not in self.numbers:
+            return min(level, _known_delta(plan, correlation, name, self.questions[0]))
+        return level
 
 
 def menu_bounds(plan: Plan, menu: Menu, correlation: Correlation) -> dict[str, Within]:
-    """For each feature, how far what a menu asks about the others may move with it.
+    """For each feature, how far what a menu asks about the others may move with it."""
+    bounds = _Asked.of(plan, menu, correlation).bounds
+    return {name: bounds(name) for name in plan.policy.features}
+
+
+def _bounds(questions: Sequence[Question], asked: frozenset[str], correlation: Correlation) -> Callable[[str], Within]:
+    """For a feature, how far what the questions ask about the others may move with it.
 
     A bound about numbers that are rounded once at random holds for a question that rounds them so, their product with
     a sign included. The product of two of them, or the square of one, has a bound of its own, and of those that enter
     by steps q has to know the cuts; odds never do (docs/theory.md, 4.5).
     """
-    questions = [plan.questions[number] for number in menu.questions]
-    asked = frozenset(name for question in questions for name in question.features)
     rounded = correlation.rounded
     fit = all(_fits(question, correlation) for question in questions)
     multiplied = any(_multiplies(question, rounded) for question in questions)
     stepped = any(name in rounded and question.cuts_of(name) for question in questions for name in question.features)
 
-    def bounds(name: str, others: frozenset[str]) -> Within:
+    def bounds(name: str) -> Within:
+        others = asked - {name} if name in asked else asked
         if fit and not multiplied:
             odds = unrounded_odds(correlation, name, others) if stepped else correlation.odds(name, others)
             return Within(correlation.q(name, others), odds)
@@ -103,7 +150,7 @@ def menu_bounds(plan: Plan, menu: Menu, correlation: Correlation) -> dict[str, W
             return Within(product_q(correlation, name, others))
         return unrounded(correlation, name, others)
 
-    return {name: bounds(name, asked - {name}) for name in plan.policy.features}
+    return bounds
 
 
 def unrounded(correlation: Correlation, name: str, others: frozenset[str]) -> Within:
@@ -194,7 +241,7 @@ def menu_delta(
     """
     rest = ratio_product(tuple(table.ratio for other, table in enumerate(tables) if other != number))
     if number is None:
-        return independent_delta(Fraction(1), rest, within)
+        return independent_delta(_ONE, rest, within)
     question, table = questions[number], tables[number]
     if len(question.features) == 1 or question.kind == "product":  # whatever the others are, the answer tells no more
         return independent_delta(table.ratio, rest, within)

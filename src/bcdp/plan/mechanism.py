@@ -5,11 +5,10 @@ A mechanism is asked for by its name, here and nowhere else. A new one is a fold
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
-import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.errors import refuse
@@ -17,6 +16,7 @@ from bcdp.errors import refuse
 if TYPE_CHECKING:
     from bcdp.correlation import Correlation
     from bcdp.plan.certificate import Certified
+    from bcdp.plan.counts import CountsLevels
     from bcdp.plan.document import Plan
     from bcdp.plan.worst import Within
     from bcdp.policy import Policy
@@ -39,6 +39,9 @@ class Mechanism(Protocol):
     def levels(self, plan: Plan, correlation: Correlation) -> list[Certified]:
         """The exact levels of each thing that a device may draw, whatever its record is: the plan's are the largest."""
 
+    def largest_levels(self, plan: Plan, correlation: Correlation) -> Certified:
+        """The largest of these levels, which are the plan's, without computing all of them."""
+
     def bounds(self, plan: Plan, correlation: Correlation) -> list[dict[str, Within]]:
         """For each thing that a device may draw and each feature, the bounds on which its level rests."""
 
@@ -48,11 +51,19 @@ class Mechanism(Protocol):
     def largest_errors(self, plan: Plan) -> dict[Target, float]:
         """For each feature, n times its squared error in the worst population; infinite if it is not asked."""
 
+    def counts_told(
+        self, plan: Plan, people: int, chance: float, correlation: Correlation | None
+    ) -> CountsLevels | None:
+        """What the published counts of so many people tell of one of them; None where that is not known."""
+
     def report_schema(self, plan: Plan) -> pa.Schema:
         """The columns of a report."""
 
-    def release(self, plan: Plan, codes: Mapping[str, npt.NDArray[Any]], words: RecordWords) -> list[pa.Array]:
-        """The reports of some records, one array for each column: a function of plan, codes and words alone."""
+    def release(self, plan: Plan, records: pa.Table, words: Callable[[slice], RecordWords]) -> list[pa.Array]:
+        """The reports of some records, one array for each column: a function of plan, codes and words alone.
+
+        `words` gives the random words of a part of the records.
+        """
 
     def tally(self) -> type[Tally]:
         """The class that counts its reports."""

@@ -14,6 +14,7 @@ from pydantic import (
     RootModel,
     Tag,
     ValidationInfo,
+    field_serializer,
     field_validator,
     model_serializer,
     model_validator,
@@ -105,7 +106,10 @@ class OneOfBoth(QAndOdds):
         return self.factor
 
 
-class QPerFeature(RootModel[dict[NameOrDefault, Annotated[QAndOdds, BeforeValidator(_as_both)]]]):
+Both = Annotated[QAndOdds, BeforeValidator(_as_both)]
+
+
+class QPerFeature(RootModel[dict[NameOrDefault, Both]]):
     """`q`, `odds` or both for each feature named, and `default` (if left out, nothing assumed) for the others."""
 
     model_config = ConfigDict(frozen=True)
@@ -133,13 +137,24 @@ class QPerFeature(RootModel[dict[NameOrDefault, Annotated[QAndOdds, BeforeValida
 
 
 class Pairs(Record):
-    """`pairs[i][j]`: the largest total variation distance between the laws of feature j given two values of i."""
+    """`pairs[i][j]`: how far the law of feature j moves with feature i, and the odds of a guess about i with j."""
 
     kind: ClassVar[Literal["pairs"]] = "pairs"
     pairs: Annotated[
-        dict[AnyName, Annotated[dict[AnyName, Distance], Accepts("a mapping {other feature: q}", inside=True)]],
+        dict[AnyName, Annotated[dict[AnyName, Both], Accepts("a mapping {other feature: q}", inside=True)]],
         Accepts("a path, or a mapping {feature: {other feature: q}}", inside=True),
     ]
+
+    @field_serializer("pairs")
+    def _shortest(self, pairs: dict[str, dict[str, QAndOdds]]) -> dict[str, Any]:
+        """A number where only `q` is stated."""
+        return {
+            name: {
+                other: both.q if both.odds is None else both.model_dump(exclude_none=True)
+                for other, both in row.items()
+            }
+            for name, row in pairs.items()
+        }
 
 
 class PairsFile(Record):

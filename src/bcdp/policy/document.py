@@ -13,12 +13,24 @@ from bcdp.policy.checks import Accepts, Number, Record, Words, some
 from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
 from bcdp.policy.features import BinaryFeature, CategoricalFeature, Feature, NumericFeature
 from bcdp.policy.mistakes import broken_keys, sentence
+from bcdp.policy.survey import Survey
 from bcdp.policy.tasks import Task, statistics
 from bcdp.policy.yaml_text import read_yaml, write_yaml
 
 _KEYS = "the keys epsilon and features"
 _KINDS: dict[type, str] = {str: "plain text", list: "a list"}
+LEAST_COUNTED = 1_000  # people: of smaller tallies nothing is said
 LARGEST_EPSILON = 20.0  # e^20 is half a billion: beyond it there is no protection to speak of
+
+
+class CountsDemand(Record):
+    """What the published counts of so many people may tell of one of them, but for a chance."""
+
+    epsilon: Annotated[Number, Field(gt=0, le=LARGEST_EPSILON), Accepts("a number above 0 and at most 20")]
+    people: Annotated[
+        int, Field(strict=True, ge=LEAST_COUNTED), Accepts(f"a whole number of at least {LEAST_COUNTED:,}")
+    ]
+    chance: Annotated[Number, Field(ge=1e-15, lt=1), Accepts("a number from 1e-15 to below 1, such as 1e-6")] = 1e-6
 
 
 class Policy(Record):
@@ -53,7 +65,13 @@ class Policy(Record):
         AfterValidator(some),
         Accepts("a list of at least one task, or no such key for the default tasks", inside=True),
     ] = ()
+    survey: Annotated[
+        Survey | None, Accepts("a mapping with the keys title, purpose, organiser and contact", inside=True)
+    ] = None
     mechanism: Annotated[Literal["survey", "cascade"], Accepts("survey or cascade")] = "survey"
+    counts: Annotated[
+        CountsDemand | None, Accepts("{epsilon: 1, people: 100000, chance: 1.0e-6}, or no such key", inside=True)
+    ] = None
 
     def __init__(self, /, **document: Any) -> None:
         if broken := list(broken_keys(document)):
@@ -72,7 +90,9 @@ class Policy(Record):
         """Each feature with its label and its delta, if they were left out."""
 
         def completed(name: str, feature: Feature) -> Feature:
-            defaults = {"label": name, "delta": info.data.get("epsilon", 0.0)}
+            labels = feature.labels or {}
+            label = labels.get("en", next(iter(labels.values()), name))
+            defaults = {"label": label, "delta": info.data.get("epsilon", 0.0)}
             return feature.model_copy(update={key: defaults[key] for key in defaults.keys() - feature.model_fields_set})
 
         return {name: completed(name, feature) for name, feature in features.items()}
@@ -136,7 +156,7 @@ def _owners() -> dict[str, type[BaseModel]]:
     parts = {name: field.annotation for one in tasks.values() for name, field in one.model_fields.items()}
     nested = {name: part for name, part in parts.items() if isinstance(part, type) and issubclass(part, BaseModel)}
     records = {record.__name__: record for record in [*_RECORDS, *tasks.values()]}
-    return {"": Policy, **records, **nested}
+    return {"": Policy, "counts": CountsDemand, "survey": Survey, **records, **nested}
 
 
 def _declared_types(features: object) -> dict[str, object] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
@@ -100,6 +100,18 @@ def encode(policy: Policy, table: pa.Table) -> dict[str, Codes]:
     return codes
 
 
+def encoded_blocks(policy: Policy, table: pa.Table, size: int) -> Iterator[tuple[slice, dict[str, Codes]]]:
+    """The codes of each block of rows; an error tells of all rows, not only of the block that shows it."""
+    for start in range(0, max(len(table), 1), size):
+        part = slice(start, min(start + size, len(table)))
+        try:
+            codes = encode(policy, table[part])
+        except InputError:
+            encode(policy, table)
+            raise
+        yield part, codes
+
+
 def lacking(policy: Policy, tables: Iterable[Any]) -> tuple[Counter[str], int]:
     """How many records have no value of each feature that has no `missing` rule, and how many records there are."""
     found, people = Counter[str](), 0
@@ -134,11 +146,17 @@ def unusual(policy: Policy, table: pa.Table) -> Counter[tuple[str, str]]:
     found = Counter[tuple[str, str]]()
     for name, feature in policy.features.items():
         column = table.column(name)
-        found[name, "missing"] = int(np.count_nonzero(is_missing(column)))
+        found[name, "missing"] = sum(map(_count_missing, column.chunks))
         if feature.is_number:
-            numbers, (low, high) = _numbers(column), feature.span
-            found[name, "outside"] = int(np.count_nonzero((numbers < low) | (numbers > high)))
+            numbers, (low, high) = numbers_of(column), feature.span
+            found[name, "outside"] = int(np.count_nonzero(numbers < low) + np.count_nonzero(numbers > high))
     return found
+
+
+def _count_missing(values: pa.Array) -> int:
+    if values.null_count == 0 and (pa.types.is_boolean(values.type) or pa.types.is_integer(values.type)):
+        return 0
+    return int(np.count_nonzero(_missing(values)))
 
 
 def is_missing(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
@@ -165,11 +183,11 @@ def _encode_column(policy: Policy, name: str, column: pa.ChunkedArray) -> Codes:
     if isinstance(feature, NumericFeature):
         return _scaled(feature, name, column)
     known = codes_of(feature.values)
-    imputed = _LACKING if feature.missing is None else known[_text(feature.missing)]
+    imputed = _LACKING if feature.missing is None else known[spelled(feature.missing)]
     parts, rows = [], 0
     for chunk in column.chunks:
         try:
-            codes = _codes({"": imputed, **known}, imputed, chunk)
+            codes = values_coded({"": imputed, **known}, imputed, chunk)
         except pa.ArrowNotImplementedError:
             raise refuse(f"column '{name}'", _values_of(chunk.type), "text, numbers or true/false") from None
         if len(codes) and codes.min() < 0 and (unknown := codes == _UNKNOWN).any():
@@ -194,11 +212,11 @@ def _unknown(name: str, feature: BinaryFeature | CategoricalFeature, row: int) -
     return error
 
 
-def _codes(known: Mapping[str, int], imputed: int, values: pa.Array) -> npt.NDArray[np.int16]:
+def values_coded(known: Mapping[str, int], imputed: int, values: pa.Array) -> npt.NDArray[np.int16]:
     """The code of each value, `_UNKNOWN` where it is not known."""
     kind = values.type
     if pa.types.is_dictionary(kind):
-        return _looked_up(_codes(known, imputed, values.dictionary), imputed, values.indices)
+        return _looked_up(values_coded(known, imputed, values.dictionary), imputed, values.indices)
     if pa.types.is_boolean(kind):
         false, true = (known.get(word, -1) for word in ("false", "true"))
         first, skipped = divmod(values.offset, 8)
@@ -208,7 +226,7 @@ def _codes(known: Mapping[str, int], imputed: int, values: pa.Array) -> npt.NDAr
             codes = codes * _CODE(true - false) + _CODE(false)
         return _with_missing(codes, imputed, values)
     if pa.types.is_integer(kind) and kind != pa.uint64():
-        numbers = _whole(known)
+        numbers = whole_numbers(known)
         low, high = min(numbers, default=0) - 1, max(numbers, default=0) + 1
         if high - low < _WIDEST:
             table = np.full(high - low + 1, -1, dtype=_CODE)
@@ -239,13 +257,13 @@ def _with_missing(codes: npt.NDArray[np.int16], missing: int, values: pa.Array) 
     return codes
 
 
-def _whole(known: Mapping[str, int]) -> dict[int, int]:
+def whole_numbers(known: Mapping[str, int]) -> dict[int, int]:
     """The codes of the words that are whole numbers."""
     short = (word for word in known if len(word) <= 17 and word.removeprefix("-").isdecimal())
     return {int(word): known[word] for word in short if str(int(word)) == word and abs(int(word)) <= _LARGEST_WHOLE}
 
 
-def _text(value: object) -> str:
+def spelled(value: object) -> str:
     """The word by which a value is recognised: `1`, `1.0` and `"1"` are one value, and so are `true` and `"true"`."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -262,7 +280,7 @@ def codes_of(values: tuple[Any, ...] | None) -> dict[str, int]:
     """
     listed = [(0, 0), (1, 1), (False, 0), (True, 1)] if values is None else [(v, n) for n, v in enumerate(values)]
     also = {word: number for value, number in listed for word in _other_words(value)}
-    return {**also, **{_text(value): number for value, number in listed}}
+    return {**also, **{spelled(value): number for value, number in listed}}
 
 
 def _other_words(value: object) -> tuple[str, ...]:
@@ -276,15 +294,15 @@ def _code(known: Mapping[str, int], imputed: int, value: Any) -> int:
         return imputed
     if isinstance(value, int | float | Decimal) and not -_LARGEST_WHOLE <= value <= _LARGEST_WHOLE:
         return -1
-    return known.get(_text(value), -1)
+    return known.get(spelled(value), -1)
 
 
 def _scaled(feature: NumericFeature, name: str, column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
     """The numbers on the [-1, 1] scale; NaN where there is none, and no rule for that."""
     kind = column.type
-    if not _holds_numbers(kind) and not is_missing(column).all():
+    if not holds_numbers(kind) and not is_missing(column).all():
         raise refuse(f"column '{name}'", _values_of(kind), "numbers")
-    numbers = np.array(_numbers(column))
+    numbers = np.array(numbers_of(column))
     if feature.missing is not None:
         numbers[np.isnan(numbers)] = feature.missing
     return _in_bounds(feature, numbers)
@@ -329,12 +347,12 @@ def step_of(feature: Feature, cuts: Iterable[float], codes: Codes) -> npt.NDArra
     return np.searchsorted(coded_numbers(feature, cuts), codes, side="right").astype(np.int64)
 
 
-def _holds_numbers(kind: pa.DataType) -> bool:
+def holds_numbers(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def _numbers(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
+def numbers_of(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
     """The numbers of a column, NaN where there is none; a column of another type is empty, or it was refused."""
-    if not _holds_numbers(column.type):
+    if not holds_numbers(column.type):
         return np.full(len(column), np.nan)
     return np.asarray(pc.cast(column, pa.float64(), safe=False).to_numpy(), dtype=np.float64)

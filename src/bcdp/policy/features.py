@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictI
 
 from bcdp.policy.checks import Accepts, Number, Record, Text, Words, different, expected, one_of, ordered
 from bcdp.policy.names import TYPES
+from bcdp.policy.survey import Translations, ValueWords
 
 MOST_VALUES = 10_000
 MOST_CUTS = 31
@@ -57,6 +58,8 @@ class _Feature(Record):
     type: str
     label: Text = ""
     help: Text | None = None
+    labels: Translations | None = None  # the label and the help in other languages
+    helps: Translations | None = None
     delta: Annotated[Number, Field(ge=0), Accepts("a finite number of at least 0")] = 0.0
 
     @property
@@ -192,6 +195,15 @@ class NumericFeature(_Feature):
 class _ValuedFeature(_Feature):
     values: Values | None = None
     missing: Annotated[Scalar | None, Accepts(_SCALARS)] = None
+    value_labels: ValueWords | None = None  # the words of the values in other languages
+
+    @field_validator("value_labels")
+    @classmethod
+    def _one_each(cls, words: dict[str, tuple[str, ...]] | None, info: ValidationInfo) -> Any:
+        size = len(info.data.get("values") or (0, 1))
+        if any(not len(set(listed)) == len(listed) == size for listed in (words or {}).values()):
+            raise expected(f"in each language {size} different texts, one for each value")
+        return words
 
     @field_validator("missing")
     @classmethod

@@ -22,8 +22,9 @@ def sentence(mistake: ErrorDetails, owner_of: Mapping[str, type[BaseModel]]) -> 
     where = _path(location)
     if mistake["type"] == "expected":
         return str(refuse(where, mistake["input"], mistake["ctx"]["accepted"]))
-    per_feature = location[:2] == ("correlation", "QPerFeature")  # the key before the last is then a feature's name
-    owner = owner_of["QAndOdds" if per_feature else str(("", *location)[-2])]
+    pair = location[:2] == ("correlation", "Pairs") and len(location) > 3
+    of_feature = pair or location[:2] == ("correlation", "QPerFeature")  # the key before the last is a feature's name
+    owner = owner_of["QAndOdds" if of_feature else str(("", *location)[-2])]
     fields = {field.alias or name: field for name, field in owner.model_fields.items()}
     if mistake["type"] == "missing":
         accepted = next(mark.text for mark in fields[str(location[-1])].metadata if isinstance(mark, Accepts))

@@ -11,8 +11,9 @@ _COLOUR = re.compile(r"--([a-z-]+): (#[0-9a-f]{6});")
 
 @cache
 def colours() -> dict[str, str]:
-    """Each colour by its name in web/page.css."""
-    return dict(_COLOUR.findall(files("bcdp").joinpath("web", "page.css").read_text("utf-8")))
+    """Each colour by its name in web/page.css: those of its first rule, which are for light pages."""
+    light, _, _ = files("bcdp").joinpath("web", "page.css").read_text("utf-8").partition("}")
+    return dict(_COLOUR.findall(light))
 
 
 def root_style() -> str:

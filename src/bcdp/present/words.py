@@ -46,6 +46,44 @@ def odds(level: float) -> str:
     return f"{factor:,.2f}" if factor < math.inf else "any"
 
 
+def rounded_up(level: float) -> str:
+    """A small level to read: two digits, never below it.
+
+    >>> rounded_up(0.001509), rounded_up(0.42), rounded_up(0.0)
+    ('0.0016', '0.42', '0')
+    """
+    if level == 0:
+        return "0"
+    unit = 10 ** (1 - math.floor(math.log10(level)))
+    return (
+        f"{math.ceil(level * unit * (1 - 1e-14)) / unit:.{max(0, len(str(unit)) - 1)}f}"
+        if level < 1
+        else f"{level:.3f}"
+    )
+
+
+def small_odds(level: float) -> str:
+    """The same factor with as many decimals as one close to 1 needs.
+
+    >>> small_odds(0.2), small_odds(0.0167), small_odds(0.00034)
+    ('1.23', '1.017', '1.00035')
+    """
+    from bcdp.exact import small_odds_up
+
+    factor, decimals = small_odds_up(level)
+    return f"{factor:,.{decimals}f}" if factor < math.inf else "any"
+
+
+def one_in(chance: float) -> str:
+    """A chance in words, never told smaller than it is.
+
+    >>> one_in(1e-6), one_in(1e-5), one_in(0.3)
+    ('one chance in a million', 'one chance in 100,000', 'one chance in 3')
+    """
+    times = math.floor(1 / chance * (1 + 1e-12))
+    return f"one chance in {'a million' if times == 10**6 else f'{times:,}'}"
+
+
 def posterior_at_most(level: float, before: Fraction = Fraction(1, 2)) -> str:
     """How probable a guess of some probability can become under a level, rounded up to a tenth of a percent.
 

@@ -3,7 +3,7 @@
 from bcdp.statistics.cells import Below, Interaction, Steps
 from bcdp.statistics.decoded import Decoded, error_without_privacy
 from bcdp.statistics.interval import Estimate, on_simplex
-from bcdp.statistics.protocol import Decoder, Goal, Means, Statistic
+from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Statistic
 from bcdp.statistics.rows import Row, Section
 from bcdp.statistics.target import Product, Single, Target
 
@@ -12,6 +12,7 @@ __all__ = [
     "Decoded",
     "Decoder",
     "Estimate",
+    "Expected",
     "Goal",
     "Interaction",
     "Means",

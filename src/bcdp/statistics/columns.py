@@ -6,6 +6,7 @@ as a sign. A moment is the mean of a feature or of a product; some are known wit
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
@@ -62,22 +63,71 @@ def product(policy: Policy, first: Column, second: Column) -> Product | None:
     return None  # a sign's square is 1; two categories of a feature exclude each other
 
 
-def moment_weights(policy: Policy, design: Design, intercept: bool) -> Iterator[tuple[Target, float]]:
-    """What to ask about, and how often its squared error counts in that of the second moments (Frobenius).
+def moment_weights(policy: Policy, design: Design, intercept: bool, explains: float) -> Iterator[tuple[Target, float]]:
+    """What to ask about, and how much its squared error adds to that of the predictions (docs/theory.md, section 4.4).
 
-    Entries off the diagonal count twice. With an intercept the moments are centred: a mean counts as an entry of the
-    constant column and, times another column's mean, in every entry of its own; a mean's square is taken as 1/3.
+    Columns are taken as uncorrelated, and each of them to explain an equal part of the share that all explain.
     """
+    *columns, target = design
+    mean, spread = np.array([_typical(policy, column, intercept) for column in design]).T
+    each = explains * spread[-1] / (len(columns) * spread[:-1])  # the square of a coefficient
+    for (i, first), (j, second) in combinations_with_replacement(enumerate(columns), 2):
+        entry = each[j] / spread[i] + (each[i] / spread[j] if i != j else 0.0)
+        asked = product(policy, first, second)
+        if asked is not None:
+            yield asked, entry if i != j else entry / 4  # a square is (1 + v) / 2
+        elif i != j:  # 1 - 2 f - 2 g, from the frequencies of the two categories
+            yield Single(first.feature), 2 * 4 * entry / _values(policy, first)
+    for i, column in enumerate(columns):
+        asked = product(policy, column, target)
+        if asked is not None:
+            yield asked, 1 / spread[i]
+    square = product(policy, target, target)
+    if square is not None:  # of no use to the coefficients, but the share explained is a share of it
+        yield square, explains**2 / (4 * spread[-1])
+    if intercept:
+        middle = 1 + float((mean / spread)[:-1].sum())
+        yield Single(target.feature), middle
+        for i, column in enumerate(columns):  # a category's mean is 2 f - 1, and all f count together
+            weight = mean[-1] / spread[i] + each[i] * middle
+            yield Single(column.feature), weight if column.category is None else 4 * weight / _values(policy, column)
+
+
+def _typical(policy: Policy, column: Column, intercept: bool) -> tuple[float, float]:
+    """The square of the mean and the variance that a column is planned for; about 0 if there is no intercept.
+
+    Categories are equally frequent; of signs and numbers the mean takes a third of the second moment, 1 and 1/3.
+    """
+    second = 1 / 3 if policy.features[column.feature].is_number else 1.0
+    share = 1 / 3 if column.category is None else (1 - 2 / _values(policy, column)) ** 2
+    return (share * second, (1 - share) * second) if intercept else (0.0, second)
+
+
+def typical_means(policy: Policy, design: Design, intercept: bool) -> dict[Target, Array]:
+    """The means of the targets in the population that a regression is planned for: columns are uncorrelated."""
+    middle = {column: math.sqrt(_typical(policy, column, intercept)[0]) for column in design}
+    sign = {
+        column: 1.0 if column.category is None else math.copysign(1.0, 2 / _values(policy, column) - 1)
+        for column in design
+    }
+    found: dict[Target, Array] = {}
     for first, second in combinations_with_replacement(design, 2):
         asked = product(policy, first, second)
         if asked is not None:
-            yield asked, 2.0 if first != second else 0.25  # a square is (1 + v) / 2
-        elif first != second:  # 1 - 2 f - 2 g, from the frequencies of the two categories
-            yield Single(first.feature), 2 * 4.0 * 2 / len(policy.features[first.feature].categories)
-    each = 2 * (1 + len(design) / 3)
-    for column in design if intercept else ():  # a category's mean is 2 f - 1, and all f count together
-        values = len(policy.features[column.feature].categories)
-        yield Single(column.feature), each if column.category is None else 4 * each / values
+            square = 2 / 3 - 1  # of a number: 2 x^2 - 1
+            found[asked] = np.array(
+                [square if first == second else sign[first] * middle[first] * sign[second] * middle[second]]
+            )
+    for column in design:
+        values = _values(policy, column)
+        found[Single(column.feature)] = (
+            np.array([middle[column]]) if column.category is None else np.full(values, 1 / values)
+        )
+    return found
+
+
+def _values(policy: Policy, column: Column) -> int:
+    return len(policy.features[column.feature].categories)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The distribution of a number: the share below each edge of equal bins, the share in each bin, quantiles, the mean.
 
 Shares below the edges are decoded without bias, with their covariances; the rest follows from them (docs/theory.md,
-section 4.8). Nothing is assumed of how numbers lie within a bin.
+section 4.9). Nothing is assumed of how numbers lie within a bin.
 """
 
 from __future__ import annotations
@@ -274,7 +274,7 @@ def _quantile(below: _Shares, edges: Array, share: float) -> Quantile:
     """Where the shares, straight between edges, reach the one wanted; the interval has all bins not excluded.
 
     A bin is excluded if surely too many are below its start, or too few below its end: each of the two happens to the
-    quantile's own bin with half of the level's remainder (docs/theory.md, section 4.8).
+    quantile's own bin with half of the level's remainder (docs/theory.md, section 4.9).
     """
     possible = np.flatnonzero((below.low[:-1] <= share) & (below.high[1:] >= share))
     if np.isnan(below.value).any():

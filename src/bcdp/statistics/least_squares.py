@@ -1,4 +1,4 @@
-"""Least squares from moments that noise has blurred: what stands out of the noise, and how far to shrink.
+"""Least squares from moments that noise has blurred: what is plausible, and how far to shrink.
 
 Moments are on the [-1, 1] scale. How uncertain they are is found by drawing the counts again; how far to shrink the
 coefficients follows from the noise, which the plan knows: nothing here looks at records. With an intercept the moments
@@ -20,10 +20,13 @@ from bcdp.statistics.quadratic import minimise_on_ball
 
 Array = npt.NDArray[np.float64]
 
-_LEAST_SHARE = 0.02  # of the variance: what features that are worth asking for are taken to explain at least
-_SHOWN_SHARE = 0.1  # of the variance: what the number of people to collect is told for
+_LEAST_SHARE = (
+    0.02  # of the variance, or a fifth of the policy's guess: what the features are taken to explain at least
+)
 _STANDS_OUT = 3  # standard errors
 _DOUBTFUL = 0.025  # of the draws with an indefinite matrix leave the coefficients unknown
+_LEAST_CORRELATION = 0.1  # that two features are thought to have by chance
+_LEAST_EIGENVALUE = 0.1  # of a plausible correlation matrix
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,11 @@ class Centred:
         """Whether every moment was answered."""
         return bool(np.isfinite(self.matrix).all() and np.isfinite(self.slope).all() and np.isfinite(self.variance))
 
+    def beside(self) -> Centred:
+        """Of draws, how far each is from their mean."""
+        parts = (self.matrix, self.slope, self.variance, self.mean)
+        return Centred(*(part - part.mean(axis=0) for part in parts))
+
 
 def centred(found: Moments, intercept: bool) -> Centred:
     mean = found.mean if intercept else np.zeros_like(found.mean)
@@ -83,12 +91,13 @@ class Noise:
     scale: Array  # each feature's variance, kept above its own noise
     variance: float  # the target's, likewise
     varies: npt.NDArray[np.bool_]  # which features are seen to vary; the rest is left out of what follows
+    kept: Array  # how much of each entry of the matrix is kept: correlations are as large as they are seen to be
     signal: float  # an unbiased estimate of what the features explain, if they are uncorrelated
     margin: float  # what that would hardly reach if they explained nothing: three standard errors
-    total: float  # the noise in it
+    guess: float  # the share that the policy guesses the features to explain
 
     @classmethod
-    def of(cls, found: Centred, again: Centred) -> Noise:
+    def of(cls, found: Centred, again: Centred, guess: float) -> Noise:
         matrix = again.matrix.var(axis=0)
         own, error = np.diag(found.matrix), np.sqrt(np.diag(matrix))
         varies = own > _STANDS_OUT * error
@@ -99,49 +108,60 @@ class Noise:
         each = np.where(varies, slope / scale, 0.0)
         signal = float(np.where(varies, found.slope**2 / scale, 0.0).sum() - each.sum())
         margin = _STANDS_OUT * math.sqrt(2 * float((each**2).sum()))
-        return cls(slope, matrix, scale, variance, varies, signal, margin, float(each.sum()))
+        if each.sum() >= variance:  # whatever stands out of more noise than there is to explain is noise too
+            signal = min(signal, 0.0)
+        kept = _kept(found.matrix, matrix, scale)
+        return cls(slope, matrix, scale, variance, varies, kept, signal, margin, guess)
 
     @property
     def explained(self) -> float:
-        """The part of the target's variance that the features are taken to explain: what stands out of the noise.
+        """The part of the target's variance that the features are taken to explain: what stands out of the noise."""
+        least = min(_LEAST_SHARE, self.guess / 5) * self.variance
+        return min(max(self.signal - self.margin, least), self.variance)
 
-        Where the noise is larger than all there is to explain, whatever stands out of it is noise too.
+    @property
+    def each(self) -> Array:
+        """The variance that each coefficient is taken to have."""
+        return np.asarray(self.explained / (len(self.scale) * self.scale))
+
+    def plausible(self, matrix: Array) -> Array:
+        """The matrix, or many, as a covariance matrix may be: correlations shrunk by their noise, all positive."""
+        root = np.sqrt(np.outer(self.scale, self.scale))
+        values, basis = np.linalg.eigh(matrix * self.kept / root)
+        lifted = basis * np.maximum(values, _LEAST_EIGENVALUE)[..., None, :]
+        return np.asarray(lifted @ np.swapaxes(basis, -1, -2) * root)
+
+    def posterior(self, found: Centred) -> tuple[Array, Array]:
+        """Mean and covariance of the coefficients on the [-1, 1] scale, as far as the noise lets them be known.
+
+        The slopes are the matrix times the coefficients plus noise of known variance, and the coefficients are taken to
+        explain no more than stands out of the noise. That is stable even where noise has made the matrix indefinite,
+        and the mean is least squares where there is none.
         """
-        seen = self.signal - self.margin if self.total < self.variance else 0.0
-        return min(max(seen, _LEAST_SHARE * self.variance), self.variance)
+        matrix = self.plausible(found.matrix)
+        weighted = matrix / np.maximum(self.slope + self.matrix @ self.each, 1e-300)[None, :]
+        covariance = np.linalg.inv(weighted @ matrix + np.diag(1 / self.each))
+        return np.asarray(covariance @ weighted @ found.slope), np.asarray((covariance + covariance.T) / 2)
 
-    def remark(self, people: int, names: list[str]) -> str:
-        """Whether the answers show that the features explain anything, and else how many people would."""
-        constant = [name for name, varies in zip(names, self.varies, strict=True) if not varies]
-        left_out = f" Not counted, as they are not seen to vary: {', '.join(constant)}." if constant else ""
-        if self.signal > self.margin:
-            return f"The answers show that the features help to predict the target.{left_out}"
-        enough = people * self.margin / (_SHOWN_SHARE * self.variance)
-        digits = 10 ** max(int(math.log10(max(enough, 10.0))) - 1, 0)
-        share = f"features that explain {100 * _SHOWN_SHARE:g}% of the variance"
-        rest = f"{share} would have stood out."
-        if enough > people:
-            rest = f"collect about {math.ceil(enough / digits) * digits:,} people to show {share}."
-        return f"The answers cannot tell this from predicting the mean for everybody; {rest}{left_out}"
+
+def _kept(matrix: Array, noise: Array, scale: Array) -> Array:
+    """How much of each entry to keep: correlations are drawn from one law, whose variance is what stands out."""
+    bound = np.outer(scale, scale)
+    beside = ~np.eye(len(scale), dtype=bool)
+    squares = (matrix**2 / bound - noise / bound)[beside]
+    typical = max(float(squares.mean()) if squares.size else 0.0, _LEAST_CORRELATION**2)
+    return np.where(beside, typical / (typical + noise / bound), 1.0)
 
 
 def shrunk(found: Centred, noise: Noise, ridge: float | None, radius: float | None) -> Array:
-    """The coefficients on the [-1, 1] scale, as stable as the noise asks; a `ridge` in the policy takes its place.
-
-    The slopes are the matrix times the coefficients plus noise of known variance, and the coefficients are taken to
-    explain no more than stands out of the noise. The posterior mean under these two is stable even where noise has
-    made the matrix indefinite, and is least squares where there is none. The matrix is shrunk too, because the entries
-    of a covariance are bounded by the variances.
-    """
-    size = len(found.slope)
+    """The coefficients on the [-1, 1] scale, as stable as the noise asks; a `ridge` in the policy takes its place."""
     if ridge is not None:
-        return solve(found.matrix + ridge * np.eye(size), found.slope, radius)
-    each = noise.explained / (size * noise.scale)  # the variance of each coefficient
-    errors = noise.slope + noise.matrix @ each
-    bound = np.outer(noise.scale, noise.scale)
-    matrix = found.matrix * bound / (bound + noise.matrix)
-    weighted = matrix / np.maximum(errors, 1e-300)[None, :]
-    return solve(weighted @ matrix + np.diag(1 / each), weighted @ found.slope, radius)
+        return solve(found.matrix + ridge * np.eye(len(found.slope)), found.slope, radius)
+    mean, covariance = noise.posterior(found)
+    if radius is None or np.linalg.norm(mean) <= radius:
+        return mean
+    precision = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
+    return solve(precision, precision @ mean, radius)
 
 
 def solve(matrix: Array, slope: Array, radius: float | None) -> Array:
@@ -153,38 +173,24 @@ def solve(matrix: Array, slope: Array, radius: float | None) -> Array:
     return np.asarray(basis @ (inverse * (basis.T @ slope)))
 
 
+def determined(matrix: Array, beside: Array) -> bool:
+    """Whether a matrix, and nearly every one that noise would make of it, is positive definite."""
+    if np.linalg.eigvalsh(matrix)[0] <= 0:
+        return False
+    return bool(np.mean(np.linalg.eigvalsh(matrix + beside)[:, 0] <= 0) <= _DOUBTFUL)
+
+
 def unshrunk(found: Centred, again: Centred, ridge: float | None) -> tuple[Array, Array | None]:
     """Least squares (with the policy's ridge) for the counts, and for each drawn again; None if not determined.
 
     What was drawn again enters by its first-order effect, which has no tails where a draw's matrix is near singular.
     """
     penalty = (ridge or 0.0) * np.eye(len(found.slope))
-    lowest = np.linalg.eigvalsh(again.matrix + penalty)[:, 0]
-    if np.mean(lowest <= 0) > _DOUBTFUL or np.linalg.eigvalsh(found.matrix + penalty)[0] <= 0:
+    if not determined(found.matrix + penalty, again.matrix - found.matrix):
         return np.zeros_like(found.slope), None
     inverse = np.linalg.inv(found.matrix + penalty)
     raw = np.asarray(inverse @ found.slope)
     return raw, raw + (again.slope - found.slope - (again.matrix - found.matrix) @ raw) @ inverse
-
-
-def explained_share(
-    found: Centred, again: Centred, raw: Array, each: Array | None, noise: Noise, width: float
-) -> Coefficient:
-    """The share of the target's variance that least squares explains, from 0 to 1, corrected for the noise."""
-    if each is None:
-        standing_out = max(noise.signal - noise.margin, 0.0)
-        return Coefficient(min(standing_out / noise.variance, 1.0), math.inf, 0.0, 1.0)
-    beside = each - raw
-    bias = float(np.einsum("di,ij,dj->d", beside, found.matrix, beside).mean())
-    share = (_gain(found, raw) - bias) / noise.variance
-    error = float((_gain(again, raw) / np.maximum(again.variance, noise.variance / 2)).std())
-    value, low, high = np.clip([share, share - width * error, share + width * error], 0.0, 1.0).tolist()
-    return Coefficient(value, error, low, high)
-
-
-def _gain(found: Centred, theta: Array) -> Array:
-    """How much less than the target's variance the mean squared error of these coefficients is."""
-    return np.asarray(2 * found.slope @ theta - (found.matrix @ theta) @ theta)
 
 
 def own_scale(policy: Policy, column: Column) -> tuple[float, float]:

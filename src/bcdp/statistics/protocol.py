@@ -73,6 +73,15 @@ class Goal:
         return min(map(self.error, (self.blind, *self.guesses)))
 
 
+@dataclass(frozen=True)
+class Expected:
+    """What a collection is expected to tell, before anybody is asked: sentences for people, and plain JSON."""
+
+    subject: str
+    lines: tuple[str, ...]
+    document: Mapping[str, Any]
+
+
 class Statistic(Record):
     """One thing to ask for: a task of a policy, which knows its targets, estimates and rows."""
 
@@ -104,3 +113,12 @@ class Statistic(Record):
     @abstractmethod
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         """What simulations compare, from the means of the targets in the data."""
+
+    def expected(
+        self, policy: Policy, errors: Mapping[Target, float], people: int, data: Means | None = None
+    ) -> Sequence[Expected]:
+        """What so many people will tell beyond the standard errors of means and frequencies, if there is more to say.
+
+        `errors` has n times the squared error of each target; `data`, where there are any, the targets' means in them.
+        """
+        return ()

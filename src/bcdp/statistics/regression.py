@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Annotated, Any, ClassVar
 
@@ -20,12 +20,13 @@ from bcdp.policy.checks import Accepts, Number, Record, expected
 from bcdp.policy.encoding import as_arrow, encode
 from bcdp.policy.names import AnyNames, NumberName
 from bcdp.statistics.columns import Design, Moments, design_of, moment_targets, moment_weights, moments
+from bcdp.statistics.evidence import Counted, Evidence, Nothing
+from bcdp.statistics.forecast import forecast, told
 from bcdp.statistics.least_squares import (
     Centred,
     Coefficient,
     Noise,
     centred,
-    explained_share,
     own_scale,
     own_units,
     shrunk,
@@ -33,20 +34,22 @@ from bcdp.statistics.least_squares import (
     unshrunk,
     with_constant,
 )
-from bcdp.statistics.protocol import Decoder, Goal, Means, Statistic, Weight
+from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Statistic, Weight
 from bcdp.statistics.rows import Row, Section
 from bcdp.statistics.target import Target
 
 Array = npt.NDArray[np.float64]
 
-_DRAWS = 500
+_DRAWS, _FEWEST_DRAWS = 1000, 250
+_ROOM = 400_000  # entries of all matrices drawn again
 _PAPER_RADIUS = 1.0  # the ball of the paper's least squares, where the policy states none
 
 
 class Model(Record):
     """Least squares of a numeric or binary target on features of any type; categorical ones enter as indicators.
 
-    `radius` bounds the length of the coefficients.
+    `radius` bounds the length of the coefficients. `explains` is a guess what share of the target's variance the
+    features explain, for which the questions are chosen.
     """
 
     target: NumberName
@@ -54,6 +57,7 @@ class Model(Record):
     intercept: Annotated[StrictBool, Accepts("true or false")] = True
     ridge: Annotated[Number | None, Field(ge=0), Accepts("null or a finite number of at least 0")] = None
     radius: Annotated[Number | None, Field(gt=0), Accepts("null or a finite number above 0")] = None
+    explains: Annotated[Number, Field(gt=0, lt=1), Accepts("a number above 0 and below 1")] = 0.1
 
     @field_validator("features")
     @classmethod
@@ -71,17 +75,30 @@ class Model(Record):
 class RegressionEstimate:
     """A linear prediction of the target: its coefficients, and the share of the target's variance that it explains.
 
-    `remark` says in a sentence whether the answers can tell it from predicting the mean for everybody, `rule` how
-    values that are missing were counted, where the policy has rules for them.
+    `rule` says how values that are missing were counted, where the policy has rules for them.
     """
 
     target: str
     intercept: Coefficient
     coefficients: Mapping[str, Coefficient]
-    explained: Coefficient
-    remark: str
+    evidence: Evidence = field(repr=False, compare=False)
     design: Design
     rule: str | None = None
+
+    @property
+    def explained(self) -> Coefficient:
+        """The share of the target's variance that the features explain."""
+        return self.evidence.explained
+
+    @property
+    def adds(self) -> Mapping[str, Coefficient]:
+        """For each feature the share that it adds to what the others explain."""
+        return self.evidence.adds
+
+    @property
+    def remark(self) -> str:
+        """Whether the features are seen to help, and what to do where the answers do not tell enough."""
+        return self.evidence.remark
 
     def to_dict(self) -> dict[str, Any]:
         """The regression in plain JSON; what is not finite is null."""
@@ -90,6 +107,7 @@ class RegressionEstimate:
             "intercept": self.intercept.to_dict(),
             "coefficients": {name: number.to_dict() for name, number in self.coefficients.items()},
             "explained": self.explained.to_dict(),
+            "adds": {name: number.to_dict() for name, number in self.adds.items()},
             "remark": self.remark,
             **({} if self.rule is None else {"rule": self.rule}),
         }
@@ -117,7 +135,8 @@ class Regression(Statistic):
     weight: Weight = 1.0
 
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
-        return moment_weights(policy, self.regression.design(policy), self.regression.intercept)
+        model = self.regression
+        return moment_weights(policy, model.design(policy), model.intercept, model.explains)
 
     def estimate(self, decoder: Decoder, level: float) -> dict[Model, RegressionEstimate]:
         found = fit(decoder, self.regression, level)
@@ -133,34 +152,47 @@ class Regression(Statistic):
         everything = (-math.inf, math.inf)
         for one in estimates.values():
             numbers = {"intercept": one.intercept, **one.coefficients}
-            rows = tuple(Row(name, f"{one.target}: {name}", number, everything) for name, number in numbers.items())
-            share = one.explained
-            explained = f"share of variance explained: {share.value:.3f} ({share.low:.3f} to {share.high:.3f})"
+            if all(math.isfinite(number.se) for number in numbers.values()):  # else they are not told
+                yield Section(
+                    f"{policy.features[one.target].label} by least squares",
+                    ("", "coefficient"),
+                    tuple(Row(name, f"{one.target}: {name}", number, everything) for name, number in numbers.items()),
+                    title=f"{one.target} by least squares: coefficients in own units, shrunk as the noise asks",
+                    interval=", unshrunk",
+                )
+            added = {f"added by {name}": share for name, share in one.adds.items() if len(one.adds) > 1}
+            shares = {"all features": one.explained, **added}
             yield Section(
-                f"{policy.features[one.target].label} by least squares",
-                ("", "coefficient"),
-                rows,
-                title=f"{one.target} by least squares: coefficients in own units, shrunk as the noise asks",
-                interval=", unshrunk",
-                remarks=(explained, one.remark),
+                f"{policy.features[one.target].label}: share of variance explained",
+                ("", "share"),
+                tuple(Row(name, f"{one.target}: {name}", share, (0.0, 1.0)) for name, share in shares.items()),
+                title=f"{one.target}: share of variance explained, and what each feature adds to the others",
+                remarks=(one.remark,),
             )
 
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         return [_goal(policy, self.regression, data)]
+
+    def expected(
+        self, policy: Policy, errors: Mapping[Target, float], people: int, data: Means | None = None
+    ) -> Sequence[Expected]:
+        model = self.regression
+        found = forecast(policy, model.design(policy), model.intercept, model.explains, errors, people, data)
+        return [told(model.target, found, guessed=data is None)]
 
 
 def fit(decoder: Decoder, model: Model, level: float) -> RegressionEstimate | None:
     """The regression from what a decoder tells, with intervals of the given level; None if it cannot draw again."""
     policy, design = decoder.policy, model.design(decoder.policy)
     targets = moment_targets(policy, design, model.intercept)
-    drawn = decoder.bootstrap(targets, _DRAWS)
+    drawn = decoder.bootstrap(targets, max(_FEWEST_DRAWS, min(_DRAWS, _ROOM // len(design) ** 2)))
     if drawn is None:
         return None
     found = centred(moments(policy, design, decoder.means(targets)), model.intercept)
     if not found.known:
         return _unknown(policy, model, design, found, decoder.people)
     again = centred(moments(policy, design, drawn), model.intercept)
-    noise = Noise.of(found, again)
+    noise = Noise.of(found, again, model.explains)
     theta = shrunk(found, noise, model.ridge, model.radius)
     raw, each = unshrunk(found, again, model.ridge)
     to_own = own_units(policy, design)
@@ -177,8 +209,7 @@ def fit(decoder: Decoder, model: Model, level: float) -> RegressionEstimate | No
         model.target,
         numbers[-1],
         dict(zip(names, numbers[:-1], strict=True)),
-        explained_share(found, again, raw, each, noise, width),
-        noise.remark(decoder.people, names),
+        Counted(policy, design, found, again.beside(), noise, decoder.people, level, each is not None),
         design,
         _rule(policy, design),
     )
@@ -199,8 +230,7 @@ def _unknown(policy: Policy, model: Model, design: Design, found: Centred, peopl
         model.target,
         Coefficient((mean - constant) / slope, math.inf, -math.inf, math.inf),
         {column.name(policy): nothing for column in design[:-1]},
-        Coefficient(0.0, math.inf, 0.0, 1.0),
-        f"{people:,} people are too few, or a feature of the regression may not be asked: this predicts the mean.",
+        Nothing(model.features, people),
         design,
         _rule(policy, design),
     )

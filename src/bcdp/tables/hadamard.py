@@ -82,6 +82,11 @@ class Hadamard:
             return math.inf
         return (self.levels - 1) / self._contrast**2 + 1 / self.levels
 
+    @property
+    def overlaps(self) -> tuple[float, float]:
+        same = Fraction(self.keep**2, self.flip) + self.flip
+        return float(same / self.cell), float((same + 2 * self.keep) / 2 / self.cell)  # levels agree in half the rows
+
     def row(self, level: int) -> Integers:
         rows = np.arange(self.order)
         weights = np.full((self.order, 2), self.flip, dtype=np.int64)

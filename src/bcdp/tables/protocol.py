@@ -44,6 +44,10 @@ class Table(Protocol):
     def second_moment(self) -> float:
         """The expected squared length of the decoded indicator vector, inputs uniform; infinite without decoding."""
 
+    @property
+    def overlaps(self) -> tuple[float, float]:
+        """The most and the least that two rows overlap, `sum_y W(x,y) W(x',y) / w(y)`, w being a common part of all."""
+
     def row(self, level: int) -> Integers:
         """The weights of one input level, shape (symbols,), which sum to 2^32."""
 

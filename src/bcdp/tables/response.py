@@ -70,6 +70,12 @@ class Response:
         # whatever the symbol, one entry of the decoded indicator is a hit and the others are misses
         return ((1 - self._base) ** 2 + (self.levels - 1) * self._base**2) / self._contrast**2
 
+    @property
+    def overlaps(self) -> tuple[float, float]:
+        same = Fraction(self.keep**2, self.other) + (self.levels - 1) * self.other
+        different = 2 * self.keep + (self.levels - 2) * self.other
+        return float(same / TOTAL), different / TOTAL
+
     def row(self, level: int) -> Integers:
         weights = np.full(self.levels, self.other, dtype=np.int64)
         weights[check_level(self, level)] = self.keep

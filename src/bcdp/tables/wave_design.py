@@ -1,7 +1,7 @@
 """Which folded square waves to draw, and how often: A-optimal for the shares below the edges of bins.
 
 Of waves drawn with shares p, the least second moment of a decoded number is `t' M^-1 t`, levels uniform, where
-`M = sum p W D^-1 W'` adds up what each tells (docs/theory.md, section 4.8).
+`M = sum p W D^-1 W'` adds up what each tells (docs/theory.md, section 4.9).
 """
 
 from __future__ import annotations

@@ -93,6 +93,10 @@ class Waves:
     def second_moment(self) -> float:
         return self._written.second_moment
 
+    @property
+    def overlaps(self) -> tuple[float, float]:
+        return self._written.overlaps
+
     def row(self, level: int) -> Integers:
         x = check_level(self, level)
         weights = [

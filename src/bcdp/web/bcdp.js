@@ -13,6 +13,9 @@ export { answer, answerOnce, keptReport, randomWords } from "./device/answer.js"
 export { MAX_EPSILON, certify, verifyPlan } from "./device/certificate.js";
 export { InputError } from "./device/checks.js";
 export { chanceOf, logUp, oddsOf } from "./device/exact.js";
-export { explain, valueWord } from "./device/explain.js";
+export { ENGLISH } from "./device/english.js";
+export { explain, hintedNumbers } from "./device/explain.js";
+export { totalUp } from "./device/ledger.js";
 export { parsePlan } from "./device/plan.js";
-export { MEANING, factor, operatorSays, promises } from "./device/promise.js";
+export { operatorSays, promisedNumbers, promises } from "./device/promise.js";
+export { quoted, tellHint, tellPromise, valueWord } from "./device/tell.js";

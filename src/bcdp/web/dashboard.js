@@ -51,7 +51,7 @@ function show(found) {
   $("estimates").replaceChildren(...shownEstimates(sections, estimates.level));
   if (note) $("estimates").append(element("p", { class: "small" }, note));
   $("menus").replaceChildren(...shownMenus(menus));
-  $("certificate").replaceChildren(...shownCertificate(certificate, epsilon, promises, said));
+  $("certificate").replaceChildren(...shownCertificate(certificate, epsilon, promises, said), ...shownCounts(found));
   $("results").hidden = false;
   announce(drift(menus));
 }
@@ -189,4 +189,15 @@ function shownCertificate({ features: claims, epsilon, optimality_gap: gap }, al
     `c is the level against somebody who knows all the other answers already.${best}`;
   const levels = stacked(caption, ["A guess about", "Asked", "Certified", "c"], rows);
   return [element("h2", {}, "Certificate"), ...promised(promises, said), levels];
+}
+
+/** What the counts alone tell, if they are published once; nothing is said of few people. */
+function shownCounts({ counts, counts_said: said, people }) {
+  if (!counts.length) return [];
+  const seen = `the counts of these ${people.toLocaleString("en")} people`;
+  const caption = `By how much whoever sees only ${seen} can raise the odds of a guess about one of them.`;
+  const rows = counts.map(({ label, told, condition }) => [label, told, condition]);
+  const node = table(caption, ["A guess about", "Its odds rise", "On condition"], rows);
+  node.className = "stacked promises";
+  return [element("h2", {}, "If only the counts are published"), node, element("p", { class: "small" }, said)];
 }

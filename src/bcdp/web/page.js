@@ -1,6 +1,6 @@
 /** What both pages share: elements without inline code or style, and numbers to read. */
 
-import { MEANING } from "./bcdp.js";
+import { words as english } from "./words/en.js";
 
 /** A new element: attributes by name, children that are elements or text. */
 export function element(tag, attributes = {}, ...children) {
@@ -32,12 +32,11 @@ export function table(caption, header, rows) {
 }
 
 /** Every promise beside its condition and what is left without it; below, what that means and what the operator says. */
-export function promised(promises, said) {
+export function promised(promises, said, words = english) {
   const rows = promises.map(({ label, told, condition, left }) => [label, told, condition, left]);
-  const caption = "By how much whoever sees a report can raise the odds of a guess about the person's answers.";
-  const node = table(caption, ["A guess about", "Its odds rise", "On condition", "If that is wrong"], rows);
+  const node = table(words.promiseCaption, words.promiseHeads, rows);
   node.className = "stacked promises";
-  return [node, ...[MEANING, `${said}.`].map((note) => element("p", { class: "small" }, note))];
+  return [node, ...[words.meaning, `${said}.`].map((note) => element("p", { class: "small" }, note))];
 }
 
 /** Shows a note of a kind: plain, good or bad. */

@@ -1,273 +1,287 @@
-/** The survey page: a form made from the plan, a look at what would be sent, and the sending. */
+/** The survey page: a form made from the plan, a review, a look at what would be sent, and the sending. */
 
-import * as bcdp from "./bcdp.js";
+import { quoted, tellHint, tellPromise } from "./device/tell.js";
 import { element, promised, say } from "./page.js";
+import { Failure, alone, startDevice } from "./survey/device.js";
+import { fieldOf } from "./survey/fields.js";
+import { becomes, kindFor, showLimits, withinLimits } from "./survey/limits.js";
+import { answerTo, ledger, memory } from "./survey/memory.js";
+import { fetchPlan, sendReport } from "./survey/transport.js";
+import { LANGUAGES, languageOf, spoken, wordsOf } from "./words/choose.js";
 
-const { InputError, answerOnce, explain, keptReport, parsePlan, promises, valueWord, verifyPlan } = bcdp;
-const MOST_BUTTONS = 7; // a longer list of values becomes a menu
-const MOST_CALM = 90; // percent: where a guess at 50% could become more, nothing on the page looks reassuring
+const PARTS = ["gate", "form", "review", "preview"];
 const $ = (id) => document.getElementById(id);
+let words;
+let device;
+let sheet; // what the page knows of the plan
+let invited = false; // whether the collection is by invitation
 
 async function start() {
-  const response = await fetch("/v1/plan", { cache: "no-cache" });
-  if (!response.ok) throw new InputError(`The server has no plan for this survey (status ${response.status}).`);
-  const plan = await parsePlan(await response.text());
-  verifyPlan(plan, { maxEpsilon: Infinity }); // what it claims is true; the person's limits are looked at below
-  restoreLimits(plan);
-  const report = keptReport(plan, localStorage);
-  if (report) return preview(plan, report);
-  const fields = [...plan.features].map(([name, feature], index) => fieldOf(name, feature, `feature-${index}`));
-  $("questions").append(...fields.map(({ node }) => node));
-  $("promise").append(...promised(promises(plan), bcdp.operatorSays(plan)));
-  $("form").addEventListener("submit", (event) => {
-    event.preventDefault();
-    const record = completed(fields);
-    if (record && obeyed(plan)) {
-      preview(plan, attempt(() => answerOnce(plan, record, localStorage)));
-      $("preview-title").focus();
-    }
-  });
-  $("form").addEventListener("change", () => $("form").querySelector(".error:not([hidden])") ?? judge(plan));
-  $("form").hidden = false;
-  judge(plan);
+  words = await wordsOf(languageOf(remembered("language"), navigator.languages));
+  speak();
+  window.bcdpStarted = true;
+  offerLanguages();
+  const plan = await fetchPlan();
+  invited = plan.invited;
+  const slow = setTimeout(() => say($("status"), words.checking), 1000);
+  device = startDevice();
+  sheet = await device.ask("check", { text: plan.text }).finally(() => clearTimeout(slow));
+  open();
 }
 
-/** Says what the device found: green only where little could be told, and that it answers nothing beyond limits. */
-function judge(plan) {
-  const words = `with nothing assumed, a guess at 50% about your answers becomes at most ${becomes(plan).toFixed(1)}%.`;
-  if (!withinLimits(plan)) {
-    const refused = "Your device does not answer this survey, which is beyond the limits at the end of this page:";
-    say($("status"), `${refused} ${words}`, "bad");
-  } else if ($("preview").hidden) {
-    const rest = "What it promises about single answers stands below, with its conditions.";
-    say($("status"), `Your device has computed this survey's promises again: ${words} ${rest}`, kindFor(plan));
-  } else say($("status"), "Your answer is ready and kept on this device. It has not been sent yet.");
+/** The page in its language, as far as it is known what to show. */
+function speak() {
+  Object.assign(document.documentElement, { lang: words.code, dir: words.direction });
+  document.title = words.title;
+  for (const node of document.querySelectorAll("[data-say]")) node.textContent = words[node.dataset.say];
+  $("body").setAttribute("aria-label", words.message);
+  $("reload").textContent = words.reload;
+  $("reload").onclick = () => location.reload();
+  say($("status"), words.reading);
 }
+
+function offerLanguages() {
+  const option = ([code, name]) => element("option", { value: code, lang: code }, name);
+  $("language").replaceChildren(...Object.entries(LANGUAGES).map(option));
+  $("language").value = words.code;
+  $("languages").hidden = false;
+  $("language").onchange = async () => {
+    remember("language", $("language").value);
+    words = await wordsOf($("language").value);
+    speak();
+    if (sheet) open();
+  };
+}
+
+/** What the person chose before, if this browser remembers anything; a page that cannot is told so when it matters. */
+const remembered = (key) => withoutFail(() => memory.get(key));
+const remember = (key, value) => withoutFail(() => memory.set(key, value));
+
+function withoutFail(action) {
+  try {
+    return action();
+  } catch {
+    return null;
+  }
+}
+
+/** Shows the survey from its beginning, or that this browser has an answer to it. */
+function open() {
+  const answer = answerTo(sheet.id);
+  const [kept, wasSent] = [answer.kept(), answer.wasSent()]; // fails where nothing can be remembered
+  translate();
+  about();
+  showLimits(sheet, words, judge);
+  if (invited && invitation() === null && !wasSent) return refuse(words.noTicket);
+  if (kept !== null || wasSent) return gate(answer, kept, wasSent);
+  fillForm();
+}
+
+/** The features with the organiser's words in the page's language. */
+function translate() {
+  sheet.spoken = new Map(
+    [...sheet.features].map(([name, feature]) => {
+      const label = spoken(feature.label, feature.labels, words.code);
+      const help = spoken(feature.help, feature.helps, words.code);
+      return [name, { ...feature, label, help, valueWords: spoken(null, feature.valueLabels, words.code) }];
+    }),
+  );
+}
+
+/** What the organiser says, apart from what the device found. */
+function about() {
+  const { survey } = sheet;
+  if (survey === null) return;
+  const title = spoken(survey.title, survey.titles, words.code);
+  document.title = title;
+  $("survey-title").textContent = title;
+  const facts = [
+    [words.purpose, spoken(survey.purpose, survey.purposes, words.code)],
+    [words.organiser, survey.organiser],
+    [words.contact, survey.contact],
+    [words.duration, survey.minutes ? words.minutes(words.number(survey.minutes)) : null],
+    [words.decline, spoken(survey.decline ?? null, survey.declines, words.code)],
+  ];
+  $("survey-facts").replaceChildren(...facts.filter(([, text]) => text).flatMap(([name, text]) => told(name, text)));
+}
+
+const told = (name, text) => [element("dt", { dir: "auto" }, name), element("dd", { dir: "auto" }, text)];
 
 /** The ticket of an invitation, which a link carries after `#ticket=`: browsers do not send that part of an address. */
-function invitation() {
-  return new URLSearchParams(location.hash.slice(1)).get("ticket");
+const invitation = () => new URLSearchParams(location.hash.slice(1)).get("ticket");
+
+function show(part) {
+  for (const id of PARTS) $(id).hidden = id !== part;
+  $("about").hidden = !sheet?.survey || ["review", "preview"].includes(part); // what is looked at there is the device's
 }
 
-// -------------------------------------------------------------------------------------------------------------- fields
+function refuse(text) {
+  show(null);
+  say($("status"), text, "bad");
+}
 
-/** A field for one feature: its `node`, and `read()`, which gives its value or shows the mistake and gives that. */
-function fieldOf(name, feature, id) {
-  const hints = [feature.help, rangeOf(feature), leftOut(feature)].filter(Boolean);
-  const hint = element("p", { id: `${id}-hint`, class: "hint" }, hints.join(" "));
-  const error = element("p", { id: `${id}-error`, class: "error", hidden: "" });
-  const described = { "aria-describedby": `${id}-hint ${id}-error` };
-  const { node, value, target } = CONTROLS[controlOf(feature)](feature, id, hint, error, described);
-  const read = () => {
-    const { mistake, given } = value();
-    error.textContent = mistake ?? "";
-    error.hidden = !mistake;
-    for (const input of node.querySelectorAll("input, select")) input.setAttribute("aria-invalid", String(!!mistake));
-    return { name, given, mistake, target };
+// ------------------------------------------------------------------------------------- what is kept, and another person
+
+function gate(answer, kept, wasSent) {
+  show("gate");
+  say($("status"), wasSent ? words.keptSent : words.keptUnsent);
+  $("mine").hidden = wasSent;
+  $("mine").onclick = () => attempt(async () => preview(await device.ask("read", { kept })));
+  $("another").onclick = () =>
+    attempt(() => {
+      answer.forget();
+      showLimits(sheet, words, judge);
+      fillForm();
+    });
+}
+
+// ---------------------------------------------------------------------------------------------------- form and review
+
+function fillForm() {
+  const fields = [...sheet.spoken].map(([name, feature], index) => fieldOf(name, feature, `feature-${index}`, words));
+  $("questions").replaceChildren(...fields.map(({ node }) => node));
+  const summary = $("promise").querySelector("summary");
+  $("promise").replaceChildren(summary, ...promiseTable());
+  $("look").textContent = "";
+  $("form").onsubmit = (event) => {
+    event.preventDefault();
+    const entries = completed(fields);
+    if (entries && obeyed()) review(entries);
   };
-  node.addEventListener("change", () => error.hidden || read()); // a mistake that is mended disappears
-  return { node, read };
+  show("form");
+  judge();
 }
 
-const optional = (feature) => feature.missing !== null;
-const required = (feature) => (optional(feature) ? {} : { required: "" }); // without a rule the device would refuse
-
-function leftOut(feature) {
-  if (!optional(feature)) return null;
-  const { type, imputed } = feature;
-  const word = type === "numeric" ? imputed.toLocaleString("en") : valueWord(feature, imputed);
-  return `May be left empty: counts as ${word}.`;
-}
-
-function rangeOf({ type, bounds }) {
-  return type === "numeric" ? `From ${bounds[0].toLocaleString("en")} to ${bounds[1].toLocaleString("en")}.` : null;
-}
-
-function controlOf({ type, values }) {
-  return type === "numeric" ? "number" : values.length <= MOST_BUTTONS ? "buttons" : "menu";
-}
-
-const CONTROLS = {
-  number(feature, id, hint, error, described) {
-    const [low, high] = feature.bounds;
-    const accepted = `a number from ${low} to ${high}`;
-    const attributes = { inputmode: "decimal", autocomplete: "off", ...required(feature), ...described };
-    const input = element("input", { id, ...attributes });
-    const value = () => {
-      const text = input.value.trim();
-      if (!text) return optional(feature) ? { given: null } : { mistake: `Please enter ${accepted}.` };
-      const given = Number(text);
-      return given >= low && given <= high ? { given } : { mistake: `“${text}” is not ${accepted}.` };
-    };
-    const label = element("label", { for: id }, feature.label);
-    return { node: element("div", { class: "field" }, label, hint, input, error), value, target: input };
-  },
-
-  buttons(feature, id, hint, error, described) {
-    const inputs = feature.values.map((_, index) =>
-      element("input", { type: "radio", name: id, id: `${id}-${index}`, value: index, ...required(feature) }),
-    );
-    const labels = inputs.map((input, index) =>
-      element("label", { class: "choice", for: input.id }, input, valueWord(feature, index)),
-    );
-    const legend = element("legend", {}, feature.label);
-    const choices = element("div", { class: "choices" }, ...labels);
-    const node = element("fieldset", { class: "field", ...described }, legend, hint, choices, error);
-    const value = () => chosen(feature, inputs.findIndex((input) => input.checked));
-    return { node, value, target: inputs[0] };
-  },
-
-  menu(feature, id, hint, error, described) {
-    const options = feature.values.map((_, index) => element("option", { value: index }, valueWord(feature, index)));
-    const attributes = { id, ...required(feature), ...described };
-    const select = element("select", attributes, element("option", { value: "-1" }, ""), ...options);
-    const node = element("div", { class: "field" }, element("label", { for: id }, feature.label), hint, select, error);
-    return { node, value: () => chosen(feature, Number(select.value)), target: select };
-  },
-};
-
-function chosen(feature, index) {
-  if (index >= 0) return { given: feature.values[index] };
-  return optional(feature) ? { given: null } : { mistake: "Please choose one." };
-}
-
-/** The record of all fields, or null if one of them needs another look; the first such is focused. */
+/** What was read of every field, or null if one of them needs another look; the first such is focused. */
 function completed(fields) {
-  const results = fields.map((field) => field.read());
-  const wrong = results.filter(({ mistake }) => mistake);
-  if (!wrong.length) return Object.fromEntries(results.map(({ name, given }) => [name, given]));
-  const many = wrong.length === 1 ? "One answer needs" : `${wrong.length} answers need`;
-  say($("status"), `${many} another look: please see what is written there.`, "bad");
-  wrong[0].target.focus();
-  return null;
+  const entries = fields.map((field) => field.read());
+  const wrong = entries.filter(({ mistake }) => mistake);
+  const many = () => (wrong.length === 1 ? words.lookOne : words.lookMany(words.number(wrong.length)));
+  $("look").textContent = wrong.length ? many() : "";
+  wrong[0]?.target.focus();
+  return wrong.length ? null : entries;
+}
+
+/** Everything as it was read, to be looked at before an answer is made of it for ever. */
+function review(entries) {
+  $("entered").replaceChildren(...entries.flatMap(({ label, told: text }) => told(label, text)));
+  $("change").onclick = () => {
+    show("form");
+    $("questions").querySelector("input, select").focus();
+  };
+  $("show").onclick = () =>
+    attempt(() => makeAnswer(Object.fromEntries(entries.map(({ name, given }) => [name, given]))));
+  show("review");
+  $("review-title").focus();
+}
+
+async function makeAnswer(record) {
+  if (!obeyed()) return;
+  $("show").disabled = true;
+  const answer = answerTo(sheet.id);
+  const report = await alone(async () => {
+    if (!withinLimits(sheet, words)) return null; // another tab may have spent what was left
+    const made = await device.ask("answer", { record, kept: answer.kept() });
+    ledger.add(sheet);
+    answer.keep(made.keep);
+    return made.report;
+  }).finally(() => ($("show").disabled = false));
+  if (report) await preview(report);
+  $("preview-title").focus();
 }
 
 // ------------------------------------------------------------------------------------------------- promises and limits
 
-/** How probable, in percent, a guess at 50% about all answers together can become. */
-const becomes = (plan) => bcdp.chanceOf(plan.certificate.epsilon);
-
-/** The kind of a note that reassures: plain where too much could be told. */
-function kindFor(plan) {
-  const text = $("limit-calm").value.trim();
-  return becomes(plan) <= (text ? Number(text) : MOST_CALM) ? "good" : "plain";
+function promiseTable() {
+  const rows = sheet.promises.map((numbers) => tellPromise(numbers, words, sheet.spoken.get(numbers.name)?.label));
+  return promised(rows, words.operatorSays(quoted(sheet.source)), words);
 }
 
-/** A limit in nats: the level of the factor that was entered, by the rule by which factors are shown. */
-function limitOf(input, otherwise) {
-  const text = input.value.trim();
-  if (!text) return otherwise;
-  const [, whole, fraction = ""] = /^([0-9]{1,12})(?:[.]([0-9]{0,12}))?$/.exec(text) ?? [];
-  if (!(Number(whole) >= 1)) throw new InputError(`“${text}” is not a factor: please enter a number of at least 1.`);
-  return bcdp.logUp({ top: BigInt(whole + fraction), bottom: 10n ** BigInt(fraction.length) });
+/** Says what the device found: green only where little could be told, and that it answers nothing beyond limits. */
+function judge() {
+  const chance = words.percent(becomes(sheet), 1);
+  if (!withinLimits(sheet, words)) say($("status"), words.refused(chance), "bad");
+  else if ($("preview").hidden) say($("status"), words.checked(chance), kindFor(sheet));
+  else say($("status"), words.ready);
 }
 
-/** Whether the plan's claims, found true at the start, are within the limits; where they are not, says so beside them. */
-function withinLimits(plan) {
-  const error = $("limit-error");
-  const { epsilon, features } = plan.certificate;
-  try {
-    const [maxEpsilon, maxDelta] = [limitOf($("limit-epsilon"), bcdp.MAX_EPSILON), limitOf($("limit-delta"), Infinity)];
-    const kept = epsilon <= maxEpsilon && [...features.values()].every(({ certified }) => certified <= maxDelta);
-    if (!kept) throw new InputError("This survey tells more than your limits allow.");
-    error.hidden = true;
-    return true;
-  } catch (refusal) {
-    error.textContent = refusal.message;
-    error.hidden = false;
-    $("limits").open = true;
-    return false;
-  }
-}
-
-function obeyed(plan) {
-  const kept = withinLimits(plan);
+function obeyed() {
+  const kept = withinLimits(sheet, words);
+  judge();
   if (!kept) $("limit-epsilon").focus();
   return kept;
 }
 
-function restoreLimits(plan) {
-  const usual = bcdp.factor(bcdp.oddsOf(bcdp.MAX_EPSILON));
-  $("hint-epsilon").textContent = `If left empty: ${usual} times, an epsilon of ${bcdp.MAX_EPSILON}.`;
-  $("hint-calm").textContent = `If left empty: ${MOST_CALM} percent.`;
-  for (const input of $("limits").querySelectorAll("input")) {
-    input.value = localStorage.getItem(`bcdp.${input.id}`) ?? "";
-    input.addEventListener("change", () => {
-      localStorage.setItem(`bcdp.${input.id}`, input.value);
-      judge(plan);
-    });
-  }
-  $("limits").hidden = false;
-}
-
 // ------------------------------------------------------------------------------------------------- preview and sending
 
-function preview(plan, report) {
-  const already = localStorage.getItem(`bcdp.sent.${plan.id}`);
+async function preview(report) {
   const invited = { ...report, id: invitation() ?? report.id }; // the link may come after the answer was made
-  const message = already ?? JSON.stringify({ plan: plan.id, reports: [invited] });
-  const { sentences, hints, guarantees } = explain(plan, report);
-  $("form").hidden = true;
+  const message = JSON.stringify({ plan: sheet.id, reports: [invited] });
+  const hints = await device.ask("hints", { report });
+  const sentences = [words.chance(sheet.menus), ...hints.map((hint) => tellHint(hint, words, sheet.spoken).sentence)];
   $("body").textContent = message;
-  $("plan-id").textContent = plan.id;
-  $("hints").replaceChildren(...sentences.slice(0, 1 + hints.length).map((sentence) => element("li", {}, sentence)));
-  $("guarantees").replaceChildren(...promised(guarantees, bcdp.operatorSays(plan)));
-  $("preview").hidden = false;
-  if (already) return sent(plan, "You have already answered. This is what was sent.");
-  judge(plan);
-  $("send").addEventListener("click", () => obeyed(plan) && send(plan, message));
+  $("plan-id").textContent = sheet.id;
+  $("hints").replaceChildren(...sentences.map((sentence) => element("li", {}, sentence)));
+  $("guarantees").replaceChildren(...promiseTable());
+  $("send").onclick = () => obeyed() && send(message);
+  show("preview");
+  judge();
 }
 
-function sent(plan, text) {
-  say($("status"), text, kindFor(plan));
-  $("limits").hidden = true;
-  $("preview-title").textContent = "This, and nothing else, left your device";
-  $("sending").hidden = true;
-}
-
-async function send(plan, message) {
+async function send(message) {
+  const answer = answerTo(sheet.id);
   $("send").disabled = true;
-  say($("status"), "Sending…");
+  $("way").hidden = true;
+  say($("status"), words.sending);
   try {
-    const response = await fetch("/v1/reports", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: message,
-    });
-    if (!response.ok) throw new Error(await reason(response));
-    const { duplicate } = await response.json();
-    localStorage.setItem(`bcdp.sent.${plan.id}`, message);
-    const received = "Your answer was received. Thank you!";
-    sent(plan, duplicate ? "This answer had already been received: it counts once." : received);
-  } catch (error) {
-    say($("status"), `It could not be sent: ${error.message} You may try again: the same answer counts once.`, "bad");
+    const before = answer.triedBefore(message);
+    withoutFail(() => answer.trying(message));
+    const { duplicate } = await sendReport(message);
+    arrived(answer, !duplicate ? "received" : before ? "duplicate" : "usedElsewhere");
+  } catch (failure) {
+    say($("status"), words.notSent(reasonOf(failure)), "bad");
+    $("way").hidden = failure.key !== "changed";
+    $("send").textContent = words.sendAgain;
+    waitBefore($("send"), failure.key === "tooOften" ? failure.detail[0] : 0);
   }
-  $("send").disabled = false;
   $("status").scrollIntoView({ block: "nearest" });
 }
 
-async function reason(response) {
-  if (response.status === 409) return "this survey has changed meanwhile; reload the page to see the new one.";
-  const { detail } = await response.json().catch(() => ({}));
-  return `the server refused it${typeof detail === "string" ? ` (${detail})` : ` (status ${response.status})`}.`;
+/** The answer has arrived, or another one in its place; that cannot fail any more. */
+function arrived(answer, key) {
+  $("limits").hidden = true;
+  $("preview-title").textContent = key === "usedElsewhere" ? words.previewTitle : words.leftTitle;
+  $("sending").hidden = true;
+  const kept = withoutFail(() => answer.sent() ?? true);
+  const kind = key === "usedElsewhere" ? "bad" : kindFor(sheet);
+  say($("status"), kept || key === "usedElsewhere" ? words[key] : words.sentUnkept, kind);
 }
 
-// --------------------------------------------------------------------------------------------------------------- start
+function waitBefore(button, seconds) {
+  setTimeout(() => (button.disabled = false), seconds * 1000);
+}
 
-function attempt(action) {
+// ------------------------------------------------------------------------------------------------------------ failures
+
+/** A failure in the page's words. */
+function reasonOf(failure) {
+  if (!(failure instanceof Failure)) return failure.message;
+  const word = words[failure.key];
+  return typeof word === "function" ? word(...failure.detail) : word;
+}
+
+async function attempt(action) {
   try {
-    return action();
-  } catch (error) {
-    stop(error);
-    throw error;
+    await action();
+  } catch (failure) {
+    stop(failure);
   }
 }
 
-function stop(error) {
-  $("form").hidden = true;
-  const forgetful = error.name === "SecurityError"; // no local storage: the answer could not be remembered
-  const why = forgetful ? "this browser is set to remember nothing, and an answer is given once." : error.message;
-  say($("status"), `Your device does not answer this survey: ${why}`, "bad");
+function stop(failure) {
+  refuse(words.notAnswered(reasonOf(failure)));
+  $("way").hidden = false;
+  window.bcdpStarted = true;
 }
 
 start().catch(stop);

@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from bcdp.audit.verify.values import mapping, names, number, rising, sequence, whole, word
+from bcdp.audit.verify.values import (
+    languages,
+    mapping,
+    names,
+    number,
+    rising,
+    sequence,
+    shown,
+    translations,
+    whole,
+    word,
+)
 from bcdp.errors import refuse
 
 LARGEST_EPSILON = 20
@@ -23,8 +34,15 @@ TASK_KEYS = {
     "distribution": ("bins", "quantiles", "band"),
     "regression": (),
 }
-COMMON_KEYS = ("label", "help", "delta", "missing")
-OWN_KEYS = {"binary": ((), ("values",)), "numeric": (("bounds",), ("ranges",)), "categorical": (("values",), ())}
+COMMON_KEYS = ("label", "help", "labels", "helps", "delta", "missing")
+OWN_KEYS = {
+    "binary": ((), ("values", "value_labels")),
+    "numeric": (("bounds",), ("ranges",)),
+    "categorical": (("values",), ("value_labels",)),
+}
+SURVEY_KEYS = ("title", "purpose", "organiser", "contact")
+SURVEY_TRANSLATIONS = ("titles", "purposes", "declines")
+MOST_MINUTES = 600
 
 
 @dataclass(frozen=True)
@@ -85,7 +103,7 @@ class Collection:
 
 def read_collection(stated: Any) -> Collection:
     """The collection that a plan states."""
-    collection = mapping("collection", stated, ("epsilon", "features"), ("tasks", "order"))
+    collection = mapping("collection", stated, ("epsilon", "features"), ("tasks", "order", "survey"))
     epsilon = number("collection.epsilon", collection["epsilon"])
     if not 0 < epsilon <= LARGEST_EPSILON:
         raise refuse("collection.epsilon", epsilon, f"a number above 0 and at most {LARGEST_EPSILON}")
@@ -100,7 +118,19 @@ def read_collection(stated: Any) -> Collection:
     if "tasks" in collection:
         for place, task in enumerate(sequence("collection.tasks", collection["tasks"], 1)):
             _check_task(f"collection.tasks.{place}", task, features)
+    if collection.get("survey") is not None:
+        _check_survey("collection.survey", collection["survey"])
     return Collection(epsilon, features)
+
+
+def _check_survey(path: str, stated: Any) -> None:
+    mapping(path, stated, SURVEY_KEYS, ("minutes", "decline", *SURVEY_TRANSLATIONS))
+    for key in (*SURVEY_KEYS, *(("decline",) if stated.get("decline") is not None else ())):
+        shown(f"{path}.{key}", stated[key])
+    if stated.get("minutes") is not None:
+        whole(f"{path}.minutes", stated["minutes"], 1, MOST_MINUTES)
+    for key in SURVEY_TRANSLATIONS:
+        translations(f"{path}.{key}", stated.get(key))
 
 
 def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
@@ -114,6 +144,8 @@ def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
     word(f"{path}.label", stated.get("label", name))
     if stated.get("help") is not None:
         word(f"{path}.help", stated["help"])
+    for key in ("labels", "helps"):
+        translations(f"{path}.{key}", stated.get(key))
     delta, missing = number(f"{path}.delta", stated.get("delta", epsilon), 0), stated.get("missing")
     if kind == "numeric":
         return Feature(kind, None, delta, missing is not None, _number(path, stated, missing))
@@ -122,6 +154,8 @@ def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
     known = (0, 1, False, True) if listed is None else values
     if missing is not None and not any(type(value) is type(missing) and value == missing for value in known):
         raise refuse(f"{path}.missing", missing, "one of the values")
+    if stated.get("value_labels") is not None:
+        _check_value_labels(f"{path}.value_labels", stated["value_labels"], len(values))
     return Feature(kind, len(values), delta, missing is not None)
 
 
@@ -152,6 +186,13 @@ def _values(path: str, kind: str, stated: Any) -> tuple[Any, ...]:
     if not different or len(values) > (MOST_VALUES if kind == "categorical" else 2):
         raise refuse(path, stated, f"two different values, or for a categorical feature at most {MOST_VALUES}")
     return values
+
+
+def _check_value_labels(path: str, stated: Any, size: int) -> None:
+    for language, listed in languages(path, stated).items():
+        texts = [shown(f"{path}.{language}", text) for text in sequence(f"{path}.{language}", listed)]
+        if not len(set(texts)) == len(texts) == size:
+            raise refuse(f"{path}.{language}", listed, f"{size} different texts, one for each value")
 
 
 def _check_task(path: str, stated: Any, features: Mapping[str, Feature]) -> None:
@@ -185,7 +226,7 @@ def _check_distribution(path: str, stated: Any) -> None:
 
 
 def _check_regression(path: str, stated: Any, numbers: list[str], features: Mapping[str, Feature]) -> None:
-    mapping(path, stated, ("target", "features"), ("intercept", "ridge", "radius"))
+    mapping(path, stated, ("target", "features"), ("intercept", "ridge", "radius", "explains"))
     (target,) = names(f"{path}.target", [stated["target"]], numbers)
     names(f"{path}.features", stated["features"], [name for name in features if name != target])
     if not isinstance(stated.get("intercept", True), bool):
@@ -193,3 +234,5 @@ def _check_regression(path: str, stated: Any, numbers: list[str], features: Mapp
     for key in ("ridge", "radius"):
         if stated.get(key) is not None and not number(f"{path}.{key}", stated[key], 0) > (0 if key == "radius" else -1):
             raise refuse(f"{path}.{key}", stated[key], "null or a number above 0")
+    if not 0 < number(f"{path}.explains", stated.get("explains", 0.1)) < 1:
+        raise refuse(f"{path}.explains", stated["explains"], "a number above 0 and below 1")

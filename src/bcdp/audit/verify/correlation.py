@@ -38,6 +38,11 @@ class Correlation:
     odds_given: Bounds = field(default_factory=dict)
     cuts: Mapping[str, frozenset[float]] = field(default_factory=dict)  # numbers, as others, that q tells apart there
 
+    @property
+    def sets_differ(self) -> bool:
+        """Whether anything is stated of a feature and some others that is not stated of it and any others."""
+        return bool(self.bounds or self.products or self.laws or self.rounded or self.odds_given)
+
     def q(self, name: str, others: frozenset[str], seen: str) -> Fraction:
         """The bound for answers that see the numbers among the others in this way (`questions.Question.sees`)."""
         if not others:

@@ -19,6 +19,7 @@ STEP = 2**29  # units of the step between two levels: ends of parts are moved ou
 
 Part = tuple[float, float]  # the ends of a range of a number, as shares of its bounds
 Masses = tuple[Fraction, Fraction]  # of what one law has more of than the other: its mass in the one and in the other
+View = tuple[frozenset[str], str]  # the features that a menu asks, and how it sees their numbers
 
 HELD: Masses = (Fraction(0), Fraction(0))  # the others held fixed: BCDP is CDP
 
@@ -45,27 +46,51 @@ def cascade_levels(channels: Sequence[Channel], features: Mapping[str, Feature],
 
 def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correlation: Correlation) -> Levels:
     """The draw of the menu does not look at the record: every level is the largest over the menus."""
-    epsilon: Ratio = Fraction(1)
+    ratios = [_times(question.ratio for question in menu) for menu in menus]
+    views = [_seen(menu, correlation) for menu in menus]
+    falling = sorted(zip(menus, ratios, views, strict=True), key=lambda menu: menu[1], reverse=True)
+    epsilon = falling[0][1]
     c: dict[str, Ratio] = dict.fromkeys(features, Fraction(1))
-    delta: dict[str, Ratio] = dict.fromkeys(features, Fraction(1))
+    delta = {name: _told_outside(name, falling, correlation) for name in features}
     known: dict[tuple[Any, ...], Ratio] = {}  # menus repeat: the same question beside others of the same ratio
-    for menu in menus:
-        asked = frozenset(name for question in menu for name in question.features)
-        seen = _together([question.sees(correlation.rounded, correlation.cuts) for question in menu])
-        epsilon = max(epsilon, _times(question.ratio for question in menu))
-        for name, feature in features.items():
-            own = next((question for question in menu if name in question.features), None)
+    for menu, (asked, seen) in zip(menus, views, strict=True):
+        for own, name in ((question, name) for question in menu for name in question.features):
+            feature = features[name]
             rest = _times(question.ratio for question in menu if question is not own)
             moved = _moved(correlation, name, asked - {name}, seen)
-            laws = correlation.laws.get((name, min(asked))) if len(asked) == 1 else None
-            told = math.inf if laws is None or menu[0].product else _told(menu[0], laws)
             parts = feature.number.parts if feature.number and name in correlation.ranges else None
+            alike = feature.kind == "numeric" or feature.missing
             for level, masses, guessed in ((c, HELD, None), (delta, moved, parts)):
-                key = (name, id(own), rest, masses, guessed is None)
+                place = own.features.index(name)
+                read = (id(own.table), own.levels, own.product, place, own.cuts.get(name))
+                key = (*read, alike, rest, masses, guessed and tuple(guessed))
                 if key not in known:
                     known[key] = _worst(own, name, rest, masses, feature, guessed)
-                level[name] = max(level[name], known[key] if level is c else min(known[key], told))
-    return Levels(_log_up(epsilon), {n: _log_up(r) for n, r in c.items()}, {n: _log_up(r) for n, r in delta.items()})
+                level[name] = max(level[name], known[key])
+    logs = {ratio: _log_up(ratio) for ratio in {epsilon, *c.values(), *delta.values()}}
+    return Levels(logs[epsilon], {n: logs[r] for n, r in c.items()}, {n: logs[r] for n, r in delta.items()})
+
+
+def _seen(menu: Menu, correlation: Correlation) -> View:
+    """The features that a menu asks, and how it sees their numbers."""
+    asked = frozenset(name for question in menu for name in question.features)
+    return asked, _together([question.sees(correlation.rounded, correlation.cuts) for question in menu])
+
+
+def _told_outside(name: str, menus: Sequence[tuple[Menu, Ratio, View]], correlation: Correlation) -> Ratio:
+    """What the menus that do not ask a feature tell of it; they come by falling ratio.
+
+    Where nothing is stated of single sets of others, the first of them tells most, because a gain grows with the ratio.
+    """
+    worst: Ratio = Fraction(1)
+    for menu, ratio, (asked, seen) in menus:
+        if name not in asked:
+            laws = correlation.laws.get((name, min(asked))) if len(asked) == 1 else None
+            told = math.inf if laws is None or menu[0].product else _told(menu[0], laws)
+            worst = max(worst, min(_gain(ratio, _moved(correlation, name, asked, seen)), told))
+            if not correlation.sets_differ:
+                break
+    return worst
 
 
 def _together(seen: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
@@ -43,6 +44,31 @@ def word(path: str, value: Any, least: int = 0) -> str:
     if len(text(path, value)) < least or value == UNFILLED:
         raise refuse(path, value, f"text of at least {least} letters, not {UNFILLED}")
     return str(value)
+
+
+_UNSHOWN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_LANGUAGE = re.compile("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+LONGEST_TEXT = 2000
+
+
+def shown(path: str, value: Any) -> str:
+    """The value itself, if it is a text for people: not too long, nothing in it that is invisible or turns it round."""
+    if len(word(path, value, 1)) > LONGEST_TEXT or _UNSHOWN.search(value):
+        raise refuse(path, value, f"text of 1 to {LONGEST_TEXT} letters, none of them invisible")
+    return str(value)
+
+
+def languages(path: str, value: Any) -> Mapping[str, Any]:
+    """The value itself, if it is an object with an entry for at least one language."""
+    if not mapping(path, value) or not all(_LANGUAGE.fullmatch(key) for key in value):
+        raise refuse(path, sorted(value), "the codes of languages, such as de or pt-BR")
+    return dict(value)
+
+
+def translations(path: str, value: Any) -> None:
+    """Refuses what is neither null nor a text in each of some languages."""
+    for language, text_ in languages(path, value).items() if value is not None else ():
+        shown(f"{path}.{language}", text_)
 
 
 def names(path: str, value: Any, known: Collection[str], least: int = 1) -> tuple[str, ...]:

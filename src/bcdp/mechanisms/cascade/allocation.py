@@ -1,7 +1,8 @@
 """From demands to budgets: the paper's theorem, and the best LDP level for the tight inequality (*).
 
 All levels are in nats. `q` bounds the total-variation distance between the laws of the other features given two values
-of a feature; q_i = 1 means that no bound is known (docs/theory.md, sections 2 and 3).
+of a feature; q_i = 1 means that no bound is known. `odds` bounds how many times knowing all of them could move the odds
+of a guess about it, infinite for no limit (docs/theory.md, sections 2 and 3).
 """
 
 from __future__ import annotations
@@ -37,46 +38,59 @@ class Budgets:
     delta: Array
 
 
-def certify(c: npt.ArrayLike, q: npt.ArrayLike) -> Budgets:
-    """The levels that a cascade with budgets `c` certifies: max c, and (*) rounded up for each feature.
+def certify(c: npt.ArrayLike, q: npt.ArrayLike, odds: npt.ArrayLike = np.inf) -> Budgets:
+    """The levels that a cascade with budgets `c` certifies: max c, and (*) or Theorem 8 rounded up for each feature.
 
     >>> certify([0.1, 1.0], q=0.0).delta
     array([0.1, 1. ])
     """
     budgets = check_budgets(c)
     epsilon = float(budgets.max())
-    correlation = _correlation(q, budgets.size)
-    delta = np.where(correlation == 0, budgets, bcdp_from(budgets, epsilon, correlation) * _ROUND_UP)
+    correlation, most = _correlation(q, odds, budgets.size)
+    delta = np.where(_alone(correlation, most), budgets, bcdp_from(budgets, epsilon, correlation, most) * _ROUND_UP)
     return Budgets(budgets, epsilon, np.minimum(delta, epsilon))
 
 
-def _correlation(q: npt.ArrayLike, features: int) -> Array:
-    accepted = f"one number from 0 to 1, or one for each of the {features} features"
-    correlation = numbers("q", q, accepted)
-    if correlation.shape not in ((), (features,)) or not np.all((correlation >= 0) & (correlation <= 1)):
-        raise refuse("q", q, accepted)
-    return np.broadcast_to(correlation, (features,))
+def _correlation(q: npt.ArrayLike, odds: npt.ArrayLike, features: int) -> tuple[Array, Array]:
+    """The q and the odds of each feature."""
+    return (
+        _for_each("q", q, "from 0 to 1", 0, 1, features),
+        _for_each("odds", odds, "of at least 1, infinite for no limit", 1, np.inf, features),
+    )
 
 
-def _demands(delta: npt.ArrayLike, epsilon: float, q: npt.ArrayLike) -> tuple[Array, Array]:
-    """The demands, each at most epsilon, and the correlations, of one length; refused if nothing can be released."""
+def _for_each(name: str, stated: npt.ArrayLike, range_: str, low: float, high: float, features: int) -> Array:
+    accepted = f"one number {range_}, or one for each of the {features} features"
+    bounds = numbers(name, stated, accepted)
+    if bounds.shape not in ((), (features,)) or not np.all((bounds >= low) & (bounds <= high)):
+        raise refuse(name, stated, accepted)
+    return np.broadcast_to(bounds, (features,))
+
+
+def _alone(correlation: Array, odds: Array) -> npt.NDArray[np.bool_]:
+    """Whether the others say nothing about a feature."""
+    return np.asarray((correlation == 0) | (odds == 1))
+
+
+def _demands(delta: npt.ArrayLike, epsilon: float, q: npt.ArrayLike, odds: npt.ArrayLike) -> tuple[Array, Array, Array]:
+    """The demands, each at most epsilon, q and odds, of one length; refused if nothing can be released."""
     accepted = "one number of at least 0 for each feature, in a list"
     demands = numbers("delta", delta, accepted)
     if demands.ndim != 1 or demands.size == 0:
         raise refuse("delta", f"shape {demands.shape}", accepted)
     if not np.all(demands >= 0):
         raise refuse("delta", delta, accepted)
-    correlation = _correlation(q, demands.size)
+    correlation, most = _correlation(q, odds, demands.size)
     demands = np.minimum(demands, check_number("epsilon", epsilon, 0, LARGEST_BUDGET, open_low=True))
     if not demands.any():
         raise refuse("delta", delta, "at least one demand above 0: with none, nothing can be released")
-    hidden = np.flatnonzero((demands == 0) & (correlation > 0))
+    hidden = np.flatnonzero((demands == 0) & ~_alone(correlation, most))
     if hidden.size:
         raise InputError(
             f"delta: got 0 for feature {hidden[0]}, whose q is {correlation[hidden[0]]:g}, so that every release about "
-            "the others would tell something about it; accepted: a demand above 0, or q = 0 for this feature"
+            "the others would tell something about it; accepted: a demand above 0, or q = 0 or odds = 1 for it"
         )
-    return demands, correlation
+    return demands, correlation, most
 
 
 def _inside(demands: Array) -> Array:
@@ -92,7 +106,7 @@ def theorem_budgets(delta: npt.ArrayLike, epsilon: float, q: npt.ArrayLike, zeta
     >>> theorem_budgets([0.2, 2.0], epsilon=2.0, q=0.12, zeta=0.56).c.round(3)
     array([0.088, 0.687])
     """
-    demands, correlation = _demands(delta, epsilon, q)
+    demands, correlation, _ = _demands(delta, epsilon, q, np.inf)
     zeta = check_number("zeta", zeta, 0, 1, open_low=True)
     limits = ldp_limit(zeta * _inside(demands), correlation)
     limits = np.where(demands == demands.min(), limits, np.maximum(limits, demands))
@@ -102,31 +116,31 @@ def theorem_budgets(delta: npt.ArrayLike, epsilon: float, q: npt.ArrayLike, zeta
     return certify(np.where(level <= demands, level, np.maximum(left, 0.0)), correlation)
 
 
-def _largest_level(demands: Array, correlation: Array) -> float:
+def _largest_level(demands: Array, correlation: Array, odds: Array) -> float:
     """The largest LDP level that every demand can live with."""
-    limits = np.maximum(ldp_limit(_inside(demands), correlation), demands)
+    limits = np.maximum(ldp_limit(_inside(demands), correlation, odds), demands)
     return float(min(limits.min(), demands.max()))
 
 
-def _at_level(demands: Array, level: float, correlation: Array) -> Array:
-    """`level` where the demand is at least that, else (*) solved for the budget."""
-    return budgets_from(np.where(demands >= level, demands, _inside(demands)), level, correlation)
+def _at_level(demands: Array, level: float, correlation: Array, odds: Array) -> Array:
+    """`level` where the demand is at least that, else (*) or Theorem 8 solved for the budget."""
+    return budgets_from(np.where(demands >= level, demands, _inside(demands)), level, correlation, odds)
 
 
-def level_budgets(delta: npt.ArrayLike, level: float, q: npt.ArrayLike) -> Budgets:
+def level_budgets(delta: npt.ArrayLike, level: float, q: npt.ArrayLike, odds: npt.ArrayLike = np.inf) -> Budgets:
     """The largest budgets with which a `level`-LDP cascade keeps every demand (docs/theory.md, section 2).
 
-    Refused when the level alone breaks a demand: it may be at most log(1 + (e^delta_i - 1) / q_i).
+    Refused when the level alone breaks a demand: it may be at most log(1 + (e^delta_i - 1) / q_i), or more with odds.
 
     >>> level_budgets([0.2, 2.0], level=0.5, q=0.12).c.round(3)
     array([0.151, 0.5  ])
     """
     level = check_number("level", level, 0, LARGEST_BUDGET, open_low=True)
-    demands, correlation = _demands(delta, level, q)
-    largest = _largest_level(demands, correlation)
+    demands, *stated = _demands(delta, level, q, odds)
+    largest = _largest_level(demands, *stated)
     if level > largest:
-        raise refuse("level", level, f"a number above 0 and at most {largest:.6g} for these delta and q")
-    return certify(_at_level(demands, level, correlation), correlation)
+        raise refuse("level", level, f"a number above 0 and at most {largest:.6g} for these delta, q and odds")
+    return certify(_at_level(demands, level, *stated), *stated)
 
 
 def budgets(
@@ -135,11 +149,12 @@ def budgets(
     q: npt.ArrayLike,
     zeta: float | None = None,
     channel: Channel = DUCHI,
+    odds: npt.ArrayLike = np.inf,
 ) -> Budgets:
     """Budgets that keep `epsilon`-LDP and every `delta`-BCDP demand: the theorem's if `zeta` is given, else the best.
 
     The best LDP level minimises the total predicted error; it is never worse than giving every feature the smallest
-    demand, which is one of the candidates (docs/theory.md, section 3, erratum 2).
+    demand, which is one of the candidates (docs/theory.md, section 3, erratum 2). The paper's theorem knows no odds.
 
     >>> chosen = budgets([0.2, 0.2, 2.0, 2.0], epsilon=2.0, q=0.01)
     >>> bool(chosen.epsilon <= 2.0), bool((chosen.delta <= [0.2, 0.2, 2.0, 2.0]).all())
@@ -147,15 +162,15 @@ def budgets(
     """
     if zeta is not None:
         return theorem_budgets(delta, epsilon, q, zeta)
-    demands, correlation = _demands(delta, epsilon, q)
+    demands, *stated = _demands(delta, epsilon, q, odds)
     asked = demands > 0  # a demand of 0 is never released, at any level
 
     def error(level: float) -> float:
-        return float(predicted_error(_at_level(demands, level, correlation), 1, channel)[asked].sum())
+        return float(predicted_error(_at_level(demands, level, *stated), 1, channel)[asked].sum())
 
-    baseline, largest = float(demands[asked].min()), _largest_level(demands, correlation)
+    baseline, largest = float(demands[asked].min()), _largest_level(demands, *stated)
     best = _minimum(error, np.unique(np.linspace(baseline, largest, GRID)))
-    return certify(_at_level(demands, best, correlation), correlation)
+    return certify(_at_level(demands, best, *stated), *stated)
 
 
 def _minimum(function: Callable[[float], float], grid: Array) -> float:

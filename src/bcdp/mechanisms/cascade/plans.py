@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bcdp.correlation import Correlation, unrounded_q
+from bcdp.correlation import Correlation, unrounded_odds, unrounded_q
 from bcdp.errors import refuse
 from bcdp.mechanisms.cascade.allocation import budgets
 from bcdp.mechanisms.cascade.bits import RESOLUTION
@@ -25,9 +25,12 @@ from bcdp.mechanisms.cascade.mechanism import (
 )
 from bcdp.plan import Plan, collection_of
 from bcdp.policy import Policy
+from bcdp.policy.encoding import encoded_blocks
 from bcdp.randomness import KeyedDraws, RecordWords
 
 Array = npt.NDArray[np.float64]
+
+_BLOCK = 2**17  # records that fit in the processor's cache
 
 
 def coordinates(policy: Policy) -> list[str]:
@@ -35,13 +38,20 @@ def coordinates(policy: Policy) -> list[str]:
     return [name for name, feature in policy.features.items() for _ in feature.columns]
 
 
+def coordinate_budgets(policy: Policy, correlation: Correlation) -> Array:
+    """The budget of each coordinate, at the best level for the policy's demands."""
+    demands, others = policy.features, frozenset(policy.features)
+    bounds = {name: (unrounded_q(correlation, name, others - {name}),
+                     unrounded_odds(correlation, name, others - {name})) for name in demands}  # fmt: skip
+    owners = coordinates(policy)
+    q, odds = zip(*(bounds[name] for name in owners), strict=True)
+    return budgets([demands[name].delta for name in owners], policy.epsilon, q, odds=odds).c
+
+
 def make_plan(policy: Policy, correlation: Correlation, progress: Callable[[str], None] = lambda line: None) -> Plan:
     """The paper's mechanism at the best level for the policy's demands (docs/theory.md, section 3)."""
-    names = list(policy.features)
-    owners = [names.index(name) for name in coordinates(policy)]
-    demands = np.array([policy.features[name].delta for name in names])
-    q = np.array([unrounded_q(correlation, name, frozenset(names) - {name}) for name in names])
-    c = budgets(demands[owners], policy.epsilon, q[owners]).c
+    owners, names = coordinates(policy), frozenset(policy.features)
+    c = coordinate_budgets(policy, correlation)
     channels = open_channels(c)
     if not channels:
         accepted = f"an epsilon and a delta of at least {RESOLUTION:.2g}: below it, weights are a fair coin's"
@@ -51,10 +61,9 @@ def make_plan(policy: Policy, correlation: Correlation, progress: Callable[[str]
     document = {
         "mechanism": "cascade",
         "collection": collection_of(policy),
-        "correlation": correlation.restricted([(name, frozenset(names) - {name}) for name in names]).to_dict(),
+        "correlation": correlation.restricted([(name, names - {name}) for name in policy.features]).to_dict(),
         "channels": [
-            {"features": sorted({names[owners[i]] for i in opened.features}), "keep": opened.keep}
-            for opened in channels
+            {"features": sorted({owners[i] for i in opened.features}), "keep": opened.keep} for opened in channels
         ],
     }
     return Plan.certified(document, lambda draft: (objective, None))
@@ -82,10 +91,12 @@ def report_schema(plan: Plan) -> pa.Schema:
     return pa.schema([("estimate", pa.list_(pa.float64(), len(coordinates(plan.policy))))])
 
 
-def release(plan: Plan, codes: Mapping[str, npt.NDArray[Any]], words: RecordWords) -> list[pa.Array]:
+def release(plan: Plan, records: pa.Table, words: Callable[[slice], RecordWords]) -> list[pa.Array]:
     """The private estimate of each record as a list."""
-    estimates = estimate_records(plan, codes, words)
-    return [pa.FixedSizeListArray.from_arrays(pa.array(estimates.reshape(-1)), estimates.shape[1])]
+    blocks = encoded_blocks(plan.policy, records, _BLOCK)
+    estimates = (estimate_records(plan, codes, words(part)) for part, codes in blocks)
+    lists = [pa.FixedSizeListArray.from_arrays(pa.array(block.reshape(-1)), block.shape[1]) for block in estimates]
+    return [pa.concat_arrays(lists)]
 
 
 def estimate_records(plan: Plan, codes: Mapping[str, npt.NDArray[Any]], words: RecordWords) -> Array:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from bcdp.correlation import Correlation
 from bcdp.mechanisms.cascade.certificate import bounds, check_form, levels
 from bcdp.mechanisms.cascade.decoding import channel_errors
 from bcdp.mechanisms.cascade.plans import make_plan, plan_channels, release, report_schema
 from bcdp.mechanisms.cascade.tally import CascadeTally
-from bcdp.plan import Plan
+from bcdp.plan import Certified, Plan
 from bcdp.statistics import Single, Target
 
 __all__ = [
     "bounds",
     "check_form",
+    "counts_told",
     "description",
     "largest_errors",
+    "largest_levels",
     "levels",
     "make_plan",
     "release",
@@ -22,9 +25,19 @@ __all__ = [
 ]
 
 
+def counts_told(plan: Plan, people: int, chance: float, correlation: Correlation | None) -> None:
+    """What sums of its reports tell is not known."""
+
+
 def description(plan: Plan) -> str:
     """What a device does, and what leaves it."""
     return "Each device sends its record with noise of its own, one number for each feature. Nothing else leaves it."
+
+
+def largest_levels(plan: Plan, correlation: Correlation) -> Certified:
+    """The levels of the one thing that a device does."""
+    (only,) = levels(plan, correlation)
+    return only
 
 
 def largest_errors(plan: Plan) -> dict[Target, float]:

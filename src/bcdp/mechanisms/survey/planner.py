@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.known import exact_limit
 from bcdp.mechanisms.survey.offers import ShapeOffers
 from bcdp.mechanisms.survey.places import Place
-from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, FeatureClass, Profile
+from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, FeatureClass, Profile, rotation
 from bcdp.mechanisms.survey.seen import as_seen
 from bcdp.mechanisms.survey.shapes import Shape, shaped_table
 from bcdp.notions import ldp_limit
@@ -34,7 +34,6 @@ from bcdp.tables import Table, binary, categorical, joint, numeric, waves
 Array = npt.NDArray[np.float64]
 
 _SLACK = 1e-9  # kept aside of every demand, so that rounding can never break it
-_MOST_ROTATIONS = 2000  # menus made of one profile
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,11 @@ def _limit(policy: Policy, correlation: Correlation, name: str, others: frozense
 
 
 def _limit_by(policy: Policy, name: str, q: float, odds: float) -> float:
-    demand = _demand(policy, name)
+    return _level_limit(_demand(policy, name), q, odds)
+
+
+@lru_cache(maxsize=4096)
+def _level_limit(demand: float, q: float, odds: float) -> float:
     return max(float(ldp_limit(demand, q, odds)), demand)
 
 
@@ -159,8 +162,17 @@ def _limit_told(policy: Policy, correlation: Correlation, name: str, told: str) 
     return usual if laws is None else max(usual, exact_limit(laws, _demand(policy, name), most))
 
 
-def _alone(policy: Policy, correlation: Correlation, name: str) -> float:
-    return binding(policy, correlation, name).budget
+def _alone(policy: Policy, correlation: Correlation) -> dict[str, float]:
+    """The largest budget of a menu that asks one feature only, for each."""
+    if not correlation.alike or len(policy.features) == 1:
+        return {name: binding(policy, correlation, name).budget for name in policy.features}
+    # what a feature's demand allows is the same whichever other is asked: the two strictest say it for all
+    limits = {name: _limit(policy, correlation, name, _others(policy, name)) for name in policy.features}
+    first, second = sorted(limits, key=lambda name: limits[name])[:2]
+    most = policy.epsilon - _SLACK
+    return {
+        name: min(most, _demand(policy, name), limits[second if name == first else first]) for name in policy.features
+    }
 
 
 def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, float]) -> tuple[FeatureClass, ...]:
@@ -169,9 +181,9 @@ def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, flo
     tied = {name for target in weights if isinstance(target, Interaction) for name in target.features}
     spread = {target.feature for target in weights if isinstance(target, Below)}
     correlation = as_seen(correlation, weights)
+    alone_with = _alone(policy, correlation)
     for name, feature in policy.features.items():
-        values = feature.joint_levels
-        alone = _alone(policy, correlation, name)
+        values, alone = feature.joint_levels, alone_with[name]
         if weights[Single(name)] == 0 or values < 2 or alone < NEGLIGIBLE:
             continue  # not needed, known without asking, or not to be asked at all
         demand = _demand(policy, name)
@@ -223,7 +235,7 @@ def _spreads(policy: Policy, correlation: Correlation, weights: dict[Target, flo
 def _stepped(policy: Policy, correlation: Correlation, target: Steps, weight: float) -> Iterator[FeatureClass]:
     """The class of a number in steps, if it may be asked."""
     name, feature = target.feature, policy.features[target.feature]
-    alone, demand = _alone(policy, correlation, name), _demand(policy, name)
+    alone, demand = binding(policy, correlation, name).budget, _demand(policy, name)
     if alone < NEGLIGIBLE:
         return
     free = demand >= policy.epsilon - _SLACK
@@ -294,7 +306,7 @@ def _features(asked: tuple[Target, ...]) -> tuple[str, ...]:
 def _menus(classes: tuple[FeatureClass, ...], found: Design) -> Iterator[tuple[Fraction, list[Asked]]]:
     """Concrete menus: interchangeable features take turns in every place of a profile, so that each is told equally."""
     for profile, probability in zip(found.profiles, found.probabilities, strict=True):
-        steps, turns = _rotation(classes, profile)
+        steps, turns = rotation(classes, profile)
         for turn in range(turns):
             used = dict.fromkeys(steps, 0)
             questions = []
@@ -305,21 +317,6 @@ def _menus(classes: tuple[FeatureClass, ...], found: Design) -> Iterator[tuple[F
                     used[c] += 1
                 questions.append((tuple(names), question.budget, question.shape))
             yield Fraction(float(probability)) / turns, questions
-
-
-def _rotation(classes: tuple[FeatureClass, ...], profile: Profile) -> tuple[dict[int, int], int]:
-    """How far each class moves on from menu to menu, and how many menus it takes (nearly so beyond 2000).
-
-    Where all places of a class are alike, its features move on by as many as were asked; else one by one, so that each
-    feature stands in each place equally often.
-    """
-    steps, turns = {}, 1
-    for c in {c for question in profile for c in question.classes}:
-        places = [(q.budget, q.shape and q.shape.means[i]) for q in profile for i, k in enumerate(q.classes) if k == c]
-        members = len(classes[c].members)
-        steps[c] = len(places) if len(set(places)) == 1 else 1
-        turns = math.lcm(turns, members // math.gcd(members, steps[c]))
-    return steps, min(turns, max(_MOST_ROTATIONS, *(len(classes[c].members) for c in steps)))
 
 
 def _document(policy: Policy, correlation: Correlation, menus: list[tuple[Fraction, list[Asked]]]) -> dict[str, Any]:
@@ -337,8 +334,9 @@ def _document(policy: Policy, correlation: Correlation, menus: list[tuple[Fracti
                 documents[-1] |= {"kind": "product", "categories": question[0][0].categories}
             cuts = [target.cuts if isinstance(target, Steps | Below) else None for target in question[0]]
             documents[-1] |= {"cuts": cuts} if any(cuts) else {}
-    asked_sets = [frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus]
-    pairs = {(name, asked - {name}) for asked in asked_sets for name in policy.features if asked - {name}}
+    asked_sets = {frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus}
+    # one by one: a thousand features have a million of them, and few models look at any
+    pairs = ((name, others) for asked in asked_sets for name in policy.features if (others := asked - {name}))
     return {
         "mechanism": "survey",
         "collection": collection_of(policy),

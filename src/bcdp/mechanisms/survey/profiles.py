@@ -15,6 +15,7 @@ from bcdp.statistics import Below, Single, Steps, Target
 
 Array = npt.NDArray[np.float64]
 
+_MOST_ROTATIONS = 2000  # menus made of one profile
 NEGLIGIBLE = 1e-4  # budgets below this are not asked: an answer would tell less than 1e-8 of a plain one
 
 
@@ -105,3 +106,18 @@ def _add_pairs(told: Array, classes: tuple[FeatureClass, ...], question: Questio
         found = np.array([classes[number].scale * contrast**2 for number, _ in wanted])
     for (number, _), more in zip(wanted, found, strict=True):
         told[number] += more
+
+
+def rotation(classes: tuple[FeatureClass, ...], profile: Profile) -> tuple[dict[int, int], int]:
+    """How far each class moves on from menu to menu, and how many menus it takes (nearly so beyond 2000).
+
+    Where all places of a class are alike, its features move on by as many as were asked; else one by one, so that each
+    feature stands in each place equally often.
+    """
+    steps, turns = {}, 1
+    for c in {c for question in profile for c in question.classes}:
+        places = [(q.budget, q.shape and q.shape.means[i]) for q in profile for i, k in enumerate(q.classes) if k == c]
+        members = len(classes[c].members)
+        steps[c] = len(places) if len(set(places)) == 1 else 1
+        turns = math.lcm(turns, members // math.gcd(members, steps[c]))
+    return steps, min(turns, max(_MOST_ROTATIONS, *(len(classes[c].members) for c in steps)))

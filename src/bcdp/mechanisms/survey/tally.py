@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.errors import refuse
+from bcdp.mechanisms.survey.bulk import FEW, kernel
 from bcdp.mechanisms.survey.decoding import SurveyDecoder
 from bcdp.plan import Plan
 from bcdp.policy.encoding import as_arrow
@@ -19,6 +20,7 @@ from bcdp.tally import LARGEST_COUNT, Tally
 _BLOCK = 2**17  # rows that fit in the processor's cache
 _LARGEST_RECTANGLE = 2**16
 _MOST_PAIRED = 100
+_MOST_IN_TURNS = 2**12  # cells of which there are four tables, all in the fastest cache
 
 Whole = npt.NDArray[Any]  # integers of any size
 
@@ -70,23 +72,40 @@ class SurveyTally(Tally):
                 raise refuse("reports.count", wrong, "whole numbers from 0 to 2^53")
             self._counts = self._counts + self._summed(menu, answer, count.astype(np.int64))
         else:
-            counts = (self._counted(*part) for part in _parts(reports, max(_BLOCK, len(self._counts))))
+            most = max(_BLOCK, len(self._counts)) if len(reports) < FEW or kernel() is None else max(1, len(reports))
+            counts = (self._counted(*part) for part in _parts(reports, most))
             self._counts = sum(counts, self._counts)
         return self
 
     def _counted(self, menu: Whole, answer: Whole) -> Whole:
         """How often each cell occurs."""
         reachable = self._reachable
+        compiled = kernel() if len(menu) >= FEW and menu.dtype == answer.dtype == np.uint32 else None
+        if compiled is not None and (reachable is None or reachable.size > _MOST_PAIRED):
+            each = np.zeros((4 if len(self._counts) <= _MOST_IN_TURNS else 1, len(self._counts)), dtype=np.int64)
+            if not compiled.count_cells(menu, answer, self._starts, each):
+                self._cells(menu, answer)
+            return np.asarray(each.sum(axis=0))
         if reachable is None:
             return np.bincount(self._cells(menu, answer), minlength=len(self._counts))
-        width = reachable.shape[1]
-        if not (_within(menu, len(reachable)) and _within(answer, width)):
+        height, width = reachable.shape
+        if compiled is not None:
+            pairs = np.zeros((2, reachable.size**2), dtype=np.int64)
+            room = np.empty(_BLOCK // 8, dtype=np.uint16)
+            last = slice(len(menu) // 2 * 2, None)
+            inside = compiled.count_pairs(menu, answer, np.uint32(height), np.uint32(width), room, pairs)
+            if not (inside and _within(menu[last], height) and _within(answer[last], width)):
+                self._cells(menu, answer)
+            counts = _of_both(pairs.sum(axis=0), menu[last] * np.uint32(width) + answer[last], reachable.size)
+        else:
+            if not (_within(menu, height) and _within(answer, width)):
+                self._cells(menu, answer)
+            cells = menu.astype(np.uint32, copy=False) * np.uint32(width) + answer.astype(np.uint32, copy=False)
+            counts = _occurrences(cells, reachable.size)
+        by_menu = counts.reshape(reachable.shape)
+        if by_menu[~reachable].any():
             self._cells(menu, answer)
-        cells = menu.astype(np.uint32, copy=False) * np.uint32(width) + answer.astype(np.uint32, copy=False)
-        counts = _occurrences(cells, reachable.size).reshape(reachable.shape)
-        if counts[~reachable].any():
-            self._cells(menu, answer)
-        return counts[reachable]
+        return np.asarray(by_menu[reachable])
 
     def _summed(self, menu: Whole, answer: Whole, count: Whole) -> Whole:
         total = np.zeros_like(self._counts)
@@ -139,8 +158,14 @@ def _occurrences(cells: npt.NDArray[np.uint32], size: int) -> npt.NDArray[np.int
     if size > _MOST_PAIRED:
         return np.bincount(cells, minlength=size)
     half = len(cells) // 2
-    pairs = np.bincount(cells[:half] * np.uint32(size) + cells[half : 2 * half], minlength=size**2).reshape(size, size)
-    return np.asarray(pairs.sum(axis=0) + pairs.sum(axis=1) + np.bincount(cells[2 * half :], minlength=size))
+    pairs = np.bincount(cells[:half] * np.uint32(size) + cells[half : 2 * half], minlength=size**2)
+    return _of_both(pairs, cells[2 * half :], size)
+
+
+def _of_both(pairs: Whole, last: npt.NDArray[np.uint32], size: int) -> npt.NDArray[np.int64]:
+    """How often each number occurs in pairs that are counted, and in what is left of them."""
+    table = pairs.reshape(size, size)
+    return np.asarray(table.sum(axis=0) + table.sum(axis=1) + np.bincount(last, minlength=size))
 
 
 def _within(numbers: Whole, end: int) -> bool:

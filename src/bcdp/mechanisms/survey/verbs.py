@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
 
-import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.correlation import Correlation
 from bcdp.errors import refuse
-from bcdp.mechanisms.survey.answering import answers
+from bcdp.mechanisms.survey.bulk import reports
 from bcdp.mechanisms.survey.decoding import largest_errors
 from bcdp.mechanisms.survey.planner import plan_survey as make_plan
 from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.plan import Certified, Plan, Within, certify_menu
+from bcdp.plan.certificate import certify_menus as largest_levels
 from bcdp.plan.certificate import menu_bounds
+from bcdp.plan.counts import counts_levels as counts_told
 from bcdp.plan.form import check_questions
 from bcdp.randomness import RecordWords
 
 __all__ = [
     "bounds",
     "check_form",
+    "counts_told",
     "description",
     "largest_errors",
+    "largest_levels",
     "levels",
     "make_plan",
     "release",
@@ -62,9 +64,9 @@ def report_schema(plan: Plan) -> pa.Schema:
     return pa.schema([("menu", pa.uint32()), ("answer", pa.uint32())])
 
 
-def release(plan: Plan, codes: Mapping[str, npt.NDArray[Any]], words: RecordWords) -> list[pa.Array]:
+def release(plan: Plan, records: pa.Table, words: Callable[[slice], RecordWords]) -> list[pa.Array]:
     """Which menu each record drew, and what it answered."""
-    return [pa.array(column) for column in answers(plan, codes, words)]
+    return [pa.array(column) for column in reports(plan, records, words)]
 
 
 def tally() -> type[SurveyTally]:

@@ -29,6 +29,7 @@ _STYLES: dict[str, Style] = {
     "paper, best level": (palette.BLUE, "^", "-."),
     "min-delta LDP": (palette.INK, "D", ":"),
     "survey": (palette.GREEN, "v", "-"),
+    "survey, all moments alike": (palette.SKY, "P", "--"),
     "survey, odds 2": (palette.SKY, "P", "--"),
     "survey, odds 1.5": (palette.INK, "*", "-."),
     "predicting 0": (palette.GREY, "X", ":"),

@@ -39,8 +39,10 @@ def write_report(
     """
     errors = compare(plan, plan.correlation_model)
     parts = [
+        protection.organiser(plan),
         protection.summary(plan, errors, users, found, kept=audited is None or audited.kept),
         protection.promises(plan),
+        protection.counts(plan, users if found is None else found.people),
         protection.assumption(plan),
         results.learned(plan, found, truth) if found is not None else Html(),
         results.accuracy(plan, errors, users, simulated),

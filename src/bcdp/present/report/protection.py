@@ -11,11 +11,12 @@ from bcdp.compare.baselines import Errors
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan, certify, mechanism_of
 from bcdp.policy import Feature
+from bcdp.present.counts import TRUST, VOID, counts_promises
 from bcdp.present.pictures import told_figure
 from bcdp.present.promise import MEANING, Promise, operator_says, promise_of_all
 from bcdp.present.promise import promises as promises_of
 from bcdp.present.report.html import Html, bold, code, joined, listing, paragraph, picture, section, table
-from bcdp.present.words import finer_guesses, number, odds, posterior_at_most
+from bcdp.present.words import finer_guesses, number, odds, one_in, posterior_at_most, rounded_up, small_odds
 
 BROKEN = joined(
     [
@@ -35,6 +36,18 @@ def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimat
         times = bold(f"{f'{few} to {many}' if few != many else few} times as many people")
         lines.append(joined(["Protecting all features alike would need ", times, " for the same precision."]))
     return joined(paragraph(line, kind="key") for line in lines)
+
+
+def organiser(plan: Plan) -> Html:
+    """What people are told of the survey, as the organiser's own words; nothing if the policy has none."""
+    survey = plan.policy.survey
+    if survey is None:
+        return Html()
+    told = [("What for", survey.purpose), ("Who asks", survey.organiser), ("Contact", survey.contact)]
+    told += [("How long it takes", f"about {survey.minutes} min")] if survey.minutes else []
+    told += [("Whoever declines", survey.decline)] if survey.decline else []
+    intro = paragraph("In the organiser's words, which nobody has checked:", kind="quiet")
+    return section(f"“{survey.title}”", intro, listing(joined([bold(name), f": {text}"]) for name, text in told))
 
 
 def _promise(plan: Plan) -> Html:
@@ -81,7 +94,7 @@ def promises(plan: Plan) -> Html:
         ),
         table(
             ["feature", "δ asked", "δ certified", "odds move by at most", "50% becomes at most",
-             "on condition", "at twice q", "with nothing assumed"],
+             "on condition", "at twice that", "with nothing assumed"],
             rows, words=(5,),
         ),
         paragraph(
@@ -98,6 +111,32 @@ def _cells(promise: Promise) -> list[str]:
     twice = "-" if promise.twice is None else f"× {odds(promise.twice)}"
     return [f"× {odds(promise.level)}", posterior_at_most(promise.level), promise.condition, twice,
             f"× {odds(promise.nothing)}"]  # fmt: skip
+
+
+def counts(plan: Plan, people: int) -> Html:
+    """What the published counts alone tell, and whom one has to trust for which promise; nothing of few people."""
+    told = counts_promises(plan, people)
+    if not told:
+        return Html()
+    rows = [
+        [promise.label, rounded_up(promise.epsilon), f"× {small_odds(promise.level)}", promise.condition]
+        for promise in told
+    ]
+    chance, people = one_in(told[0].chance), told[0].people
+    return section(
+        "What the published numbers tell",
+        paragraph(
+            f"Whoever sees only the counts of at least {people:,} people, and no single report, learns far less about "
+            f"one of them. But for {chance} the odds of a guess move by at most:"
+        ),
+        table(["feature", "ε of the counts", "odds move by at most", "on condition"], rows, words=(3,)),
+        paragraph(
+            f"{VOID} ε of the counts: no outcome becomes more than e^ε times as likely, plus {chance}, whatever the "
+            "person's answer is; odds are told apart from it because they may move by more than e^ε more often.",
+            kind="quiet",
+        ),
+        table(["promise", "whom one has to trust"], TRUST, words=(1,)),
+    )
 
 
 def assumption(plan: Plan) -> Html:

@@ -96,7 +96,7 @@ function roundAtRandom(value, levels, word) {
  * A second answer would tell more (4.6), so there is never one. The random `id` lets a repeated sending be recognised.
  * `store` is the browser's local storage or anything with `getItem` and `setItem`.
  */
-export function answerOnce(plan, record, store = localStorage) {
+export function answerOnce(plan, record, store = browsersStore()) {
   const known = keptReport(plan, store);
   if (known) return known;
   const id = hexadecimal(crypto.getRandomValues(new Uint8Array(16)));
@@ -105,8 +105,13 @@ export function answerOnce(plan, record, store = localStorage) {
   return report;
 }
 
+function browsersStore() {
+  if (globalThis.localStorage) return localStorage;
+  throw new InputError("store: got none; accepted: anything with getItem and setItem that lasts, as an answer is given once");
+}
+
 /** The report that a store keeps for the plan, or null. */
-export function keptReport(plan, store = localStorage) {
+export function keptReport(plan, store = browsersStore()) {
   const text = store.getItem(`bcdp.report.${plan.id}`);
   if (text === null || text === undefined) return null;
   try {

@@ -18,32 +18,60 @@ const UNITS = 2 ** 29; // in a step between levels: ends of parts are moved to w
  */
 export function certify(plan) {
   const names = [...plan.features.keys()];
-  let epsilon = ONE;
+  const menus = plan.menus.map((menu) => readMenu(plan, menu)).sort(byFallingRatio);
+  const joint = remembered(jointKey, jointRatio);
   const c = new Map(names.map((name) => [name, ONE]));
-  const delta = new Map(c);
-  const joint = remembered((...given) => jointRatio(plan, ...given));
-  for (const menu of plan.menus) {
-    const questions = menu.questions.map((number) => plan.questions[number]);
-    const ratios = questions.map((question) => plan.tables[question.table].ratio);
-    epsilon = larger(epsilon, product(ratios));
-    const asked = questions.flatMap((question) => question.features);
-    const bounds = boundsOf(plan.correlation, questions);
-    for (const name of names) {
-      const own = questions.findIndex((question) => question.features.includes(name));
-      const rest = product(ratios.filter((_, index) => index !== own));
-      const within = bounds(name, asked.filter((other) => other !== name));
-      const ratio = (within, guess) =>
-        own >= 0 && questions[own].features.length > 1 && questions[own].kind !== "product"
-          ? joint(menu.questions[own], name, within.q > 0 ? rest : ONE, within, guess)
-          : independent(own < 0 ? ONE : ratios[own], rest, within);
-      c.set(name, larger(c.get(name), ratio(ALONE, "value")));
-      const known = own < 0 && questions.length === 1 ? knownRatio(plan, name, questions[0]) : INFINITE;
-      const guess = plan.correlation.ranges.has(name) ? "range" : "value";
-      delta.set(name, larger(delta.get(name), smaller(ratio(within, guess), known)));
+  const delta = new Map(names.map((name) => [name, outside(plan, menus, name)]));
+  for (const menu of menus) {
+    for (const [number, question] of menu.questions.entries()) {
+      const rest = product(menu.ratios.filter((_, other) => other !== number));
+      for (const name of question.features) {
+        const within = menu.bounds(name, menu.asked.filter((other) => other !== name));
+        const ratio = (within, guess) =>
+          question.features.length > 1 && question.kind !== "product"
+            ? joint(plan, question, name, within.q > 0 ? rest : ONE, within, guess)
+            : independent(menu.ratios[number], rest, within);
+        const guess = plan.correlation.ranges.has(name) ? "range" : "value";
+        c.set(name, larger(c.get(name), ratio(ALONE, "value")));
+        delta.set(name, larger(delta.get(name), ratio(within, guess)));
+      }
     }
   }
-  const logs = (ratios) => new Map([...ratios].map(([name, ratio]) => [name, logUp(ratio)]));
-  return { epsilon: logUp(epsilon), c: logs(c), delta: logs(delta) };
+  const log = remembered(({ top, bottom }) => `${top}/${bottom}`, logUp);
+  const logs = (ratios) => new Map([...ratios].map(([name, ratio]) => [name, log(ratio)]));
+  return { epsilon: log(menus[0].whole), c: logs(c), delta: logs(delta) };
+}
+
+/** A menu's questions with the ratio of each and of all together, what they ask, and what is stated of the others. */
+function readMenu(plan, menu) {
+  const questions = menu.questions.map((number) => plan.questions[number]);
+  const ratios = questions.map((question) => plan.tables[question.table].ratio);
+  const asked = questions.flatMap((question) => question.features);
+  const bounds = boundsOf(plan.correlation, questions);
+  return { questions, ratios, whole: product(ratios), asked, among: new Set(asked), bounds, gains: new Map() };
+}
+
+function byFallingRatio({ whole: a }, { whole: b }) {
+  return Number(b.top * a.bottom > a.top * b.bottom) - Number(a.top * b.bottom > b.top * a.bottom);
+}
+
+/**
+ * What the menus that do not ask a feature tell of it, which is never more than their own ratio. If the same is stated
+ * whatever else they ask, the first of them, by falling ratio, tells most.
+ */
+function outside(plan, menus, name) {
+  let worst = ONE;
+  for (const menu of menus) {
+    if (larger(worst, menu.whole) === worst) break;
+    if (menu.among.has(name)) continue;
+    const within = menu.bounds(name, menu.asked);
+    const key = `${within.q} ${within.odds}`;
+    if (!menu.gains.has(key)) menu.gains.set(key, independent(ONE, menu.whole, within));
+    const known = menu.questions.length === 1 ? knownRatio(plan, name, menu.questions[0]) : INFINITE;
+    worst = larger(worst, smaller(menu.gains.get(key), known));
+    if (plan.correlation.alike) break;
+  }
+  return worst;
 }
 
 /**
@@ -76,13 +104,22 @@ export function boundsOf({ q, odds, productQ, rounded, cuts: known }, questions)
   return (name, others) => (apart(others) ? stated(name, others) : unknown);
 }
 
-function remembered(compute) {
+function remembered(keyOf, compute) {
   const known = new Map();
   return (...given) => {
-    const key = JSON.stringify(given, (_, value) => (typeof value === "bigint" ? String(value) : value));
+    const key = keyOf(...given);
     if (!known.has(key)) known.set(key, compute(...given));
     return known.get(key);
   };
+}
+
+/** All that `jointRatio` depends on: questions about features that are alike in it share their ratio. */
+function jointKey(plan, { features, levels, table, cuts: steps }, name, rest, within, guess) {
+  const { type, bounds, cuts, missing } = plan.features.get(name);
+  const told = guess === "range" ? [bounds, cuts, missing] : type === "numeric" || missing !== null;
+  const ratio = `${rest.top}/${rest.bottom}`;
+  const place = features.indexOf(name);
+  return JSON.stringify([table, levels, place, steps?.[place], ratio, within.q, String(within.odds), told]);
 }
 
 /**
@@ -117,8 +154,7 @@ function independent(own, rest, within) {
  * range may give, because within a range it may go with the others (Theorem 6). Doubles find the outputs and the pairs of
  * values that may be the worst, and these are computed exactly.
  */
-function jointRatio(plan, number, name, rest, within, guess) {
-  const { features, levels, table: index, cuts } = plan.questions[number];
+function jointRatio(plan, { features, levels, table: index, cuts }, name, rest, within, guess) {
   const feature = plan.features.get(name);
   const size = levels[features.indexOf(name)];
   const steps = cuts?.[features.indexOf(name)];

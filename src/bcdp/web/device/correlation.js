@@ -17,7 +17,8 @@ const FARTHEST_FROM_1 = 1n << 30n; // one part in so many, for the sum of a law
  * Of the numbers in `rounded` the bounds see no more than one random rounding to 17 levels; `productQ(feature, numbers)`
  * bounds one rounding of the product of two of them, or of the square of one. Of the numbers in `ranges`, as features
  * that are given, they see no more than which range each is in; its cuts are stated. `cuts` are those at which `q` tells
- * numbers of `rounded` apart beside their levels.
+ * numbers of `rounded` apart beside their levels. `alike` says that a feature's bounds are the same for all sets of others
+ * but the empty one.
  */
 export function readCorrelation(document, features) {
   const kind = document?.kind;
@@ -30,7 +31,7 @@ export function readCorrelation(document, features) {
 }
 
 /** The same numbers times a factor, q at most 1, and no laws; an infinite factor assumes nothing (`Stronger` in Python). */
-export function stronger({ q, odds, productQ, rounded, ranges, cuts }, factor) {
+export function stronger({ q, odds, productQ, rounded, ranges, cuts, alike }, factor) {
   const more = (bound) => (factor === Infinity ? 1 : Math.min(1, factor * bound));
   return {
     rounded,
@@ -40,6 +41,7 @@ export function stronger({ q, odds, productQ, rounded, ranges, cuts }, factor) {
     q: (name, others) => (others.length ? more(q(name, others)) : 0),
     odds: (name, others) => (others.length ? factor * odds(name, others) : 1),
     laws: () => null,
+    alike: alike || factor === Infinity,
   };
 }
 
@@ -57,6 +59,7 @@ function perFeature(document) {
     productQ: () => 1,
     ranges: new Map(),
     cuts: new Map(),
+    alike: true,
   };
 }
 
@@ -97,16 +100,19 @@ function listed(document, features) {
     q: (name, others) => (others.length ? bounds(name, set(others)) ?? 1 : 0),
     odds: (name, others) => (others.length ? odds(name, others) : 1),
     laws: (name, other) => laws(name, other) ?? null,
+    alike: false,
   };
 }
 
 /** The least odds that are stated for a set that holds these others: what holds for a set holds for its subsets. */
 function coveringOdds(rows, checked) {
   checked("correlation.odds", rows, checkOdds);
+  const byFeature = new Map(rows.map(([name]) => [name, []]));
+  for (const [name, set, odds] of rows) byFeature.get(name).push({ set: new Set(set), odds });
   return (feature, others) =>
-    rows
-      .filter(([name, set]) => name === feature && others.every((other) => set.includes(other)))
-      .reduce((least, [, , odds]) => Math.min(least, odds), Infinity);
+    (byFeature.get(feature) ?? [])
+      .filter(({ set }) => others.every((other) => set.has(other)))
+      .reduce((least, { odds }) => Math.min(least, odds), Infinity);
 }
 
 /** All numbers are seen through one rounding or none is: among factors, whatever is not marked counts as a sign. */

@@ -2,10 +2,15 @@
 
 import { MOST_VALUES, entries, keys, list, refuse, text } from "./checks.js";
 import { pythonFloat } from "./spelling.js";
+import { readTranslations, readValueLabels } from "./survey.js";
 
 const LONGEST_NAME = 200;
-const COMMON_KEYS = ["label", "help", "delta", "missing"];
-const OWN_KEYS = { binary: [[], ["values"]], numeric: [["bounds"], ["ranges"]], categorical: [["values"], []] }; // prettier-ignore
+const COMMON_KEYS = ["label", "help", "labels", "helps", "delta", "missing"];
+const OWN_KEYS = {
+  binary: [[], ["values", "value_labels"]],
+  numeric: [["bounds"], ["ranges"]],
+  categorical: [["values"], ["value_labels"]],
+};
 const MOST_CUTS = 31;
 
 /** The value itself, if it is a level in nats. */
@@ -33,10 +38,13 @@ function readFeature(name, feature, epsilon) {
   }
   const [required, optional] = OWN_KEYS[feature.type];
   keys(path, feature, ["type", ...required], [...COMMON_KEYS, ...optional]);
-  const { type, label = name, help = null, delta = epsilon, missing = null } = feature;
+  const labels = readTranslations(`${path}.labels`, feature.labels ?? null);
+  const named = labels?.en ?? Object.values(labels ?? {})[0] ?? name;
+  const { type, label = named, help = null, delta = epsilon, missing = null } = feature;
   text(`${path}.label`, label);
   if (help !== null) text(`${path}.help`, help);
-  const common = { type, label, help, missing, delta: level(`${path}.delta`, delta) };
+  const helps = readTranslations(`${path}.helps`, feature.helps ?? null);
+  const common = { type, label, help, labels, helps, missing, delta: level(`${path}.delta`, delta) };
   if (type === "numeric") {
     const [low, high] = list(`${path}.bounds`, feature.bounds, 2);
     const half = (high - low) / 2; // by which a device divides
@@ -54,7 +62,8 @@ function readFeature(name, feature, epsilon) {
     throw refuse(`${path}.missing`, missing, "one of the values");
   }
   const imputed = missing === null ? null : words.get(word(missing));
-  return { ...common, values: values ?? [0, 1], plain: values === null, words, imputed };
+  const valueLabels = readValueLabels(`${path}.value_labels`, feature.value_labels ?? null, (values ?? [0, 1]).length);
+  return { ...common, values: values ?? [0, 1], plain: values === null, words, imputed, valueLabels };
 }
 
 /** Where the ranges of a number begin, the first apart: as stated, or else four equal ones. */

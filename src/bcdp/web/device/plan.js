@@ -5,12 +5,13 @@ import { readCorrelation } from "./correlation.js";
 import { level, readFeatures } from "./features.js";
 import { checkMenus, checkQuestions } from "./questions.js";
 import { canonical } from "./spelling.js";
+import { readSurvey } from "./survey.js";
 import { readTable } from "./tables.js";
 import { checkTasks } from "./tasks.js";
 
 const FORMAT = 1; // the version of the plan's format: any other is refused
 const LARGEST_EPSILON = 20;
-const COLLECTION_KEYS = [["epsilon", "features"], ["tasks", "order"]]; // prettier-ignore
+const COLLECTION_KEYS = [["epsilon", "features"], ["tasks", "order", "survey"]]; // prettier-ignore
 const CERTIFICATE_KEYS = ["epsilon", "features", "objective", "optimality_gap"];
 const CLAIM_KEYS = ["asked", "certified", "c"];
 const PARTS = "bcdp mechanism collection correlation tables questions menus channels certificate".split(" ");
@@ -39,6 +40,7 @@ export async function parsePlan(text) {
     id: await sha256(text),
     epsilon: collection.epsilon,
     features,
+    survey: readSurvey("collection.survey", collection.survey ?? null),
     correlation: readCorrelation(document.correlation, features),
     tables: list("tables", document.tables).map((table, number) => readTable(`tables.${number}`, table)),
     questions: list("questions", document.questions),

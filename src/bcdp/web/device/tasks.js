@@ -47,15 +47,16 @@ function checkDistribution(path, { distribution, bins = 32, quantiles = [0.5], b
 }
 
 function checkRegression(path, regression, numbers, names) {
-  keys(path, regression, ["target", "features"], ["intercept", "ridge", "radius"]);
-  const { target, intercept = true, ridge = null, radius = null } = regression;
+  keys(path, regression, ["target", "features"], ["intercept", "ridge", "radius", "explains"]);
+  const { target, intercept = true, ridge = null, radius = null, explains = 0.1 } = regression;
   namesAmong(`${path}.target`, [target], numbers);
   namesAmong(`${path}.features`, regression.features, names.filter((name) => name !== target)); // prettier-ignore
   if (typeof intercept !== "boolean") throw refuse(`${path}.intercept`, intercept, "true or false");
   if (ridge !== null) checkNumber(`${path}.ridge`, ridge, (number) => number >= 0);
   if (radius !== null) checkNumber(`${path}.radius`, radius, (number) => number > 0);
+  checkNumber(`${path}.explains`, explains, (number) => number > 0 && number < 1);
 }
 
 function checkNumber(path, value, fits) {
-  if (!(Number.isFinite(value) && fits(value))) throw refuse(path, value, "a finite number that is not too small");
+  if (!(Number.isFinite(value) && fits(value))) throw refuse(path, value, "a finite number, neither too small nor too large");
 }

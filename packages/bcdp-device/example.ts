@@ -1,0 +1,19 @@
+// Compiled with `tsc --strict` by the tests: a plan is checked, answered once, and explained in German.
+import { InputError, answerOnce, parsePlan, verifyPlan } from "bcdp-device";
+import type { Report, Store } from "bcdp-device";
+import { explain } from "bcdp-device/words";
+import { words } from "bcdp-device/words/de";
+import { formOf } from "bcdp-device/surveyjs";
+
+export async function respond(text: string, store: Store): Promise<Report | string> {
+  try {
+    const plan = await parsePlan(text);
+    const { delta } = verifyPlan(plan, { maxEpsilon: 2, maxDelta: 2 });
+    const report = answerOnce(plan, { smoker: "yes", income: 41_000, "région": "east", age: 44 }, store);
+    const told: string[] = explain(plan, report, words).sentences;
+    return delta.size > 0 && told.length > 0 && "elements" in formOf(plan) ? report : "nothing to tell";
+  } catch (error) {
+    if (error instanceof InputError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+/** Input that cannot be used; the message names the field, its value and what is accepted. */
+export class InputError extends Error {}
+
+export type Value = string | number | boolean;
+
+export interface Feature {
+  readonly type: "binary" | "numeric" | "categorical";
+  readonly label: string;
+  readonly help: string | null;
+  readonly labels: Readonly<Record<string, string>> | null;
+  readonly helps: Readonly<Record<string, string>> | null;
+  readonly missing: Value | null;
+  readonly delta: number;
+  readonly bounds?: readonly [number, number];
+  readonly values?: readonly Value[];
+  readonly valueLabels?: Readonly<Record<string, readonly string[]>> | null;
+}
+
+export interface Survey {
+  readonly title: string;
+  readonly purpose: string;
+  readonly organiser: string;
+  readonly contact: string;
+  readonly minutes?: number | null;
+  readonly decline?: string | null;
+  readonly titles?: Readonly<Record<string, string>> | null;
+  readonly purposes?: Readonly<Record<string, string>> | null;
+  readonly declines?: Readonly<Record<string, string>> | null;
+}
+
+/** A plan whose form was checked; its promises are checked by `verifyPlan`. */
+export interface Plan {
+  readonly id: string;
+  readonly epsilon: number;
+  readonly features: ReadonlyMap<string, Feature>;
+  readonly survey: Survey | null;
+  readonly menus: readonly unknown[];
+  readonly certificate: {
+    readonly epsilon: number;
+    readonly features: ReadonlyMap<string, { readonly asked: number; readonly certified: number; readonly c: number }>;
+  };
+}
+
+/** Levels in nats, rounded up. */
+export interface Levels {
+  readonly epsilon: number;
+  readonly c: ReadonlyMap<string, number>;
+  readonly delta: ReadonlyMap<string, number>;
+}
+
+export type Given = Value | null | undefined;
+export interface Answer {
+  readonly menu: number;
+  readonly answer: number;
+}
+export interface Report extends Answer {
+  readonly id: string;
+}
+
+/** Where answers are kept: `localStorage`, or anything with these two methods that is still there tomorrow. */
+export interface Store {
+  getItem(key: string): string | null | undefined;
+  setItem(key: string, value: string): unknown;
+}
+
+export const MAX_EPSILON: number;
+export function parsePlan(text: string): Promise<Plan>;
+export function certify(plan: Plan): Levels;
+export function verifyPlan(plan: Plan, limits?: { maxEpsilon?: number; maxDelta?: number }): Levels;
+export function answer(plan: Plan, record: Readonly<Record<string, Given>>, words?: Uint32Array): Answer;
+export function answerOnce(plan: Plan, record: Readonly<Record<string, Given>>, store?: Store): Report;
+export function keptReport(plan: Plan, store?: Store): Report | null;
+export function randomWords(plan: Plan): Uint32Array;
+/** The sum of levels in nats, rounded up: what several plans tell together. */
+export function totalUp(levels: readonly number[]): number;

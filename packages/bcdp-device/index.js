@@ -1,0 +1,7 @@
+/** The core: a plan is read, checked and answered once. Words about it are in `bcdp-device/words`. */
+
+export { answer, answerOnce, keptReport, randomWords } from "./device/answer.js";
+export { MAX_EPSILON, certify, verifyPlan } from "./device/certificate.js";
+export { InputError } from "./device/checks.js";
+export { totalUp } from "./device/ledger.js";
+export { parsePlan } from "./device/plan.js";

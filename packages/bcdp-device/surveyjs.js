@@ -1,0 +1,57 @@
+/**
+ * SurveyJS: a plan becomes the definition of a form, and whoever completes it has a report made on their own device.
+ *
+ *     const survey = new Model(formOf(plan));
+ *     answerOnComplete(survey, plan, { store: localStorage, send: (message) => post("/v1/reports", message) });
+ */
+
+import { answerOnce } from "./device/answer.js";
+import { valueWord } from "./device/tell.js";
+
+const MOST_BUTTONS = 7;
+const nameOf = (index) => `feature-${index}`; // names of features may be any text
+
+/** The definition of a form for `new Model(..)`: a question for each feature, required unless the plan has a rule. */
+export function formOf(plan) {
+  const elements = [...plan.features.values()].map((feature, index) => ({
+    name: nameOf(index),
+    title: feature.label,
+    ...(feature.help ? { description: feature.help } : {}),
+    isRequired: feature.missing === null,
+    ...controlOf(feature),
+  }));
+  const title = plan.survey?.title;
+  return { ...(title ? { title } : {}), elements, clearInvisibleValues: "none" };
+}
+
+function controlOf(feature) {
+  if (feature.type === "numeric") {
+    const [min, max] = feature.bounds;
+    return { type: "text", inputType: "number", step: "any", min, max };
+  }
+  const choices = feature.values.map((_, index) => ({ value: index, text: valueWord(feature, index) }));
+  const type = choices.length <= MOST_BUTTONS ? "radiogroup" : "dropdown";
+  return { type, choices, ...(feature.missing === null ? {} : { showClearButton: true, allowClear: true }) };
+}
+
+/** The record `{ feature: value }` of a completed form's data. */
+export function recordOf(plan, data) {
+  const given = (feature, value) => (value === undefined || feature.type === "numeric" ? value : feature.values[value]);
+  return Object.fromEntries(
+    [...plan.features].map(([name, feature], index) => [name, given(feature, data[nameOf(index)]) ?? null]),
+  );
+}
+
+/** Makes the report when the form is completed, and sends it; what was entered stays in the form. */
+export function answerOnComplete(survey, plan, { store, send }) {
+  survey.onComplete.add(async (sender, options) => {
+    options.showSaveInProgress?.();
+    try {
+      const report = answerOnce(plan, recordOf(plan, sender.data), store);
+      await send({ plan: plan.id, reports: [report] });
+      options.showSaveSuccess?.();
+    } catch (error) {
+      options.showSaveError?.(error.message);
+    }
+  });
+}

@@ -1,0 +1,131 @@
+"""Scripts for few requests: a module and all that it imports as one file, without comments; every time the same bytes.
+
+It knows the modules of the folder `web`, in which imports and exports stand at the beginning of a line, no two modules
+import each other, and nothing that is exported changes. Nobody needs a bundler to serve or to check them.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_IMPORT = re.compile(r'^import (?:\* as (\w+)|\{([^}]*)\}) from "([^"]+)";\n', re.MULTILINE)
+_REEXPORT = re.compile(r'^export \{([^}]*)\} from "([^"]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export ((?:async )?function|const|class) (\w+)", re.MULTILINE)
+_DYNAMIC = re.compile(r'\bimport\("([^"]+)"\)')
+_PART = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`|/|[{}]|[^/\"'`{}]+", re.DOTALL)
+_LITERAL = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
+_BEFORE_LITERAL = re.compile(
+    r"(?:[(,=:\[!&|?{};+>]|\breturn)\s*\Z"
+)  # what a regular expression may follow; else it divides
+
+
+@dataclass(frozen=True)
+class _Module:
+    body: str
+    uses: tuple[str, ...]
+    gives: tuple[str, ...]
+
+
+def bundled(entry: str, read: Callable[[str], str]) -> str:
+    """The module at a path and all that it imports in one text; `read` gives the text of a path."""
+    modules: dict[str, _Module] = {}
+    _collect(entry, read, modules, entry)
+    names = {path: f"${number}" for number, path in enumerate(modules)}
+    if len(modules) == 1 and not modules[entry].gives:
+        return modules[entry].body
+    parts = []
+    for path, module in modules.items():
+        body = re.sub(r"\x00([^\x00]+)\x00", lambda used: names[used[1]], module.body)
+        parts.append(f"const {names[path]}=(()=>{{\n{body}return {{{','.join(module.gives)}}};\n}})();\n")
+    exported = ",".join(gives.partition(":")[0] for gives in modules[entry].gives)
+    text = "".join(parts) + (f"export const {{{exported}}}={names[entry]};\n" if exported else "")
+    return re.sub(r"\x00([^\x00]+)\x00", lambda used: names[used[1]], text)
+
+
+def _collect(path: str, read: Callable[[str], str], modules: dict[str, _Module], entry: str) -> None:
+    """Adds a module after all that it imports; a module that is used stands in its text between two zero characters."""
+    text = stripped(read(path))
+    used: list[str] = []
+
+    def at(name: str) -> str:
+        return posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
+
+    def imported(match: re.Match[str]) -> str:
+        used.append(at(match[3]))
+        named = re.sub(r"(\w+) as (\w+)", r"\1:\2", " ".join((match[2] or "").split()))
+        return f"const {match[1] or '{' + named + '}'}=\x00{used[-1]}\x00;\n"
+
+    gives: list[str] = []
+
+    def reexported(match: re.Match[str]) -> str:
+        used.append(at(match[2]))
+        gives.extend(
+            f"{name.strip()}:\x00{used[-1]}\x00.{name.strip()}" for name in match[1].split(",") if name.strip()
+        )
+        return ""
+
+    body = _REEXPORT.sub(reexported, _IMPORT.sub(imported, text))
+    gives.extend(match[2] for match in _EXPORT.finditer(body))
+    body = _EXPORT.sub(r"\1 \2", body)
+    shown = posixpath.dirname(entry) or "."
+    body = _DYNAMIC.sub(lambda match: f'import("./{posixpath.relpath(at(match[1]), shown)}")', body)
+    for other in used:
+        if other not in modules:
+            _collect(other, read, modules, entry)
+    modules[path] = _Module(body, tuple(used), tuple(gives))
+
+
+def stripped(text: str) -> str:
+    """A script without comments, indentation and empty lines; what stands between quotation marks stays as it is.
+
+    >>> stripped('const a = "//"; // a comment\\n\\n  const b = /[/]"/; /* and one */\\n')
+    'const a = "//";\\nconst b = /[/]"/;\\n'
+    """
+    found: list[str] = []
+    _code(text, 0, found, inside=False)
+    return re.sub(r"\n{2,}", "\n", "".join(found)).lstrip("\n")
+
+
+def _code(text: str, place: int, found: list[str], inside: bool) -> int:
+    """Adds code from a place on; `inside` a template it ends at the closing brace, else with the text."""
+    depth = 0
+    while place < len(text):
+        match = _PART.match(text, place)
+        assert match is not None
+        part = match[0]
+        if part == "/" and _BEFORE_LITERAL.search("".join(found[-3:]) or "("):
+            match = _LITERAL.match(text, place) or match
+            part = match[0]
+        depth += (part == "{") - (part == "}")
+        place = match.end()
+        if inside and depth < 0:
+            found.append(part)
+            return place
+        if part == "`":
+            place = _template(text, place, found)
+        elif part.startswith(("//", "/*")) and len(part) > 1:
+            while found and not found[-1].strip(" "):
+                found.pop()
+            if found:
+                found[-1] = found[-1].rstrip(" ")
+        else:
+            found.append(re.sub(r"[ \t]*\n\s*", "\n", part) if part[0] not in "\"'/" else part)
+    return place
+
+
+def _template(text: str, place: int, found: list[str]) -> int:
+    found.append("`")
+    start = place
+    while text[place] != "`":
+        if text[place] == "\\":
+            place += 2
+        elif text.startswith("${", place):
+            found.append(text[start : place + 2])
+            start = place = _code(text, place + 2, found, inside=True)
+        else:
+            place += 1
+    found.append(text[start : place + 1])
+    return place + 1

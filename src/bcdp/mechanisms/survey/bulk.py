@@ -1,0 +1,91 @@
+"""The reports of many records at once: by the compiled kernel where numba is installed, the same bit by bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from types import ModuleType
+
+import numpy as np
+import pyarrow as pa
+
+from bcdp.errors import InputError
+from bcdp.mechanisms.survey.answering import answers
+from bcdp.mechanisms.survey.program import Program, Room, program_of
+from bcdp.plan import Plan
+from bcdp.policy.encoding import encode, encoded_blocks
+from bcdp.policy.stored import stored
+from bcdp.randomness import RecordWords, Words
+
+FEW = 2**16  # records, or reports: so many are done before numba is loaded
+BLOCK = 2**16  # records whose words and values fit in the processor's cache
+
+
+@lru_cache(maxsize=1)
+def kernel() -> ModuleType | None:
+    """The compiled kernel, or None without the extra `fast`."""
+    try:
+        from bcdp.mechanisms.survey import kernel
+    except ImportError:
+        return None
+    return kernel
+
+
+class _Same:
+    """A plan that is compared by its id."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def __hash__(self) -> int:
+        return hash(self.plan.id)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.plan.id == other.plan.id
+
+
+@lru_cache(maxsize=8)
+def _program(same: _Same) -> Program | None:
+    return program_of(same.plan)
+
+
+def reports(plan: Plan, records: pa.Table, words: Callable[[slice], RecordWords]) -> tuple[Words, Words]:
+    """The menu and the answer of each record; `words` gives the words of a part of the records."""
+    menus, answered = (np.empty(len(records), dtype=np.uint32) for _ in range(2))
+    compiled = kernel() if len(records) >= FEW else None
+    program = None if compiled is None else _program(_Same(plan))
+    if compiled is None or program is None:
+        # large enough that every menu has work for the arrays
+        for part, codes in encoded_blocks(plan.policy, records, min(max(2 * BLOCK, len(plan.menus) * 2**11), 2**20)):
+            menus[part], answered[part] = answers(plan, codes, words(part))
+        return menus, answered
+    done = 0
+    for batch in records.to_batches():
+        try:
+            values = stored(plan.policy, pa.Table.from_batches([batch]))
+        except InputError:
+            encode(plan.policy, records)  # tells the record's row among all of them
+            raise
+        room = Room(program, plan.policy, values, BLOCK)
+        for start in range(0, len(batch), BLOCK):
+            stop = min(start + BLOCK, len(batch))
+            part = slice(done + start, done + stop)
+            room.fill(start, stop)
+            _answer(compiled, program, room, words(part), menus[part], answered[part])
+        done += len(batch)
+    return menus, answered
+
+
+def _answer(
+    compiled: ModuleType, program: Program, room: Room, words: RecordWords, menus: Words, answered: Words
+) -> None:
+    first = words.first()
+    compiled.draw_menus(first, program.tables, menus)
+    if room.bits is not None:
+        compiled.answer_bits(first, menus, room.bits, room.columns.bits, answered)
+        return
+    order, places = np.empty((2, len(menus)), dtype=np.uint32)
+    compiled.order_records(menus, program.menus, np.zeros(len(program.menus.fours) + 1, dtype=np.int64), order, places)
+    following = words.following(program.menus.fours.take(menus))
+    parts = (program.menus, program.questions, program.tables, room.columns)
+    compiled.answer_menus(first, following, menus, order, places, *parts, answered)

@@ -1,0 +1,97 @@
+"""What the published counts tell, in words beside what a single report tells, and whom each promise needs to be true.
+
+Nothing is said of small tallies: single reports can be told from a stream of them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from bcdp.correlation import Stronger
+from bcdp.plan import Plan, mechanism_of
+from bcdp.plan.counts import CHANCE, LEAST_PEOPLE
+from bcdp.present.promise import NOTHING_ASSUMED, promises, quoted
+from bcdp.present.words import one_in, small_odds
+
+TRUST = [
+    ("one report: delta and epsilon", "the device alone"),
+    ("the published counts", "the collector too: to publish one tally, and to show nobody single reports"),
+    ("who sent a report", "the collector, or an anonymising relay that does not work with it"),
+]
+VOID = (
+    "It holds for one tally, seen without single reports, times or tallies of parts of it, if the others' answers do "
+    "not depend on this person's, as those of a household do."
+)
+
+
+@dataclass(frozen=True)
+class CountsPromise:
+    """How far published counts let odds move but for a chance, in nats, rounded up, and on which condition."""
+
+    name: str | None  # of the feature; None for all together
+    label: str
+    epsilon: float
+    level: float
+    people: int
+    chance: float
+    condition: str
+
+    @property
+    def told(self) -> str:
+        """The promise as odds."""
+        return f"at most {small_odds(self.level)} times (but for {one_in(self.chance)})"
+
+    @property
+    def sentence(self) -> str:
+        """All of it in words."""
+        about = self.label if self.name is None else quoted(self.label)
+        return (
+            f"Whoever sees only the published counts of {self.people:,} people can raise the odds of a guess about "
+            f"{about} {self.told}, {self.condition}."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """The words, for a page to show."""
+        return {"name": self.name, "label": self.label, "told": self.told, "condition": self.condition}
+
+
+def rounded_people(people: int) -> int:
+    """So many people or fewer, in two digits: counts of fewer people tell more, so what is said stays true.
+
+    >>> rounded_people(254_654), rounded_people(1_000), rounded_people(7)
+    (250000, 1000, 7)
+    """
+    unit: int = 10 ** max(0, len(str(people)) - 2)
+    return people // unit * unit
+
+
+def counts_promises(plan: Plan, people: int, chance: float = CHANCE) -> list[CountsPromise]:
+    """What counts of so many people promise about each feature, then about all together; none for few people.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> [promise.told for promise in counts_promises(plan, 100_000)]
+    ['at most 1.021 times (but for one chance in a million)', 'at most 1.021 times (but for one chance in a million)']
+    >>> counts_promises(plan, 999)
+    []
+    """
+    if people < LEAST_PEOPLE:
+        return []
+    enough = rounded_people(people)
+    tell, nothing_assumed = mechanism_of(plan).counts_told, Stronger(plan.correlation_model, math.inf)
+    stated, nothing = (tell(plan, enough, chance, assumed) for assumed in (None, nothing_assumed))
+    if stated is None or nothing is None:
+        return []
+    found = []
+    for name, promise in promises(plan).items():
+        told, condition = stated.features[name], promise.condition
+        # with the condition left out wherever the level does without, to the digits that are told
+        if condition == NOTHING_ASSUMED or small_odds(told.odds) == small_odds(nothing.features[name].odds):
+            told, condition = nothing.features[name], NOTHING_ASSUMED
+        found.append(CountsPromise(name, promise.label, told.epsilon, told.odds, enough, chance, condition))
+    whole = stated.record
+    return [
+        *found,
+        CountsPromise(None, "all answers together", whole.epsilon, whole.odds, enough, chance, NOTHING_ASSUMED),
+    ]

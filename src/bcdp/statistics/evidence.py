@@ -1,0 +1,126 @@
+"""What the answers say of a regression as a whole: the share explained, what each feature adds, and what to do next."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from bcdp.policy import Policy
+from bcdp.statistics.columns import Design
+from bcdp.statistics.explained import Explained, seen_to_help
+from bcdp.statistics.least_squares import Centred, Coefficient, Noise
+from bcdp.statistics.outlook import Outlook
+from bcdp.statistics.remedies import remedy
+
+HELPS = "The answers show that the features help to predict the target."
+
+
+class Evidence(Protocol):
+    """What a regression's answers say beyond its coefficients."""
+
+    @property
+    def explained(self) -> Coefficient:
+        """The share of the target's variance that the features explain."""
+
+    @property
+    def adds(self) -> dict[str, Coefficient]:
+        """For each feature the share that it adds to what the others explain."""
+
+    @property
+    def remark(self) -> str:
+        """Whether the features are seen to help, and what to do where the answers do not tell enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nothing:
+    """The evidence of answers that leave a moment unknown."""
+
+    features: tuple[str, ...]
+    people: int
+
+    @property
+    def explained(self) -> Coefficient:
+        return Coefficient(0.0, math.inf, 0.0, 1.0)
+
+    @property
+    def adds(self) -> dict[str, Coefficient]:
+        return dict.fromkeys(self.features, self.explained)
+
+    @property
+    def remark(self) -> str:
+        return (
+            f"{self.people:,} people are too few, or a feature of the regression may not be asked: this predicts the "
+            "mean."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The evidence of moments with known noise, worked out when it is asked for."""
+
+    policy: Policy
+    design: Design
+    found: Centred
+    beside: Centred  # the noise, drawn many times
+    noise: Noise
+    people: int
+    level: float
+    determined: bool
+
+    @cached_property
+    def helps(self) -> bool:
+        """Whether the features are seen to help."""
+        return seen_to_help(self.found, self.beside, self.noise, (1 - self.level) / 2)
+
+    @cached_property
+    def _explained(self) -> Explained:
+        return Explained(self.found, self.beside, self.noise, self.level)
+
+    @property
+    def _features(self) -> list[str]:
+        return [column.feature for column in self.design[:-1]]
+
+    @cached_property
+    def explained(self) -> Coefficient:
+        share = self._explained.share(np.zeros(len(self._features), dtype=np.bool_))
+        return share if self.helps else Coefficient(0.0, share.se, 0.0, share.high)  # nothing stands out
+
+    @cached_property
+    def adds(self) -> dict[str, Coefficient]:
+        names = list(dict.fromkeys(self._features))
+        if len(names) == 1:
+            return {names[0]: self.explained}
+        return {name: self._explained.share(np.array(self._features) != name) for name in names}
+
+    @cached_property
+    def remark(self) -> str:
+        remarks = [HELPS if self.helps else self._advice(), *self._constant()]
+        if not self.determined:
+            enough = self._outlook.enough_to_determine()
+            remarks.append(remedy(self.policy, self.design, self.found, self.beside, enough))
+        return " ".join(remarks)
+
+    @cached_property
+    def _outlook(self) -> Outlook:
+        """What more people would tell, if the features explained what of all that is possible is next to the guess."""
+        share = min(max(self.noise.guess, self.explained.low), max(self.explained.high, 1e-4))
+        return Outlook(self.noise.plausible(self.found.matrix), self.beside, self.noise, self.people, share)
+
+    def _advice(self) -> str:
+        enough = self._outlook.enough_to_show()
+        share = f"features that explain {100 * self._outlook.share:.2g}% of the variance"
+        rest = f"no number of people would show {share}."
+        if enough is not None:
+            rest = f"collect about {enough:,} people to show, nine times out of ten, {share}."
+            if enough <= self.people:
+                rest = f"{share} would have stood out nine times out of ten."
+        return f"The answers cannot tell this from predicting the mean for everybody; {rest}"
+
+    def _constant(self) -> list[str]:
+        names = [column.name(self.policy) for column in self.design[:-1]]
+        constant = [name for name, varies in zip(names, self.noise.varies, strict=True) if not varies]
+        return [f"Not counted, as they are not seen to vary: {', '.join(constant)}."] if constant else []

@@ -1,0 +1,112 @@
+"""What a regression will be able to tell, before anybody is asked: from the plan's noise and an assumed population."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.policy import Policy
+from bcdp.statistics.columns import Design, moment_targets, moments, typical_means
+from bcdp.statistics.interval import finite
+from bcdp.statistics.least_squares import Noise, centred, own_units
+from bcdp.statistics.outlook import SEEN, Outlook
+from bcdp.statistics.protocol import Expected, Means
+from bcdp.statistics.target import Target
+
+Array = npt.NDArray[np.float64]
+
+_DRAWS = 600
+_MANY = 10**9  # people whose noise is drawn: so many that the assumed population is seen as it is
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What so many people would tell if the features explained the share; None where no number of people is enough."""
+
+    people: int
+    share: float
+    lost: float
+    chance: float
+    determined: bool
+    errors: Mapping[str, float]
+    to_show: int | None
+    to_determine: int | None
+
+
+def forecast(
+    policy: Policy,
+    design: Design,
+    intercept: bool,
+    guess: float,
+    errors: Mapping[Target, float],
+    people: int,
+    data: Means | None,
+) -> Forecast | None:
+    """The forecast from n times the variance of each target's value; None if a target cannot be asked.
+
+    Without data the columns are taken as uncorrelated, and to explain the guess in any direction.
+    """  # fmt: skip
+    targets = moment_targets(policy, design, intercept)
+    if any(not math.isfinite(errors.get(target, math.inf)) for target in targets):
+        return None
+    means = typical_means(policy, design, intercept) if data is None else data
+    ordered = sorted(targets, key=repr)  # the same in every run
+    rng = np.random.default_rng(len(ordered))
+    drawn = {
+        target: means[target]
+        + rng.standard_normal((_DRAWS, means[target].size)) * math.sqrt(errors[target] / (_MANY * means[target].size))
+        for target in ordered
+    }
+    true = centred(moments(policy, design, means), intercept)
+    again = centred(moments(policy, design, drawn), intercept)
+    noise = Noise.of(true, again, guess)
+    theta, share = None, guess
+    if data is not None:
+        theta = np.asarray(np.linalg.lstsq(true.matrix, true.slope, rcond=None)[0], dtype=np.float64)
+        share = min(max(float(true.slope @ theta / noise.variance), 1e-6), 1 - 1e-6)
+    matrix = true.matrix + 1e-6 * np.diag(noise.scale)  # a constant column cannot be divided by
+    seen = Outlook(matrix, again.beside(), noise, _MANY, share, theta)
+    enough = seen.determined(people)
+    names = [column.name(policy) for column in design[:-1]]
+    unit = own_units(policy, design)[:-1, :-2]
+    told = (seen.errors(people) @ unit.T).std(axis=0) if enough else np.full(len(names), math.inf)
+    return Forecast(
+        people,
+        share,
+        seen.lost(people),
+        seen.chance(people),
+        enough,
+        dict(zip(names, told.tolist(), strict=True)),
+        seen.enough_to_show(),
+        seen.enough_to_determine(),
+    )
+
+
+def told(target: str, found: Forecast | None, guessed: bool) -> Expected:
+    """The forecast in words, and in plain JSON."""
+    if found is None:
+        lines: tuple[str, ...] = ("a feature of the regression may not be asked at all, so nothing will be known",)
+        return Expected(f"regression of {target}", lines, {"target": target})
+    share = f"if the features explain {100 * found.share:.3g}% of the variance"
+    source = "the policy's guess" if guessed else "as in the data"
+    show = _people(found.to_show)
+    lines = (
+        f"{share} ({source}), {found.people:,} people show that they help with a chance of {100 * found.chance:.0f}%; "
+        f"{100 * SEEN:.0f}% takes {show}",
+        f"the predictions lose about {100 * min(found.lost, found.share):.2g}% of the variance to the best ones",
+        "standard errors of the coefficients: "
+        + ", ".join(f"{name} {error:.3g}" for name, error in found.errors.items())
+        if found.determined
+        else f"the coefficients will not be determined, which takes {_people(found.to_determine)}",
+    )
+    document: dict[str, Any] = {"target": target, **finite({k: v for k, v in vars(found).items() if k != "errors"})}
+    return Expected(f"regression of {target}", lines, document | {"standard_errors": finite(dict(found.errors))})
+
+
+def _people(number: int | None) -> str:
+    return "more people than there are" if number is None else f"about {number:,} people"

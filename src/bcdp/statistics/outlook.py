@@ -1,0 +1,105 @@
+"""What a collection of so many people would tell of a regression: before anybody is asked, and after too few were.
+
+The collection is imagined many times, with the noise that the plan's tables make and coefficients that explain a given
+share of the variance; noise falls as one over the square root of the number of people.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.statistics.explained import help_weights
+from bcdp.statistics.least_squares import Centred, Noise
+
+Array = npt.NDArray[np.float64]
+
+SEEN = 0.9  # of the collections of the advised size show that the features help
+_MOST_PEOPLE = 1e12
+_CAUTION = 1.4  # noise of the counts and of drawing them again, together
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """A population that is assumed, and the noise of a collection of `people`, drawn many times.
+
+    `matrix` is that of the features. Where the `theta` are not known they are None, and any direction is as likely.
+    """
+
+    matrix: Array
+    beside: Centred
+    noise: Noise
+    people: int
+    share: float
+    theta: Array | None = None
+
+    def _slopes(self) -> Array:
+        """The features' products with the target if they explain the share, one row for each draw."""
+        if self.theta is None:
+            rng = np.random.default_rng(len(self.matrix))
+            root = np.linalg.cholesky(self.matrix)
+            drawn = rng.standard_normal(self.beside.slope.shape) @ root.T
+        else:
+            drawn = np.tile(self.matrix @ self.theta, (len(self.beside.slope), 1))
+        gain = (np.linalg.solve(self.matrix, drawn.T).T * drawn).sum(axis=1, keepdims=True)
+        return np.asarray(drawn * np.sqrt(self.share * self.noise.variance / np.maximum(gain, 1e-300)))
+
+    def chance(self, people: float, outside: float = 0.025) -> float:
+        """The chance that so many people show that the features help."""
+        part = self.people / people
+        weights = help_weights(self.noise.slope * part, self.noise)
+        noises = math.sqrt(part) * self.beside.slope
+        seen = np.square(self._slopes() + noises) @ weights
+        return float(np.mean(seen > np.quantile(np.square(noises) @ weights, 1 - outside)))
+
+    def lost(self, people: float) -> float:
+        """The share of the variance that the shrunk predictions lose to the best ones, on average."""
+        part = self.people / people
+        slopes, noise = self._slopes(), math.sqrt(part) * self.beside.slope
+        theta = np.linalg.solve(self.matrix, slopes.T).T
+        blurred = slopes + noise - math.sqrt(part) * (self.beside.matrix @ theta[..., None])[..., 0]
+        each = self.share * self.noise.variance / (len(self.matrix) * np.diag(self.matrix))
+        weighted = self.matrix / np.maximum(part * (self.noise.slope + self.noise.matrix @ each), 1e-300)[None, :]
+        found = np.linalg.solve(weighted @ self.matrix + np.diag(1 / each), weighted @ blurred.T).T
+        beside = found - theta
+        return float(((beside @ self.matrix) * beside).sum(axis=1).mean() / self.noise.variance)
+
+    def errors(self, people: float) -> Array:
+        """The noise of the coefficients with so many people, one row for each draw, on the [-1, 1] scale."""
+        theta = np.linalg.solve(self.matrix, self._slopes().T).T
+        blurred = self.beside.slope - (self.beside.matrix @ theta[..., None])[..., 0]
+        return np.asarray(math.sqrt(self.people / people) * np.linalg.solve(self.matrix, blurred.T).T)
+
+    def determined(self, people: float) -> bool:
+        """Whether so many people determine the coefficients: the features' matrix stands out of its noise."""
+        noise = _CAUTION * math.sqrt(self.people / people) * self.beside.matrix
+        return bool(np.mean(np.linalg.eigvalsh(self.matrix + noise)[:, 0] <= 0) <= 0.025)
+
+    def enough_to_show(self) -> int | None:
+        """About how many people it takes to see, nine times out of ten, that the features help."""
+        return _fewest(lambda people: self.chance(people) >= SEEN)
+
+    def enough_to_determine(self) -> int | None:
+        """About how many people it takes to determine the coefficients."""
+        return _fewest(self.determined)
+
+
+def _fewest(enough: Callable[[float], bool]) -> int | None:
+    """The fewest people that are enough, rounded up to two digits; None if no number is."""
+    low, high = 1.0, math.log(_MOST_PEOPLE)
+    if not enough(_MOST_PEOPLE):
+        return None
+    while high - low > 0.02:
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(math.exp(middle)) else (middle, high)
+    return rounded_up(math.exp(high))
+
+
+def rounded_up(people: float) -> int:
+    """A number of people to two digits."""
+    digits: int = 10 ** max(int(math.log10(max(people, 10.0))) - 1, 0)
+    return math.ceil(people / digits) * digits

@@ -1,0 +1,163 @@
+/** The page's own words in German. */
+
+import { listed, spelledIn } from "../device/english.js";
+
+const many = (odds) => `höchstens um das ${odds}-fache`;
+
+export const words = {
+  ...spelledIn("de"),
+  all: "alle Antworten zusammen",
+  nothingAssumed: "ohne jede Annahme, wie auch immer die Antworten zusammenhängen",
+  meaning:
+    "Eine Bedingung handelt davon, was die ratende Person weiß: Zwischen Menschen, die sich in der Antwort " +
+    "unterscheiden, unterscheidet sich die Wahrscheinlichkeit von allem über ihre anderen Antworten um höchstens q. Gegen " +
+    "jemanden, der engere Zusammenhänge kennt, allgemein oder bei einer Person, gilt nur das Versprechen ohne Annahme. " +
+    "Jedes Versprechen gilt für eine Antwort und einen Bericht.",
+  operatorSays: (said) => `Woher q stammt, sagt der Betreiber, und niemand hat es geprüft: ${said}`,
+  times: many,
+  anyTimes: "um beliebig viel",
+  told: (times, percent) => `${times} (eine Vermutung mit 50 % wird höchstens ${percent} %)`,
+  unmoved: "die anderen Antworten gar nicht mit ihr schwanken (q = 0)",
+  moved: (points) => `die anderen Antworten um höchstens q = ${points} Prozentpunkte mit ihr schwanken`,
+  movedBetween: (low, high) =>
+    `die anderen Antworten um höchstens q = ${low} bis ${high} Prozentpunkte mit ihr schwanken, wie es der Plan auflistet`,
+  learned: (times) =>
+    `alle anderen Antworten zu kennen ihre Chancen höchstens um das ${times}-fache verschieben könnte`,
+  learnedBetween: (low, high) =>
+    `alle anderen Antworten zu kennen ihre Chancen höchstens um das ${low}- bis ${high}-fache verschieben könnte, wie es ` +
+    "der Plan auflistet",
+  byLaws: "die anderen Antworten so von ihr abhängen, wie es die Tabelle der Anteile im Plan sagt",
+  condition: (parts) => `wenn ${parts.join(", und wenn ")}`,
+  range: (low, high) => `${low} bis ${high}`,
+  ranges: (ranges) =>
+    `, für Vermutungen, in welchem dieser Bereiche sie liegt, und keine feineren: ${ranges.join("; ")}`,
+  doubled: { q: "bei doppeltem q", odds: "bei doppelten Chancen", both: "bei doppeltem q und doppelten Chancen" },
+  leftDoubled: (times, doubled, nothing) => `${times} ${doubled}, ${nothing} ohne jede Annahme`,
+  left: (nothing) => `${nothing} ohne jede Annahme`,
+  unconditional: "es hat keine Bedingung",
+  promise: (label, told, condition) =>
+    `Wer den Bericht sieht, kann die Chancen einer Vermutung über ${label} ${told} steigern, ${condition}.`,
+  otherwise: (left) => ` Wenn das falsch ist: ${left}.`,
+  chance: (menus) =>
+    `Allein der Zufall, nicht Ihre Eingabe, hat gewählt, was gefragt wird${menus > 1 ? `, aus ${menus} Menüs` : ""}.`,
+  hint: (about, hint, least, most) =>
+    `Zu ${about} deutet Ihr Bericht auf ${hint}. Ihr Gerät gibt diesen Hinweis mit einer Wahrscheinlichkeit von ` +
+    `mindestens ${least} % und höchstens ${most} %, was auch immer wahr ist.`,
+  nothing: "nichts",
+  more: (count) => `${count} weitere`,
+  and: (parts) => listed(parts, "und"),
+  or: (parts) => listed(parts, "oder"),
+  near: (value) => `etwa ${value}`,
+  square: (value) => `ein Quadrat von etwa ${value} (zwischen -1 und 1)`,
+  product: (value) => `ein Produkt von etwa ${value} (zwischen -1 und 1)`,
+  no: "nein",
+  yes: "ja",
+  language: "Deutsch",
+  locale: "de",
+  direction: "ltr",
+  title: "Eine Umfrage, die Ihr eigenes Gerät beantwortet",
+  lead:
+    "Was Sie eingeben, bleibt auf diesem Gerät. Es sendet einen Hinweis, vom Zufall gezogen, und zeigt Ihnen vorher, was " +
+    "er verraten kann.",
+  chooseLanguage: "Sprache",
+  reading: "Der Plan dieser Umfrage wird gelesen…",
+  checking: "Ihr Gerät prüft, was diese Umfrage verspricht. Große Umfragen dauern eine Weile…",
+  organiserSays: "In den Worten der Veranstalter, die niemand geprüft hat",
+  organiser: "Wer fragt",
+  purpose: "Wofür",
+  contact: "Kontakt",
+  duration: "Wie lange es dauert",
+  minutes: (count) => `etwa ${count} Minute${count === "1" ? "" : "n"}`,
+  decline: "Wenn Sie ablehnen",
+  mayDecline: "Sie dürfen ablehnen: Schließen Sie diese Seite, und nichts wird gesendet.",
+  promiseTitle: "Was diese Umfrage verspricht, und unter welcher Bedingung",
+  promiseCaption:
+    "Wie weit jemand, der einen Bericht sieht, die Chancen einer Vermutung über die Antworten steigern kann.",
+  promiseHeads: ["Eine Vermutung über", "Ihre Chancen steigen", "Bedingung", "Wenn das falsch ist"],
+  review: "Meine Antworten ansehen",
+  reviewTitle: "Ihre Antworten, wie diese Seite sie gelesen hat",
+  reviewNote: "Noch ist nichts daraus gemacht und nichts gesendet.",
+  change: "Meine Antworten ändern",
+  show: "Zeigen, was gesendet würde",
+  once:
+    "Damit entsteht Ihre verwischte Antwort, ein für alle Mal: Eine zweite würde mehr über Sie verraten. Noch wird nichts " +
+    "gesendet.",
+  noAnswer: "Keine Antwort",
+  countsAs: (word) => `Darf leer bleiben: zählt als ${word}.`,
+  noAnswerCounts: (word) => `Keine Antwort (zählt als ${word})`,
+  bounds: (low, high) => `Von ${low} bis ${high}.`,
+  accepted: (low, high) => `eine Zahl von ${low} bis ${high}`,
+  enter: (accepted) => `Bitte geben Sie ${accepted} ein.`,
+  isNot: (text, accepted) => `„${text}“ ist nicht ${accepted}.`,
+  readAs: (number) => `Gelesen als ${number}.`,
+  ambiguous: (text) => `„${text}“ kann zwei Zahlen bedeuten. Welche meinen Sie?`,
+  choose: "Bitte wählen Sie eines aus.",
+  search: "In dieser Liste suchen",
+  hidden: (count) => `${count} weitere: Tippen Sie einen Teil des Wortes, um sie zu finden.`,
+  lookOne: "Eine Antwort braucht noch einen Blick: Bitte lesen Sie, was dort steht.",
+  lookMany: (count) => `${count} Antworten brauchen noch einen Blick: Bitte lesen Sie, was dort steht.`,
+  previewTitle: "Dies, und sonst nichts, verlässt Ihr Gerät",
+  leftTitle: "Dies, und sonst nichts, hat Ihr Gerät verlassen",
+  message: "Die Nachricht, Wort für Wort",
+  whatItSays: "Was sie sagt",
+  howMuch: "Wie viel sie verraten kann",
+  serverSees: "Wie bei jeder Seite sieht der Server auch Ihre Netzadresse und die Zeit. Der Plan ist",
+  whatever: "Senden Sie es, was es auch sagt: Nur zu senden, was gefällt, würde mehr verraten als der Hinweis.",
+  send: "Senden",
+  sendAgain: "Noch einmal versuchen",
+  limitsTitle: "Meine eigenen Grenzen",
+  limitsNote:
+    "Ihr Gerät antwortet und sendet nur innerhalb dieser Grenzen. Sie bleiben auf diesem Gerät und nirgends sonst.",
+  limitAll: "Chancen einer Vermutung über alle Antworten zusammen: höchstens so vielmal gesteigert",
+  limitOne: "Chancen einer Vermutung über eine einzelne Antwort: höchstens so vielmal gesteigert",
+  limitTotal:
+    "Alle Umfragen, die dieser Browser bei dieser Adresse beantwortet hat, zusammen: höchstens so vielmal gesteigert",
+  limitCalm: "Grün nur, wenn eine Vermutung mit 50 % höchstens so viel Prozent wird",
+  usualAll: (factor, epsilon) => `Wenn leer: das ${factor}-fache, ein Epsilon von ${epsilon}.`,
+  usualOne: "Wenn leer: nur die Grenze darüber.",
+  usualTotal: (factor) => `Wenn leer: keine Grenze. Mit dieser Umfrage wäre es das ${factor}-fache.`,
+  usualCalm: (percent) => `Wenn leer: ${percent} Prozent.`,
+  notAFactor: (text) => `„${text}“ ist kein Faktor: Bitte geben Sie eine Zahl von mindestens 1 ein.`,
+  beyond: "Diese Umfrage verrät mehr, als Ihre Grenzen erlauben.",
+  refused: (becomes) =>
+    "Ihr Gerät beantwortet diese Umfrage nicht, sie liegt jenseits der Grenzen am Ende dieser Seite: Ohne jede Annahme " +
+    `wird eine Vermutung mit 50 % über Ihre Antworten höchstens ${becomes} %.`,
+  checked: (becomes) =>
+    "Ihr Gerät hat die Versprechen dieser Umfrage nachgerechnet: Ohne jede Annahme wird eine Vermutung mit 50 % über Ihre " +
+    `Antworten höchstens ${becomes} %. Was sie über einzelne Antworten verspricht, steht unten, mit den Bedingungen.`,
+  ready: "Ihre Antwort ist fertig und bleibt auf diesem Gerät. Sie ist noch nicht gesendet.",
+  sending: "Wird gesendet…",
+  received: "Ihre Antwort ist angekommen. Danke!",
+  duplicate: "Diese Antwort war schon angekommen: Sie zählt einmal.",
+  usedElsewhere:
+    "Diese Einladung war schon benutzt, auf einem anderen Gerät oder von jemand anderem. Es zählt, was damals gesendet " +
+    "wurde, und nicht diese Antwort. Wenn Sie das nicht waren, sagen Sie es bitte den Veranstaltern.",
+  keptUnsent: "Eine Antwort auf diese Umfrage wurde in diesem Browser gemacht und nicht gesendet.",
+  keptSent:
+    "Eine Antwort auf diese Umfrage wurde aus diesem Browser gesendet. Sie wird nicht noch einmal gezeigt, denn vielleicht " +
+    "liest jemand anderes.",
+  showKept: "Es ist meine: zeigen",
+  another: "Ich bin eine andere Person: neu anfangen",
+  anotherNote: "Nur wenn Sie selbst noch nicht geantwortet haben: Eine zweite Antwort würde mehr über Sie verraten.",
+  noTicket:
+    "Diese Umfrage braucht eine Einladung, und diese Adresse hat keine. Bitte öffnen Sie den Link Ihrer Einladung: Ohne sie " +
+    "würde abgelehnt, was Sie senden.",
+  notAnswered: (why) => `Ihr Gerät beantwortet diese Umfrage nicht: ${why}`,
+  notSent: (why) =>
+    `Es konnte nicht gesendet werden: ${why} Sie können es noch einmal versuchen: Dieselbe Antwort zählt einmal.`,
+  forgetful: "Dieser Browser merkt sich nichts, und eine Antwort wird einmal gegeben.",
+  full: "Der Speicher dieses Browsers ist voll, und eine Antwort muss bleiben, damit sie einmal gegeben wird. Bitte schaffen Sie Platz.",
+  sentUnkept:
+    "Ihre Antwort ist angekommen. Danke! Der Speicher dieses Browsers ist voll, er kann sich das nicht merken: Bitte " +
+    "antworten Sie nicht noch einmal.",
+  noPlan: (status) => `Der Server hat keinen Plan dafür (Status ${status}). Bitte kommen Sie später wieder.`,
+  away: "Der Server ist nicht zu erreichen. Bitte sehen Sie nach, ob Sie verbunden sind.",
+  timeOut: "Der Server hat nicht rechtzeitig geantwortet.",
+  tooLarge: "Ihr Plan ist zu groß für eine Seite.",
+  tooLong: "Ihren Plan zu prüfen dauert auf diesem Gerät zu lange.",
+  tooOften: (seconds) => `Gerade kommen viele Antworten aus Ihrem Netz. Bitte warten Sie ${seconds} Sekunden.`,
+  changed: "Diese Umfrage hat sich inzwischen geändert. Laden Sie die Seite neu, um die neue zu sehen.",
+  serverRefused: (why) => `Der Server hat es abgelehnt (${why}).`,
+  reload: "Seite neu laden",
+  insecure: "Diese Seite ist nicht sicher (https), und nur eine sichere kann einen Plan prüfen.",
+};

@@ -1,0 +1,157 @@
+/** The page's own words in Spanish. */
+
+import { listed, spelledIn } from "../device/english.js";
+
+export const words = {
+  ...spelledIn("es"),
+  all: "todas las respuestas juntas",
+  nothingAssumed: "sin suponer nada, sea cual sea la relación entre las respuestas",
+  meaning:
+    "Una condición trata de lo que sabe quien adivina: entre personas que difieren en la respuesta, la probabilidad de " +
+    "cualquier cosa sobre sus otras respuestas difiere como mucho en q. Frente a quien conozca vínculos más estrechos, en " +
+    "general o de una persona, solo vale la promesa sin suponer nada. Cada promesa trata de una respuesta y un informe.",
+  operatorSays: (said) => `De dónde viene q lo dice el operador y nadie lo ha comprobado: ${said}`,
+  times: (odds) => `como mucho ${odds} veces`,
+  anyTimes: "cuanto se quiera",
+  told: (times, percent) => `${times} (una suposición al 50 % pasa como mucho al ${percent} %)`,
+  unmoved: "las otras respuestas no varían en absoluto con ella (q = 0)",
+  moved: (points, several) =>
+    `las otras respuestas varían como mucho q = ${points} punto${several ? "s" : ""} porcentual${several ? "es" : ""} con ella`,
+  movedBetween: (low, high) =>
+    `las otras respuestas varían como mucho de q = ${low} a ${high} puntos porcentuales con ella, como enumera el plan`,
+  learned: (times) => `conocer todas las otras respuestas podría cambiar sus posibilidades como mucho ${times} veces`,
+  learnedBetween: (low, high) =>
+    `conocer todas las otras respuestas podría cambiar sus posibilidades como mucho de ${low} a ${high} veces, como enumera ` +
+    "el plan",
+  byLaws: "las otras respuestas dependen de ella como dice la tabla de proporciones del plan",
+  condition: (parts) => `si ${parts.join(", y si ")}`,
+  range: (low, high) => `${low} a ${high}`,
+  ranges: (ranges) => `, para adivinar en cuál de estos intervalos está, y nada más fino: ${ranges.join("; ")}`,
+  doubled: {
+    q: "con el doble de q",
+    odds: "con el doble de posibilidades",
+    both: "con el doble de q y de posibilidades",
+  },
+  leftDoubled: (times, doubled, nothing) => `${times} ${doubled}, ${nothing} sin suponer nada`,
+  left: (nothing) => `${nothing} sin suponer nada`,
+  unconditional: "no tiene condición",
+  promise: (label, told, condition) =>
+    `Quien vea el informe puede aumentar las posibilidades de una suposición sobre ${label} ${told}, ${condition}.`,
+  otherwise: (left) => ` Si eso es falso: ${left}.`,
+  chance: (menus) =>
+    `Solo el azar, y no lo que usted escribió, eligió qué preguntar${menus > 1 ? `, entre ${menus} menús` : ""}.`,
+  hint: (about, hint, least, most) =>
+    `Sobre ${about}, su informe apunta a ${hint}. Su dispositivo da esta pista con una probabilidad de al menos el ${least} % ` +
+    `y como mucho el ${most} %, sea cual sea la verdad.`,
+  nothing: "nada",
+  more: (count) => `${count} más`,
+  and: (parts) => listed(parts, "y"),
+  or: (parts) => listed(parts, "o"),
+  near: (value) => `cerca de ${value}`,
+  square: (value) => `un cuadrado cerca de ${value} (de -1 a 1)`,
+  product: (value) => `un producto cerca de ${value} (de -1 a 1)`,
+  no: "no",
+  yes: "sí",
+  language: "Español",
+  locale: "es",
+  direction: "ltr",
+  title: "Una encuesta que responde su propio dispositivo",
+  lead:
+    "Lo que escriba se queda en este dispositivo. Envía una sola pista, sacada al azar, y antes le muestra lo que puede " +
+    "revelar.",
+  chooseLanguage: "Idioma",
+  reading: "Leyendo el plan de esta encuesta…",
+  checking: "Su dispositivo comprueba lo que promete esta encuesta. Las encuestas grandes tardan un rato…",
+  organiserSays: "En palabras de quien organiza, que nadie ha comprobado",
+  organiser: "Quién pregunta",
+  purpose: "Para qué",
+  contact: "Contacto",
+  duration: "Cuánto dura",
+  minutes: (count) => `unos ${count} minuto${count === "1" ? "" : "s"}`,
+  decline: "Si no quiere participar",
+  mayDecline: "Puede negarse: cierre esta página y no se envía nada.",
+  promiseTitle: "Qué promete esta encuesta, y con qué condición",
+  promiseCaption:
+    "Cuánto puede aumentar quien vea un informe las posibilidades de una suposición sobre las respuestas.",
+  promiseHeads: ["Una suposición sobre", "Sus posibilidades suben", "Con la condición", "Si eso es falso"],
+  review: "Revisar mis respuestas",
+  reviewTitle: "Sus respuestas, tal como las leyó esta página",
+  reviewNote: "Todavía no se ha hecho nada con ellas ni se ha enviado nada.",
+  change: "Cambiar mis respuestas",
+  show: "Mostrar lo que se enviaría",
+  once: "Esto crea su respuesta difuminada, de una vez por todas: una segunda diría más sobre usted. Todavía no se envía nada.",
+  noAnswer: "Sin respuesta",
+  countsAs: (word) => `Puede quedar vacío: cuenta como ${word}.`,
+  noAnswerCounts: (word) => `Sin respuesta (cuenta como ${word})`,
+  bounds: (low, high) => `De ${low} a ${high}.`,
+  accepted: (low, high) => `un número de ${low} a ${high}`,
+  enter: (accepted) => `Escriba ${accepted}.`,
+  isNot: (text, accepted) => `«${text}» no es ${accepted}.`,
+  readAs: (number) => `Leído como ${number}.`,
+  ambiguous: (text) => `«${text}» puede significar dos números. ¿Cuál quiere decir?`,
+  choose: "Elija una opción.",
+  search: "Buscar en esta lista",
+  hidden: (count) => `${count} más: escriba una parte de la palabra para encontrarlos.`,
+  lookOne: "Una respuesta necesita otra mirada: lea lo que está escrito allí.",
+  lookMany: (count) => `${count} respuestas necesitan otra mirada: lea lo que está escrito allí.`,
+  previewTitle: "Esto, y nada más, sale de su dispositivo",
+  leftTitle: "Esto, y nada más, salió de su dispositivo",
+  message: "El mensaje, palabra por palabra",
+  whatItSays: "Qué dice",
+  howMuch: "Cuánto puede revelar",
+  serverSees: "Como en toda página, el servidor ve también su dirección de red y la hora. El plan es",
+  whatever: "Envíelo diga lo que diga: enviar solo lo que agrada diría más que la pista.",
+  send: "Enviar",
+  sendAgain: "Intentar de nuevo",
+  limitsTitle: "Mis propios límites",
+  limitsNote:
+    "Su dispositivo responde y envía solo dentro de estos límites. Se guardan en este dispositivo y en ningún otro lugar.",
+  limitAll: "Posibilidades de una suposición sobre todas las respuestas juntas: aumentadas como mucho tantas veces",
+  limitOne: "Posibilidades de una suposición sobre una sola respuesta: aumentadas como mucho tantas veces",
+  limitTotal: "Todas las encuestas que este navegador respondió en esta dirección: aumentadas como mucho tantas veces",
+  limitCalm: "Verde solo si una suposición al 50 % pasa como mucho a tanto por ciento",
+  usualAll: (factor, epsilon) => `Si queda vacío: ${factor} veces, un épsilon de ${epsilon}.`,
+  usualOne: "Si queda vacío: solo el límite de arriba.",
+  usualTotal: (factor) => `Si queda vacío: sin límite. Con esta encuesta serían ${factor} veces.`,
+  usualCalm: (percent) => `Si queda vacío: ${percent} por ciento.`,
+  notAFactor: (text) => `«${text}» no es un factor: escriba un número de al menos 1.`,
+  beyond: "Esta encuesta dice más de lo que permiten sus límites.",
+  refused: (becomes) =>
+    "Su dispositivo no responde a esta encuesta, que supera los límites al final de esta página: sin suponer nada, una " +
+    `suposición al 50 % sobre sus respuestas pasa como mucho al ${becomes} %.`,
+  checked: (becomes) =>
+    "Su dispositivo ha vuelto a calcular las promesas de esta encuesta: sin suponer nada, una suposición al 50 % sobre sus " +
+    `respuestas pasa como mucho al ${becomes} %. Lo que promete de cada respuesta está más abajo, con sus condiciones.`,
+  ready: "Su respuesta está lista y guardada en este dispositivo. Todavía no se ha enviado.",
+  sending: "Enviando…",
+  received: "Su respuesta ha llegado. ¡Gracias!",
+  duplicate: "Esta respuesta ya había llegado: cuenta una vez.",
+  usedElsewhere:
+    "Esta invitación ya se había usado, en otro dispositivo o por otra persona. Cuenta lo que se envió entonces, y esta " +
+    "respuesta no. Si no fue usted, dígaselo a quien organiza.",
+  keptUnsent: "En este navegador se hizo una respuesta a esta encuesta y no se ha enviado.",
+  keptSent:
+    "Desde este navegador se envió una respuesta a esta encuesta. No se muestra otra vez, porque quizá lea otra persona.",
+  showKept: "Es mía: mostrarla",
+  another: "Soy otra persona: empezar de nuevo",
+  anotherNote: "Solo si usted no ha respondido: una segunda respuesta diría más sobre usted.",
+  noTicket:
+    "Esta encuesta es por invitación, y esta dirección no tiene ninguna. Abra el enlace de su invitación: sin ella se " +
+    "rechazaría lo que envíe.",
+  notAnswered: (why) => `Su dispositivo no responde a esta encuesta: ${why}`,
+  notSent: (why) => `No se pudo enviar: ${why} Puede intentarlo de nuevo: la misma respuesta cuenta una vez.`,
+  forgetful: "este navegador no recuerda nada, y una respuesta se da una vez.",
+  full: "la memoria de este navegador está llena, y una respuesta debe guardarse para darse una vez. Libere espacio.",
+  sentUnkept:
+    "Su respuesta ha llegado. ¡Gracias! La memoria de este navegador está llena y no puede recordarlo: no responda otra vez.",
+  noPlan: (status) => `el servidor no tiene un plan para ella (estado ${status}). Vuelva más tarde.`,
+  away: "no se llega al servidor. Compruebe si está conectado.",
+  timeOut: "el servidor no respondió a tiempo.",
+  tooLarge: "su plan es demasiado grande para una página.",
+  tooLong: "comprobar su plan tarda demasiado en este dispositivo.",
+  tooOften: (seconds) => `llegan muchas respuestas de su red. Espere ${seconds} segundos.`,
+  changed: "esta encuesta ha cambiado entretanto. Recargue la página para ver la nueva.",
+  serverRefused: (why) => `el servidor lo rechazó (${why}).`,
+  reload: "Recargar la página",
+  insecure: "esta página no es segura (https), y solo una segura puede comprobar un plan.",
+};

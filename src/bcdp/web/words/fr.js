@@ -1,0 +1,157 @@
+/** The page's own words in French. */
+
+import { listed, spelledIn } from "../device/english.js";
+
+export const words = {
+  ...spelledIn("fr"),
+  all: "toutes les réponses ensemble",
+  nothingAssumed: "sans rien supposer, quels que soient les liens entre les réponses",
+  meaning:
+    "Une condition porte sur ce que sait la personne qui devine : entre des gens qui diffèrent par la réponse, la chance de " +
+    "quoi que ce soit sur leurs autres réponses diffère d’au plus q. Contre quelqu’un qui connaît des liens plus étroits, en " +
+    "général ou pour une personne, seule vaut la promesse sans rien supposer. Chaque promesse porte sur une réponse et un " +
+    "rapport.",
+  operatorSays: (said) => `D’où vient q, l’exploitant le dit et personne ne l’a vérifié : ${said}`,
+  times: (odds) => `au plus ${odds} fois`,
+  anyTimes: "autant qu’on veut",
+  told: (times, percent) => `${times} (une supposition à 50 % devient au plus ${percent} %)`,
+  unmoved: "les autres réponses ne varient pas du tout avec elle (q = 0)",
+  moved: (points, several) =>
+    `les autres réponses varient d’au plus q = ${points} point${several ? "s" : ""} de pourcentage avec elle`,
+  movedBetween: (low, high) =>
+    `les autres réponses varient d’au plus q = ${low} à ${high} points de pourcentage avec elle, comme le plan l’énumère`,
+  learned: (times) => `connaître toutes les autres réponses pourrait changer sa cote d’au plus ${times} fois`,
+  learnedBetween: (low, high) =>
+    `connaître toutes les autres réponses pourrait changer sa cote d’au plus ${low} à ${high} fois, comme le plan l’énumère`,
+  byLaws: "les autres réponses en dépendent comme le dit le tableau des parts du plan",
+  condition: (parts) => `si ${parts.join(", et si ")}`,
+  range: (low, high) => `${low} à ${high}`,
+  ranges: (ranges) =>
+    `, pour deviner dans lequel de ces intervalles elle se trouve, et rien de plus fin : ${ranges.join(" ; ")}`,
+  doubled: { q: "avec q doublé", odds: "avec la cote doublée", both: "avec q et la cote doublés" },
+  leftDoubled: (times, doubled, nothing) => `${times} ${doubled}, ${nothing} sans rien supposer`,
+  left: (nothing) => `${nothing} sans rien supposer`,
+  unconditional: "elle n’a pas de condition",
+  promise: (label, told, condition) =>
+    `Qui voit le rapport peut augmenter la cote d’une supposition sur ${label} ${told}, ${condition}.`,
+  otherwise: (left) => ` Si c’est faux : ${left}.`,
+  chance: (menus) =>
+    "Le hasard seul, et non ce que vous avez saisi, a choisi ce qui est demandé" +
+    `${menus > 1 ? `, parmi ${menus} menus` : ""}.`,
+  hint: (about, hint, least, most) =>
+    `Sur ${about}, votre rapport suggère ${hint}. Votre appareil donne cet indice avec une chance d’au moins ${least} % et ` +
+    `d’au plus ${most} %, quelle que soit la vérité.`,
+  nothing: "rien",
+  more: (count) => `${count} de plus`,
+  and: (parts) => listed(parts, "et"),
+  or: (parts) => listed(parts, "ou"),
+  near: (value) => `environ ${value}`,
+  square: (value) => `un carré d’environ ${value} (de -1 à 1)`,
+  product: (value) => `un produit d’environ ${value} (de -1 à 1)`,
+  no: "non",
+  yes: "oui",
+  language: "Français",
+  locale: "fr",
+  direction: "ltr",
+  title: "Une enquête à laquelle répond votre propre appareil",
+  lead:
+    "Ce que vous saisissez reste sur cet appareil. Il envoie un seul indice, tiré au hasard, et vous montre d’abord ce qu’il " +
+    "peut révéler.",
+  chooseLanguage: "Langue",
+  reading: "Lecture du plan de cette enquête…",
+  checking: "Votre appareil vérifie ce que promet cette enquête. Les grandes enquêtes prennent du temps…",
+  organiserSays: "Selon l’organisateur, et personne ne l’a vérifié",
+  organiser: "Qui demande",
+  purpose: "Pourquoi",
+  contact: "Contact",
+  duration: "Durée",
+  minutes: (count) => `environ ${count} minute${count === "1" ? "" : "s"}`,
+  decline: "Si vous refusez",
+  mayDecline: "Vous pouvez refuser : fermez cette page, et rien n’est envoyé.",
+  promiseTitle: "Ce que promet cette enquête, et à quelle condition",
+  promiseCaption: "De combien qui voit un rapport peut augmenter la cote d’une supposition sur les réponses.",
+  promiseHeads: ["Une supposition sur", "Sa cote augmente", "À condition", "Si c’est faux"],
+  review: "Revoir mes réponses",
+  reviewTitle: "Vos réponses, telles que cette page les a lues",
+  reviewNote: "Rien n’en a encore été fait, et rien n’a été envoyé.",
+  change: "Changer mes réponses",
+  show: "Montrer ce qui serait envoyé",
+  once:
+    "Ceci fabrique votre réponse brouillée, une fois pour toutes : une seconde en dirait plus sur vous. Rien n’est encore " +
+    "envoyé.",
+  noAnswer: "Pas de réponse",
+  countsAs: (word) => `Peut rester vide : compte comme ${word}.`,
+  noAnswerCounts: (word) => `Pas de réponse (compte comme ${word})`,
+  bounds: (low, high) => `De ${low} à ${high}.`,
+  accepted: (low, high) => `un nombre de ${low} à ${high}`,
+  enter: (accepted) => `Veuillez saisir ${accepted}.`,
+  isNot: (text, accepted) => `« ${text} » n’est pas ${accepted}.`,
+  readAs: (number) => `Lu comme ${number}.`,
+  ambiguous: (text) => `« ${text} » peut signifier deux nombres. Lequel voulez-vous dire ?`,
+  choose: "Veuillez choisir.",
+  search: "Chercher dans cette liste",
+  hidden: (count) => `${count} de plus : tapez une partie du mot pour les trouver.`,
+  lookOne: "Une réponse demande un autre regard : veuillez lire ce qui y est écrit.",
+  lookMany: (count) => `${count} réponses demandent un autre regard : veuillez lire ce qui y est écrit.`,
+  previewTitle: "Ceci, et rien d’autre, quitte votre appareil",
+  leftTitle: "Ceci, et rien d’autre, a quitté votre appareil",
+  message: "Le message, mot pour mot",
+  whatItSays: "Ce qu’il dit",
+  howMuch: "Ce qu’il peut révéler",
+  serverSees: "Comme pour toute page, le serveur voit aussi votre adresse réseau et l’heure. Le plan est",
+  whatever: "Envoyez-le quoi qu’il dise : n’envoyer que ce qui plaît en dirait plus que l’indice.",
+  send: "Envoyer",
+  sendAgain: "Réessayer",
+  limitsTitle: "Mes propres limites",
+  limitsNote:
+    "Votre appareil ne répond et n’envoie que dans ces limites. Elles restent sur cet appareil et nulle part ailleurs.",
+  limitAll: "Cote d’une supposition sur toutes les réponses ensemble : augmentée au plus tant de fois",
+  limitOne: "Cote d’une supposition sur une seule réponse : augmentée au plus tant de fois",
+  limitTotal: "Toutes les enquêtes auxquelles ce navigateur a répondu à cette adresse : augmentée au plus tant de fois",
+  limitCalm: "Vert seulement si une supposition à 50 % devient au plus tant de pour cent",
+  usualAll: (factor, epsilon) => `Si vide : ${factor} fois, un epsilon de ${epsilon}.`,
+  usualOne: "Si vide : la limite ci-dessus seule.",
+  usualTotal: (factor) => `Si vide : aucune limite. Avec cette enquête ce serait ${factor} fois.`,
+  usualCalm: (percent) => `Si vide : ${percent} pour cent.`,
+  notAFactor: (text) => `« ${text} » n’est pas un facteur : veuillez saisir un nombre d’au moins 1.`,
+  beyond: "Cette enquête en dit plus que vos limites ne le permettent.",
+  refused: (becomes) =>
+    "Votre appareil ne répond pas à cette enquête, au-delà des limites en bas de cette page : sans rien supposer, une " +
+    `supposition à 50 % sur vos réponses devient au plus ${becomes} %.`,
+  checked: (becomes) =>
+    "Votre appareil a recalculé les promesses de cette enquête : sans rien supposer, une supposition à 50 % sur vos réponses " +
+    `devient au plus ${becomes} %. Ce qu’elle promet sur chaque réponse se trouve plus bas, avec ses conditions.`,
+  ready: "Votre réponse est prête et gardée sur cet appareil. Elle n’a pas encore été envoyée.",
+  sending: "Envoi…",
+  received: "Votre réponse est bien arrivée. Merci !",
+  duplicate: "Cette réponse était déjà arrivée : elle compte une fois.",
+  usedElsewhere:
+    "Cette invitation avait déjà servi, sur un autre appareil ou à quelqu’un d’autre. Ce qui a été envoyé alors compte, et " +
+    "cette réponse non. Si ce n’était pas vous, veuillez le dire à l’organisateur.",
+  keptUnsent: "Une réponse à cette enquête a été faite dans ce navigateur et n’a pas été envoyée.",
+  keptSent:
+    "Une réponse à cette enquête a été envoyée de ce navigateur. Elle n’est plus montrée, car quelqu’un d’autre lit peut-être.",
+  showKept: "C’est la mienne : la montrer",
+  another: "Je suis une autre personne : recommencer",
+  anotherNote: "Seulement si vous n’avez pas répondu vous-même : une seconde réponse en dirait plus sur vous.",
+  noTicket:
+    "Cette enquête est sur invitation, et cette adresse n’en porte pas. Veuillez ouvrir le lien de votre invitation : sans " +
+    "elle, ce que vous envoyez serait refusé.",
+  notAnswered: (why) => `Votre appareil ne répond pas à cette enquête : ${why}`,
+  notSent: (why) => `L’envoi a échoué : ${why} Vous pouvez réessayer : la même réponse compte une fois.`,
+  forgetful: "ce navigateur ne retient rien, et une réponse se donne une fois.",
+  full: "la mémoire de ce navigateur est pleine, et une réponse doit être gardée pour être donnée une fois. Veuillez en libérer.",
+  sentUnkept:
+    "Votre réponse est bien arrivée. Merci ! La mémoire de ce navigateur est pleine, il ne peut pas le retenir : veuillez ne " +
+    "pas répondre de nouveau.",
+  noPlan: (status) => `le serveur n’a pas de plan pour elle (statut ${status}). Veuillez revenir plus tard.`,
+  away: "le serveur est injoignable. Veuillez vérifier votre connexion.",
+  timeOut: "le serveur n’a pas répondu à temps.",
+  tooLarge: "son plan est trop grand pour une page.",
+  tooLong: "vérifier son plan prend trop de temps sur cet appareil.",
+  tooOften: (seconds) => `beaucoup de réponses viennent de votre réseau. Veuillez attendre ${seconds} secondes.`,
+  changed: "cette enquête a changé entre-temps. Rechargez la page pour voir la nouvelle.",
+  serverRefused: (why) => `le serveur l’a refusé (${why}).`,
+  reload: "Recharger la page",
+  insecure: "cette page n’est pas sûre (https), et seule une page sûre peut vérifier un plan.",
+};

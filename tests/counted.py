@@ -1,0 +1,145 @@
+"""What counts tell, by enumeration: every tally of a few people, whoever the others are. No code of the bound.
+
+The law of a tally is made person by person. The others' records are fixed; this person's is drawn from a prior.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.notions import excess
+from bcdp.plan import Plan
+from bcdp.plan.counts import feature_surplus, record_surplus
+from helpers import full_kernel, per_feature, random_product_document, sizes_of
+from laws import plan_and_prior
+
+Array = npt.NDArray[np.float64]
+Kernel = Array  # record x report
+
+MOST_TALLIES = 1_500
+MOST_RECORDS = 8  # compared with each other, of each plan
+SHARES = (0.02, 0.1, 0.3, 0.6, 0.9)  # of a level, at which factors are compared
+
+
+def tally_laws(kernel: Kernel, others: tuple[int, ...]) -> Array:
+    """For each record of one person, the chance of every tally beside others with the given records."""
+    law = {(0,) * kernel.shape[1]: np.ones(1)}
+    for record in others:
+        law = _with(law, kernel[record][:, None])
+    law = _with({tally: chance * np.ones(len(kernel)) for tally, chance in law.items()}, kernel.T)
+    return np.array(list(law.values())).T
+
+
+def _with(law: dict[tuple[int, ...], Array], report: Array) -> dict[tuple[int, ...], Array]:
+    """The law of the tallies with one more report, whose chances may be several side by side."""
+    found: dict[tuple[int, ...], Array] = {}
+    for tally, chance in law.items():
+        for place, chances in enumerate(report):
+            more = (*tally[:place], tally[place] + 1, *tally[place + 1 :])
+            found[more] = found.get(more, 0.0) + chance * chances
+    return found
+
+
+def exceeding(laws: Array, factor: float) -> float:
+    """The largest hockey-stick divergence of two of the laws."""
+    return max(
+        (float(np.maximum(one - factor * other, 0).sum()) for one, other in itertools.permutations(laws, 2)),
+        default=0.0,
+    )
+
+
+def raised(laws: Array, factor: float) -> float:
+    """The largest chance, under one of two laws, of tallies that raise the odds of it by more than a factor."""
+    pairs = itertools.permutations(laws, 2)
+    return max((float(one[one > factor * other * (1 + 1e-9)].sum()) for one, other in pairs), default=0.0)
+
+
+def given(prior: Array, axis: int, laws: Array) -> Array:
+    """The laws of the tally given each value of a feature that can occur, the rest drawn from the prior."""
+    rows = np.moveaxis(prior, axis, 0).reshape(prior.shape[axis], -1)
+    numbers = np.moveaxis(np.arange(prior.size).reshape(prior.shape), axis, 0).reshape(rows.shape)
+    return np.array([row @ laws[where] / row.sum() for row, where in zip(rows, numbers, strict=True) if row.sum() > 0])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A certified plan, its reports' chances by record, how many people to enumerate, and priors within its bounds.
+
+    A prior comes with the features that it is about: all whose q and odds the plan states at least as large.
+    """
+
+    plan: Plan
+    kernel: Kernel
+    people: int
+    priors: list[tuple[list[int], Array]]
+
+
+def cases(rng: np.random.Generator, count: int) -> Iterator[Case]:
+    """Plans that state exactly the q and odds of a prior, and plans with one q and priors at its extremes."""
+    while count:
+        draft, whole = plan_and_prior(rng)
+        if multiplied := rng.random() < 0.2:
+            draft = Plan.build(random_product_document(rng))
+            whole = np.ones(sizes_of(draft), dtype=np.int64)
+        kernel = full_kernel(draft)
+        kernel = kernel.reshape(-1, kernel.shape[-1])
+        people = next((n for n in range(8, 2, -1) if math.comb(n + kernel.shape[1] - 1, n) <= MOST_TALLIES), 0)
+        if not people or not all(math.isfinite(table.level) for table in draft.tables):
+            continue
+        document = draft.model_dump(mode="json", by_alias=True)
+        del document["certificate"]
+        priors = [(list(range(whole.ndim)), whole / whole.sum())]
+        if multiplied or rng.random() < 0.5:
+            q = float(rng.choice([0.0, 0.05, 0.3, 1.0]))
+            document["correlation"] = per_feature(q)
+            priors = [extreme_prior(rng, whole.shape, q) for _ in range(6)]
+        count -= 1
+        yield Case(Plan.certified(document), kernel, people, priors)
+
+
+def extreme_prior(rng: np.random.Generator, shape: tuple[int, ...], q: float) -> tuple[list[int], Array]:
+    """Two values of a feature; the others at one place, and with mass q at another for each of the two."""
+    axis = int(rng.integers(len(shape)))
+    rows = np.zeros((shape[axis], math.prod(shape) // shape[axis]))
+    common, *moved = rng.integers(rows.shape[1], size=3)
+    for value, place in zip(rng.permutation(shape[axis])[:2], moved, strict=True):
+        rows[value, common] += (1 - q) / 2
+        rows[value, place] += q / 2
+    rest = [size for place, size in enumerate(shape) if place != axis]
+    return [axis], np.moveaxis(rows.reshape(shape[axis], *rest), 0, axis)
+
+
+def populations(rng: np.random.Generator, case: Case, most: int) -> list[tuple[int, ...]]:
+    """Who the others may be: all of one kind, and any."""
+    records, others = len(case.kernel), case.people - 1
+    alike = [(record,) * others for record in rng.permutation(records)[:most]]
+    return [*alike, *(tuple(map(int, rng.integers(records, size=others))) for _ in range(most))]
+
+
+def shares_used(rng: np.random.Generator, case: Case, most: int, bound: Any = excess) -> list[float]:
+    """What is true as a share of what is proved, for records and features at several factors; above 1 is a violation.
+
+    The divergence, and the chance of tallies that raise odds by more than a factor.
+    """
+    found, names = [], list(case.plan.policy.features)
+    claims, records = case.plan.certificate, rng.permutation(len(case.kernel))[:MOST_RECORDS]
+    about: dict[int, Any] = {axis: feature_surplus(case.plan, name) for axis, name in enumerate(names)}
+    for others in populations(rng, case, most):
+        laws = tally_laws(case.kernel, others)
+        told = [(claims.epsilon, record_surplus(case.plan), laws[records])]
+        for axes, prior in case.priors:
+            for axis in axes:
+                told.append((claims.features[names[axis]].certified, about[axis], given(prior, axis, laws)))
+        for (level, surpluses, mine), share in itertools.product(told, SHARES):
+            factor, odds = math.exp(share * level), math.exp(min(1.0, 1.3 * share) * level)
+            proved = max(bound(factor, surpluses(factor), case.people), 1e-300)
+            found.append((exceeding(mine, factor) - 1e-12) / proved)
+            found.append((raised(mine, odds) - 1e-12) * (1 - factor / odds) / proved)
+    return found

@@ -1,0 +1,177 @@
+"""What the published counts tell, wherever a person reads it; tallies to publish; planning for counts."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bcdp import Policy, Tally, make_plan
+from bcdp.cli.app import app
+from bcdp.collector.results import operator_document
+from bcdp.correlation import Stronger
+from bcdp.errors import InputError
+from bcdp.plan import Plan
+from bcdp.plan.counts import counts_levels
+from bcdp.present.counts import VOID, counts_promises
+from bcdp.present.promise import NOTHING_ASSUMED
+from bcdp.present.report import write_report
+from bcdp.present.words import one_in, small_odds
+
+FEATURES = {"smoker": {"type": "binary", "delta": 0.2}, "drinker": {"type": "binary"}}
+POLICY = {"epsilon": 2, "features": FEATURES, "correlation": 0.05}
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return make_plan(Policy.parse(POLICY))
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def test_words_are_never_below_the_level() -> None:
+    for level in np.random.default_rng(1).exponential(0.01, 200):
+        told = float(small_odds(level))
+        assert math.log(told) >= level * (1 - 1e-12)
+        assert told - 1 <= 1.11 * math.expm1(level)  # two digits of what is over 1
+    assert one_in(1e-6) == "one chance in a million"
+    assert one_in(0.3) == "one chance in 3"  # not 4, which would be less
+
+
+def test_a_condition_is_told_where_the_level_needs_it(plan: Plan) -> None:
+    smoker, drinker, whole = counts_promises(plan, 10_000)
+    assert smoker.condition == "if the other answers move by at most q = 5 percentage points with it"
+    assert drinker.condition == whole.condition == NOTHING_ASSUMED
+    without = counts_levels(plan, 10_000, correlation=Stronger(plan.correlation_model, math.inf))
+    assert smoker.level < without.features["smoker"].odds
+    assert drinker.level >= without.features["drinker"].odds
+    assert smoker.sentence == (
+        "Whoever sees only the published counts of 10,000 people can raise the odds of a guess about “smoker” "
+        f"at most {small_odds(smoker.level)} times (but for one chance in a million), {smoker.condition}."
+    )
+
+
+def test_nothing_is_said_of_few_people(plan: Plan, tmp_path: Path) -> None:
+    assert counts_promises(plan, 999) == []
+    assert counts_promises(plan, 12_345)[0].people == 12_000
+    (tmp_path / "policy.yaml").write_text(json.dumps(POLICY))
+    few, many = (run("plan", tmp_path / "policy.yaml", "--users", users) for users in (999, 1_000))
+    assert "published counts" not in few.stdout
+    assert "published counts of 1,000 people" in many.stdout
+    assert json.loads(run("plan", tmp_path / "policy.yaml", "--users", 999, "--json").stdout)["counts"] is None
+
+
+def test_plan_says_it_in_numbers_and_whom_to_trust(plan: Plan, tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text(json.dumps(POLICY))
+    shown = json.loads(run("plan", tmp_path / "policy.yaml", "--users", 20_000, "--json").stdout)["counts"]
+    told = counts_levels(plan, 20_000)
+    assert shown["record"] == {"epsilon": told.record.epsilon, "odds": told.record.odds}
+    assert shown["features"]["smoker"]["odds"] == told.features["smoker"].odds
+    words = run("plan", tmp_path / "policy.yaml", "--users", 20_000).stdout
+    for trusted in ("the device alone", "the collector too", "an anonymising relay"):
+        assert trusted in words
+
+
+def test_report_and_dashboard_say_it(plan: Plan, tmp_path: Path) -> None:
+    write_report(tmp_path / "few.html", plan, users=999)
+    write_report(tmp_path / "many.html", plan, users=10_000)
+    few, many = ((tmp_path / name).read_text("utf-8") for name in ("few.html", "many.html"))
+    odds = small_odds(counts_promises(plan, 10_000)[0].level)
+    assert "published numbers" not in few
+    assert f"× {odds}" in many
+    tally = counted(plan, 3_000)
+    document = operator_document(tally)  # type: ignore[arg-type]
+    assert [row["name"] for row in document["counts"]] == ["smoker", "drinker", None]
+    assert operator_document(counted(plan, 900))["counts"] == []  # type: ignore[arg-type]
+    assert document["counts_said"] == VOID
+
+
+def counted(plan: Plan, people: int, seed: int = 1) -> Tally:
+    """A tally whose every cell has about as many people; larger ones contain smaller ones."""
+    sizes = [math.prod(symbols) for symbols in plan.symbols]
+    cells = [(menu, answer) for menu, size in enumerate(sizes) for answer in range(size)]
+    shares = [people // len(cells) + (place < people % len(cells)) for place in range(len(cells))]
+    rows = [[*cell, share] for cell, share in zip(cells, shares, strict=True)]
+    return Tally.from_dict({"plan": plan.id, "people": people, "counts": rows}, plan)
+
+
+def publish(plan: Plan, folder: Path, tally: Tally, name: str = "public.json") -> Any:
+    plan.save(folder / "plan.json")
+    tally.save(folder / "all.json")
+    return CliRunner().invoke(
+        app,
+        ["tally", *(str(folder / file) for file in ("plan.json", "all.json")), "-o", str(folder / name), "--publish"],
+    )
+
+
+def test_a_tally_is_published_once(plan: Plan, tmp_path: Path) -> None:
+    first = publish(plan, tmp_path, counted(plan, 5_000))
+    assert first.exit_code == 0
+    assert "published counts of 5,000 people" in first.stdout
+    assert Tally.load(tmp_path / "public.json", plan).people == 5_000
+    assert publish(plan, tmp_path, counted(plan, 5_000)).exit_code == 0  # the same counts again tell nothing more
+    for people in (5_001, 5_999, 4_000):  # nearly the same people, or fewer of them
+        refused = publish(plan, tmp_path, counted(plan, people), f"{people}.json")
+        assert isinstance(refused.exception, SystemExit | InputError)
+        assert refused.exit_code != 0
+        assert not (tmp_path / f"{people}.json").exists()
+    later = publish(plan, tmp_path, counted(plan, 6_100), "later.json")
+    assert later.exit_code == 0
+    assert "published counts of 1,100 people" in later.stdout  # those who came between are told by the difference
+
+
+def test_counts_that_do_not_contain_the_last_ones_are_refused(plan: Plan, tmp_path: Path) -> None:
+    assert publish(plan, tmp_path, counted(plan, 5_000)).exit_code == 0
+    other = counted(plan, 9_000).to_dict()
+    other["counts"][0][2] -= other["counts"][0][2] - 1  # one cell has fewer people than were published
+    other["people"] = sum(count for *_, count in other["counts"])
+    assert publish(plan, tmp_path, Tally.from_dict(other, plan), "other.json").exit_code != 0
+    assert publish(plan, tmp_path, counted(plan, 9_000), "more.json").exit_code == 0
+
+
+def test_few_people_and_a_spoiled_note_are_refused(plan: Plan, tmp_path: Path) -> None:
+    assert publish(plan, tmp_path, counted(plan, 999)).exit_code != 0
+    assert not (tmp_path / "published.json").exists()
+    assert publish(plan, tmp_path, counted(plan, 5_000), "published.json").exit_code != 0
+    (tmp_path / "published.json").write_text('{"x": 3}')
+    assert publish(plan, tmp_path, counted(plan, 5_000)).exit_code != 0
+
+
+def test_a_plan_for_counts_keeps_them() -> None:
+    features = {name: {"type": "binary"} for name in "abc"}
+    demand = {"epsilon": 0.05, "people": 20_000, "chance": 1e-8}
+    free = make_plan(Policy.parse({"epsilon": 4, "features": features}))
+    kept = make_plan(Policy.parse({"epsilon": 4, "features": features, "counts": demand}))
+    assert counts_levels(free, 20_000, 1e-8).record.epsilon > 0.05
+    assert 0.9 * 0.05 < counts_levels(kept, 20_000, 1e-8).record.epsilon <= 0.05
+    assert 0.3 < kept.certificate.epsilon < free.certificate.epsilon
+    assert "counts" not in kept.collection  # a device checks what one report tells, and nothing else
+    easy = {**demand, "epsilon": 3}
+    assert make_plan(Policy.parse({"epsilon": 4, "features": features, "counts": easy})).id == free.id
+
+
+def test_demands_on_counts_are_checked() -> None:
+    features = {"a": {"type": "binary"}}
+    for counts, named in (
+        ({"epsilon": 0, "people": 5_000}, "counts.epsilon"),
+        ({"epsilon": 1, "people": 999}, "counts.people"),
+        ({"epsilon": 1, "people": 5_000.5}, "counts.people"),
+        ({"epsilon": 1, "people": 5_000, "chance": 0}, "counts.chance"),
+        ({"epsilon": 1}, "counts.people"),
+        ({"epsilon": 1, "people": 5_000, "users": 3}, "counts"),
+        (7, "counts"),
+    ):
+        with pytest.raises(InputError, match=re.escape(named)):
+            Policy.parse({"epsilon": 1, "features": features, "counts": counts})
+    stated = Policy.parse({"epsilon": 1, "features": features, "counts": {"epsilon": 1, "people": 5_000}})
+    assert Policy.parse(stated.to_dict()) == stated
+    with pytest.raises(InputError, match="survey"):
+        make_plan(stated.model_copy(update={"mechanism": "cascade"}))
