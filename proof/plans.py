@@ -29,6 +29,7 @@ KNOWN = {
     "dense": "family weights",
     "response": "family levels keep other",
     "hadamard": "family levels order keep",
+    "waves": "family levels waves",
 }
 STEPS = 16  # between the 17 levels of docs/theory.md, Lemma 4
 NEAR = Fraction(1, 2**30)  # of the step between two levels: how far from its place a device may round a number
@@ -68,7 +69,22 @@ def table_term(table: Mapping[str, Any]) -> str:
         return f"Dense {coq(table['weights'])}"
     if table["family"] == "response":
         return f"Response {table['levels']} {table['keep']} {table['other']}"
+    if table["family"] == "waves":
+        return f"Dense {coq(wave_rows(table))}"
     return f"Hadamard {table['levels']} {table['order']} {table['keep']}"
+
+
+def wave_rows(table: Mapping[str, Any]) -> list[list[int]]:
+    """The weights of waves written out, silence last."""
+    rows = [
+        [
+            high if (step * level + answer) % answers < width else low
+            for answers, step, width, high, low in table["waves"]
+            for answer in range(answers)
+        ]
+        for level in range(table["levels"])
+    ]
+    return [[*row, 2**32 - sum(row)] for row in rows]
 
 
 def question_term(names: list[str], question: Mapping[str, Any], tables: list[str]) -> str:

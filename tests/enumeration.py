@@ -238,6 +238,10 @@ def _rows(table: Any) -> list[list[int]]:
     levels = range(table["levels"])
     if table["family"] == "response":
         return [[table["keep"] if x == y else table["other"] for y in levels] for x in levels]
+    if table["family"] == "waves":
+        given = [(wave, answer) for wave in table["waves"] for answer in range(wave[0])]
+        rows = [[w[3] if (w[1] * x + answer) % w[0] < w[2] else w[4] for w, answer in given] for x in levels]
+        return [[*row, WORDS - sum(row)] for row in rows]
     cell = WORDS // table["order"]
     sent = [[f"{row & x:b}".count("1") % 2 == bit for row in range(table["order"]) for bit in (0, 1)] for x in levels]
     return [[table["keep"] if true else cell - table["keep"] for true in row] for row in sent]

@@ -24,7 +24,8 @@ from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.notions import dobrushin, levels
 from bcdp.plan import Menu, Plan
 from bcdp.policy import Policy
-from bcdp.tables import Dense, Table, hadamard, response
+from bcdp.tables import Dense, Table, Waves, hadamard, response
+from bcdp.tables.waves import Wave
 from bcdp.tally import Tally
 
 Array = npt.NDArray[np.float64]
@@ -111,6 +112,28 @@ def with_steps(rng: np.random.Generator, document: dict[str, Any], chance: float
             sorted((rng.choice(np.arange(1, 8), size - 1, replace=False) / 8).tolist()) if stepped else None
             for size, stepped in zip(question["levels"], chosen, strict=True)
         ]
+    return document
+
+
+def random_waves(rng: np.random.Generator, levels: int) -> Waves:
+    """One to three waves of any circle, step and width, of unequal weights."""
+    found = []
+    for _ in range(rng.integers(1, 4)):
+        answers = int(rng.integers(2, 2 * levels + 1))
+        step, width = (int(part) for part in rng.integers(1, answers, 2))
+        low = int(rng.integers(1, TOTAL // (200 * levels)))
+        found.append(Wave(answers, step, width, int(low * math.exp(rng.exponential(1.0))), low))
+    room = TOTAL / max(sum(wave.words for wave in found), TOTAL)
+    return Waves(
+        levels, tuple(w._replace(high=max(int(w.high * room), 1), low=max(int(w.low * room), 1)) for w in found)
+    )
+
+
+def with_waves(rng: np.random.Generator, document: dict[str, Any], chance: float = 0.7) -> dict[str, Any]:
+    """The document with waves in the place of some of its tables."""
+    for question in document["questions"]:
+        if rng.random() < chance:
+            document["tables"][question["table"]] = random_waves(rng, math.prod(question["levels"])).to_dict()
     return document
 
 

@@ -37,7 +37,7 @@ def fresh_plans(rng: np.random.Generator, count: int) -> list[Any]:
     regression = {"regression": {"target": "income", "features": ["smoker"], "ridge": 0.5}}
     found = [
         json.loads(make_plan(Policy(epsilon=2, correlation=0.05, features=features, tasks=chosen)).text)
-        for chosen in (tasks, [*tasks, regression])
+        for chosen in (tasks, [*tasks, regression], [*tasks, {"distribution": ["income"], "bins": 16}])
     ]
     while len(found) < count:
         document = with_steps(rng, random_document(rng)) if rng.random() < 0.7 else random_product_document(rng)
@@ -230,6 +230,9 @@ def move_weight(rng: np.random.Generator, document: Any) -> None:
     elif table["family"] == "dense":
         row, (a, b) = _one(rng, table["weights"]), rng.integers(len(table["weights"][0]), size=2)
         row[a], row[b] = row[a] - units, row[b] + units
+    elif table["family"] == "waves":
+        wave = _one(rng, table["waves"])
+        wave[3], wave[4] = wave[3] - units, wave[4] + _one(rng, [0, units])
     elif table["family"] == "response":
         table["keep"], table["other"] = table["keep"] - units * (table["levels"] - 1), table["other"] + units
     else:

@@ -15,6 +15,7 @@ from bcdp.tables import (
     Hadamard,
     Response,
     Table,
+    Waves,
     binary,
     hadamard,
     joint,
@@ -23,6 +24,7 @@ from bcdp.tables import (
     response,
     subset,
     table_from_dict,
+    waves,
 )
 
 SKEWED = Dense([[1, 0, TOTAL - 2, 1], [TOTAL - 3, 1, 1, 1], [0, 5, 5, TOTAL - 10]])
@@ -36,6 +38,9 @@ TABLES: list[Table] = [
     hadamard(8, 2.0),
     subset(6, 2, 1.1),
     numeric(2.0),
+    waves(16, 0.8),
+    waves(5, 3.0),
+    Waves(levels=3, waves=([6, 1, 2, 9, 1], [3, 2, 1, 700, 700], [2, 1, 1, TOTAL - 2130, 7])),
     SKEWED,
 ]
 DECODABLE = [table for table in TABLES if table.symbols >= table.levels]
@@ -56,6 +61,15 @@ def intervals(table: Table, level: int) -> list[tuple[int, int, int]]:
                 result.append((2 * row + bit, row * cell, row * cell + keep - 1))
                 result.append((2 * row + 1 - bit, row * cell + keep, row * cell + cell - 1))
             return result
+        case Waves(waves=every):
+            pieces, start, first = [], 0, 0
+            for answers, step, width, high, low in every:
+                for place in range(answers):
+                    weight = high if place < width else low
+                    pieces.append((first + (place - step * level) % answers, start, start + weight - 1))
+                    start += weight
+                first += answers
+            return [*pieces, (first, start, TOTAL - 1)] if start < TOTAL else pieces
         case _:
             result, start = [], 0
             for symbol, weight in enumerate(table.row(level).tolist()):
@@ -142,7 +156,7 @@ def test_decoding_is_unbiased_at_every_level(table: Table) -> None:
             assert mean == pytest.approx(targets[level, column], abs=1e-8)
 
 
-@pytest.mark.parametrize("table", [subset(6, 2, 1.1), hadamard(8, 2.0), numeric(5.0), SKEWED], ids=name)
+@pytest.mark.parametrize("table", [subset(6, 2, 1.1), hadamard(8, 2.0), numeric(5.0), waves(8, 1.0), SKEWED], ids=name)
 def test_no_other_unbiased_decoding_has_a_smaller_second_moment(table: Table) -> None:
     """The best decoding is orthogonal, under the average output law, to whatever could be added without bias."""
     probabilities = table.dense().weights / TOTAL
@@ -271,6 +285,18 @@ HALF = 2**31
         ({"family": "hadamard", "levels": 3, "order": 4, "keep": 2**30}, "keep"),
         ({"family": "hadamard", "levels": 3, "order": 4, "keep": 2**29 - 1}, "keep"),
         ({"family": "hadamard", "levels": 3, "order": 4, "keep": True}, "keep"),
+        *(({"family": "waves", "levels": 4, "waves": wrong}, "waves") for wrong in ([], {}, [[8, 1, 3, 9]], [8], None)),
+        ({"family": "waves", "levels": 1, "waves": [[2, 1, 1, 9, 9]]}, "levels"),
+        ({"family": "waves", "levels": 257, "waves": [[2, 1, 1, 9, 9]]}, "levels"),
+        ({"family": "waves", "levels": 4, "waves": [[9, 1, 3, 9, 1]]}, "answers"),
+        ({"family": "waves", "levels": 4, "waves": [[8, 0, 3, 9, 1]]}, "step"),
+        ({"family": "waves", "levels": 4, "waves": [[8, 8, 3, 9, 1]]}, "step"),
+        ({"family": "waves", "levels": 4, "waves": [[8, 1, 8, 9, 1]]}, "width"),
+        ({"family": "waves", "levels": 4, "waves": [[8, 1, 3, 9, 10]]}, "high"),
+        ({"family": "waves", "levels": 4, "waves": [[8, 1, 3, 9, 0]]}, "low"),
+        ({"family": "waves", "levels": 4, "waves": [[8, 1, 3, 9, True]]}, "low"),
+        ({"family": "waves", "levels": 4, "waves": [[8, 1, 1, TOTAL, 1]]}, "words"),
+        ({"family": "waves", "levels": 256, "waves": [[512, 1, 3, 9, 1]] * 32}, "weights"),
         ({"family": "dense", "weights": []}, "weights"),
         ({"family": "dense", "weights": [[]]}, "weights"),
         ({"family": "dense", "weights": [HALF, HALF]}, "weights"),

@@ -18,7 +18,7 @@ from bcdp.mechanisms.planning import make_plan
 from bcdp.plan import Plan, certify
 from bcdp.policy import NumericFeature, Policy
 from bcdp.policy.encoding import as_arrow, encode
-from bcdp.tables import Dense, Table, binary, hadamard, joint, numeric, response, subset
+from bcdp.tables import Dense, Table, Waves, binary, hadamard, joint, numeric, response, subset
 
 FOLDER = Path(__file__).resolve().parent.parent / "vectors"
 MANY = 1000
@@ -423,6 +423,17 @@ PLANS: dict[str, Callable[[], Plan]] = {
             3: [[0.0, 1]],
             4: [[30], [-2.0, 0.125, 9.5]],
         },
+    ),
+    "waves": lambda: built(
+        {"x": NUMBER, "kind": categories(5), "bit": BIT},
+        [
+            (("x",), (7,), Waves(7, ((14, 1, 5, 3 * 2**27, 2**27), (7, 2, 3, 2**26, 2**25), (2, 1, 1, 999, 7)))),
+            (("kind",), (5,), Waves(5, ((10, 3, 4, 2**28 + 5, 2**28 - 7),))),
+            (("kind", "bit"), (5, 2), Waves(10, ((20, 1, 9, 2**27, 2**26), (5, 1, 2, 2**28, 2**27)))),
+        ],
+        [[0, 1], [2], [1]],
+        LISTED | {"bounds": [["bit", ["kind"], 0.125], ["kind", ["bit"], 0.0625], ["x", ["kind"], 0.25]]},
+        {0: [[-1.25, 1.0, 3.25, 5.5, 7.75, 10.0]]},
     ),
 }
 

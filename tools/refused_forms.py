@@ -192,6 +192,16 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
             *([{"mean": []}], [{"mean": "bit"}], [{"mean": ["bit", "bit"]}], [{"mean": ["else"]}], [{"weight": 1.0}]),
             *([{"mean": ["bit"], "weight": weight}] for weight in (0, -1.0, True, None, "1")),
             *([{"mean": ["bit"], "frequency": ["bit"]}], [{"mean": ["bit"], "note": "x"}], [{"regression": ["bit"]}]),
+            *([{"distribution": names}] for names in (["bit"], ["kind"], [], "number", ["number", "number"])),
+            *([{"distribution": ["number"], "bins": bins}] for bins in (15, 257, 32.0, True, None, "32")),
+            *(
+                [{"distribution": ["number"], "quantiles": q}]
+                for q in ([], 0.5, [0.5, 0.5], [0.0], [1], [True], ["0.5"])
+            ),
+            [{"distribution": ["number"], "quantiles": [part / 200 for part in range(1, 101)]}],
+            *([{"distribution": ["number"], "band": band}] for band in ("Pointwise", None, True, ["pointwise"])),
+            *([{"distribution": ["number"], key: [0.5]}] for key in ("quantile", "mean", "by")),
+            [{"mean": ["number"], "bins": 32}],
             *(
                 [{"table": names}]
                 for names in (["bit"], ["bit", "bit"], ["bit", "kind", "number"], ["bit", "else"], "bit")
@@ -235,6 +245,16 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("an order below the levels", ("tables", 0), {"family": "hadamard", "levels": 3, "order": 2, "keep": 2**30}),
     ("a bit that lies", ("tables", 0), {"family": "hadamard", "levels": 3, "order": 4, "keep": 2**29 - 1}),
     ("a bit that never lies", ("tables", 0), {"family": "hadamard", "levels": 3, "order": 4, "keep": 2**30}),
+    *(
+        (f"the waves {waves!r}", ("tables", 0), {"family": "waves", "levels": 3, "waves": waves})
+        for waves in (
+            *([], {}, [[6, 1, 2, 9]], [6, 1, 2, 9, 1], [[6, 1, 2, 9, 1, 1]], [[7, 1, 2, 9, 1]], [[6, 0, 2, 9, 1]]),
+            *([[6, 6, 2, 9, 1]], [[6, 1, 0, 9, 1]], [[6, 1, 6, 9, 1]], [[6, 1, 2, 1, 9]], [[6, 1, 2, 9, 0]]),
+            *([[6, 1, 2, 2**31, 1]], [[6, 1, 2, True, 1]], [[6, 1, 2, 9.0, 1]], [[6, 1, 2, 9, None]]),
+        )
+    ),
+    ("waves of one level", ("tables", 0), {"family": "waves", "levels": 1, "waves": [[2, 1, 1, 9, 1]]}),
+    ("waves without a list", ("tables", 0), {"family": "waves", "levels": 3}),
     *(
         (f"the weights {rows!r}", ("tables", 2), {"family": "dense", "weights": rows})
         for rows in ([], [[]], {}, [[TOTAL], []], [[TOTAL], None], [[2**31]], [[TOTAL + 1, -1]], [[float(TOTAL)]])

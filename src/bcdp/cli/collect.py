@@ -13,7 +13,7 @@ from bcdp.cli.options import AsJson, PlanFile
 from bcdp.cli.output import check_output, progress, remark, same_file, show, show_json, table, working
 from bcdp.cli.records import told_unusual
 from bcdp.errors import InputError, refuse
-from bcdp.present.words import interval, measured, missing_note
+from bcdp.present.words import interval, measured, missing_note, strip
 
 if TYPE_CHECKING:
     from bcdp.estimates import Estimates
@@ -203,10 +203,12 @@ def _section_table(section: Section, level: float) -> Any:
     projected = any(row.raw is not None for row in section.rows)
     counted = not section.title and any(row.answers is not None for row in section.rows)
     share = f"{100 * level:g}% interval{section.interval}"
+    pictured = section.drawn == "curve"
     head = [*section.heads, *["unprojected"] * projected, "std. error", share, *["answers"] * counted]
     rows = []
-    for row in section.rows:
+    for row in section.told:
         value, se = measured(row.number.value, row.number.se), row.number.se
         raw = [measured(row.raw, se)] if projected and row.raw is not None else []
-        rows.append([row.name, value, *raw, se, interval(row.number), *([row.answers] if counted else [])])
-    return table(head, rows)
+        cells = [row.name, value, *raw, se, interval(row.number), *([row.answers] if counted else [])]
+        rows.append([*cells, *([strip(row.number, row.possible)] if pictured else [])])
+    return table([*head, *[""] * pictured], rows)

@@ -137,7 +137,7 @@ def _collected(step: _Step, plan: Plan, women: pa.Table, known: Truth) -> Estima
     tally.save(step.folder / "tally.json")
     found = estimate(tally)
     rows = []
-    for row in (row for section in found.sections(plan.policy) for row in section.rows):
+    for row in (row for section in found.sections(plan.policy) for row in section.told):
         true, error = row.truth(known), row.number.se
         rows.append([row.label, measured(row.number.value, error), interval(row.number)])
         rows[-1].append("" if true is None else measured(true, error))

@@ -54,6 +54,7 @@ tasks:
   - mean: [weeks_worked]                 # of women with two children, and with more
     by: more_kids
     weight: 0.25
+  - {distribution: [weeks_worked], bins: 52, weight: 0.25}
 """
 
 Truth = dict[Any, Any]  # means in own units, shares of second values, frequencies by value, of pairs of features tables

@@ -93,6 +93,11 @@ class _Feature(Record):
         ends = map(_spelled, (self.span[0], *cuts, self.span[1]))
         return tuple(f"{low} to {high}" for low, high in pairwise(ends))
 
+    def equal_cuts(self, bins: int) -> tuple[float, ...]:
+        """Where so many equal parts of a number's bounds begin, the first apart."""
+        low, high = self.span
+        return tuple(low + (high - low) * part / bins for part in range(1, bins))
+
     def word_of(self, code: int, size: int) -> str:
         """A code to read, one of `size`: the value, or for a number about where it is."""
         return repr(self.categories[code])

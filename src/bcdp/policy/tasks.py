@@ -22,6 +22,7 @@ STATISTICS = {
     "mean": "bcdp.statistics.mean.Mean",
     "frequency": "bcdp.statistics.frequency.Frequency",
     "table": "bcdp.statistics.table.Table",
+    "distribution": "bcdp.statistics.distribution.Distribution",
     "regression": "bcdp.statistics.regression.Regression",
 }
 

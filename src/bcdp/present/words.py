@@ -14,6 +14,8 @@ class Interval(Protocol):
     """An estimate of any kind."""
 
     @property
+    def value(self) -> float: ...
+    @property
     def low(self) -> float: ...
     @property
     def high(self) -> float: ...
@@ -107,6 +109,26 @@ def measured(value: float, error: float) -> str:
 def interval(estimate: Interval) -> str:
     """An interval to read, as precise as its standard error."""
     return f"{measured(estimate.low, estimate.se)} to {measured(estimate.high, estimate.se)}"
+
+
+def strip(estimate: Interval, possible: tuple[float, float], width: int = 30) -> str:
+    """An estimate as a picture of one line: its interval as dashes, its value as an o, between what is possible.
+
+    >>> from bcdp.estimates import Estimate
+    >>> strip(Estimate(0.5, 0.1, 0.3, 0.7, 9, 0.5), (0.0, 1.0), width=11)
+    '|   --o--   |'
+    """
+    low, high = possible
+
+    def place(value: float) -> int:
+        return round((min(max(value, low), high) - low) / (high - low) * (width - 1))
+
+    drawn = [" "] * width
+    if math.isfinite(estimate.value):
+        start, end = place(estimate.low), place(estimate.high)
+        drawn[start : end + 1] = "-" * (end + 1 - start)
+        drawn[place(estimate.value)] = "o"
+    return f"|{''.join(drawn)}|"
 
 
 def finer_guesses(levels: Mapping[int, float]) -> str:

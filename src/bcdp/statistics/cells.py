@@ -1,4 +1,4 @@
-"""Targets of tables: how often a number is in each of some ranges, and how two features go together.
+"""Targets of tables and distributions: where numbers are among some ranges, and how two features go together.
 
 A table of two features is its margins and what is left of every cell without them (docs/theory.md, section 4.7):
 `P(a, b) = 1/(k l) + (P(a) - 1/k)/l + (P(b) - 1/l)/k + E[(1[x = a] - 1/k)(1[y = b] - 1/l)]`.
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from bcdp.policy import Policy
 from bcdp.policy.encoding import step_of
 from bcdp.statistics.target import Codes, Single, Target
-from bcdp.tables import marginal_target
+from bcdp.tables import marginal_target, steps
 
 if TYPE_CHECKING:
     from bcdp.plan import Question
@@ -49,6 +49,31 @@ class Steps:
     def at(self, policy: Policy, question: Question) -> Array:
         own, place = np.eye(self.size(policy)), question.features.index(self.feature)
         return own if len(question.levels) == 1 else marginal_target(question.levels, place, own)
+
+
+@dataclass(frozen=True)
+class Below:
+    """The shares of the people whose number is below each of some cuts."""
+
+    feature: str
+    cuts: Cuts
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        return (self.feature,)
+
+    def size(self, policy: Policy) -> int:
+        return len(self.cuts)
+
+    def of(self, policy: Policy, codes: Codes) -> Array:
+        step = step_of(policy.features[self.feature], self.cuts, codes[self.feature])
+        return steps(len(self.cuts) + 1)[step]
+
+    def answered_by(self, question: Question) -> bool:
+        return question.features == (self.feature,) and question.cuts_of(self.feature) == self.cuts
+
+    def at(self, policy: Policy, question: Question) -> Array:
+        return steps(len(self.cuts) + 1)
 
 
 @dataclass(frozen=True)
@@ -93,7 +118,7 @@ class Interaction:
 
 def steps_of(target: Target) -> Iterator[tuple[str, Cuts]]:
     """The numbers that a target reads in steps, with their cuts."""
-    if isinstance(target, Steps):
+    if isinstance(target, Steps | Below):
         yield target.feature, target.cuts
     elif isinstance(target, Interaction):
         yield from ((name, cuts) for name, cuts in zip(target.features, target.cuts, strict=True) if cuts is not None)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+MOST_TOLD = 32  # rows of a curve in a table
+
 
 class Number(Protocol):
     """An estimate of any kind."""
@@ -56,23 +58,32 @@ class Section:
     """Rows that belong together: `subject` is what they are about, `heads` name the columns of labels and numbers.
 
     `drawn` says how a picture shows them: numbers on a line each, shares as bars side by side, the cells of a `grid` of
-    the values named, row by row, or numbers as dots on one common line. `interval` is added to
-    the name of the intervals' column. Remarks stand below; pages, which have the room, begin with the note.
+    the values named, row by row, numbers as dots on one common line, or a curve: the rows' values over `places`,
+    between `ends`, with their intervals as a band. `interval` is added to the name of the intervals' column. Remarks
+    stand below; pages, which have the room, begin with the note.
     """
 
     subject: str
     heads: tuple[str, str]
     rows: tuple[Row, ...]
-    drawn: Literal["points", "bars", "grid", "dots"] = "points"
+    drawn: Literal["points", "bars", "grid", "dots", "curve"] = "points"
     title: str = ""
     interval: str = ""
     remarks: tuple[str, ...] = ()
     note: str = ""
     grid: tuple[tuple[Any, ...], tuple[Any, ...]] = ((), ())
+    places: tuple[float, ...] = ()
+    ends: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def told(self) -> tuple[Row, ...]:
+        """The rows that a table shows: of a long curve some, equally far apart."""
+        step = -(-len(self.rows) // MOST_TOLD) if self.drawn == "curve" else 1
+        return self.rows[step - 1 :: step]
 
     def to_dict(self) -> dict[str, Any]:
         """The section in plain JSON, for pages in a browser."""
-        return {**vars(self), "rows": [row.to_dict() for row in self.rows]}
+        return {**vars(self), "rows": [row.to_dict() for row in self.rows], "told": [row.name for row in self.told]}
 
 
 def _finite(number: float) -> float | None:

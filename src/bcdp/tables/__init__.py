@@ -9,18 +9,22 @@ from bcdp.tables.information import (
     categorical_information,
     joint_information,
     numeric_information,
+    steps_information,
 )
 from bcdp.tables.joint import joint, marginal_target
 from bcdp.tables.laws import mixture_delta
 from bcdp.tables.numeric import numeric, numeric_values
 from bcdp.tables.protocol import Table
 from bcdp.tables.response import Response
+from bcdp.tables.wave_design import steps, waves
+from bcdp.tables.waves import Waves
 
 __all__ = [
     "Dense",
     "Hadamard",
     "Response",
     "Table",
+    "Waves",
     "binary",
     "binary_information",
     "categorical",
@@ -34,6 +38,9 @@ __all__ = [
     "numeric_information",
     "numeric_values",
     "response",
+    "steps",
+    "steps_information",
     "subset",
     "table_from_dict",
+    "waves",
 ]

@@ -9,11 +9,13 @@ from bcdp.tables.dense import Dense
 from bcdp.tables.hadamard import Hadamard
 from bcdp.tables.protocol import Table
 from bcdp.tables.response import Response
+from bcdp.tables.waves import Waves
 
 _FIELDS = {
     "dense": {"weights"},
     "response": {"levels", "keep", "other"},
     "hadamard": {"levels", "order", "keep"},
+    "waves": {"levels", "waves"},
 }
 
 
@@ -39,6 +41,8 @@ def table_from_dict(document: Any) -> Table:
         return Response(**fields)
     if family == "hadamard":
         return Hadamard(**fields)
+    if family == "waves":
+        return Waves(**fields)
     _check_rows(fields["weights"])
     return Dense(fields["weights"])
 

@@ -14,6 +14,7 @@ from bcdp.exact import Floats, check_whole
 from bcdp.tables.categorical import hadamard_moment, subset_moment, subset_sizes
 from bcdp.tables.numeric import LEVELS, numeric, numeric_values
 from bcdp.tables.response import MOST_LEVELS
+from bcdp.tables.wave_design import least_moment
 
 # closest together where the bound on the worst level begins to bind and the curve bends
 _KNOTS = np.concatenate(
@@ -22,6 +23,7 @@ _KNOTS = np.concatenate(
         [2.4, 2.7, 3.0, 3.3, 3.6, 4.0, 4.4, 5.0, 5.6, 6.4, 7.5, 9.0, 12.0],
     ]
 )
+_WAVE_KNOTS = (0.1, 0.4, 0.7, 1.0, 1.3, 1.6, 2.0, 2.4, 2.8, 3.2, 3.6, 4.0, 4.5, 5.0, 6.0, 7.0, 9.0, 12.0)
 _SAFETY = 0.998  # tables between two knots stay above the straight line times this
 
 
@@ -55,6 +57,19 @@ def categorical_information(levels: int, budget: npt.ArrayLike) -> Floats:
     budgets = np.asarray(budget, dtype=np.float64)
     moments = [subset_moment(levels, size, budgets) for size in subset_sizes(levels)]
     return np.asarray(1 / np.minimum.reduce([*moments, hadamard_moment(levels, budgets)]))
+
+
+def steps_information(bins: int, budget: npt.ArrayLike) -> Floats:
+    """One over the least total second moment of the decoded shares below the edges of bins, slightly underestimated.
+
+    >>> bool(steps_information(16, 1.0) < steps_information(16, 2.0))
+    True
+    """
+    budgets = np.asarray(budget, dtype=np.float64)
+    largest = float(budgets.max(initial=0.0))
+    known = [knot for knot in _WAVE_KNOTS if knot < largest] + [knot for knot in _WAVE_KNOTS if knot >= largest][:1]
+    gains = [1 / least_moment(bins, knot) / binary_information(knot) for knot in known]
+    return binary_information(budgets) * np.interp(budgets, known, gains)
 
 
 def joint_information(features: int, budget: npt.ArrayLike) -> Floats:

@@ -72,7 +72,9 @@ function shownEstimates(sections, level) {
   return [element("h2", {}, "Estimates"), ...sections.map((section) => shownSection(section, percent))];
 }
 
-function shownSection({ subject, heads, drawn: kind, interval, remarks, note, rows }, percent) {
+function shownSection(section, percent) {
+  const { subject, heads, drawn: kind, interval, remarks, note } = section;
+  const rows = section.rows.filter(({ name }) => section.told.includes(name));
   const counted = rows.some(({ answers }) => answers !== null);
   const pictured = rows.every(({ possible }) => !possible.includes(null));
   const words = [subject, note, ...remarks].filter(Boolean).map((sentence) => sentence.replace(/[.]?$/, "."));
@@ -82,7 +84,8 @@ function shownSection({ subject, heads, drawn: kind, interval, remarks, note, ro
     const count = counted ? [answers.toLocaleString("en")] : [];
     return [kind === "bars" ? name : label, ...drawing, number(value), `${number(low)} to ${number(high)}`, ...count];
   });
-  return stacked(words.join(" "), counted ? [...header, "Answers"] : header, cells);
+  const told = stacked(words.join(" "), counted ? [...header, "Answers"] : header, cells);
+  return kind === "curve" ? element("div", {}, curvePicture(section), told) : told;
 }
 
 const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
@@ -107,6 +110,29 @@ function pointPicture(value, low, high, range) {
     parts.push(drawn("circle", { class: "point", cx: place(value, range), cy: 12, r: 6 }));
   }
   return picture(...parts);
+}
+
+/** A curve with its band; the table says the same in numbers. */
+function curvePicture({ rows, places, ends }) {
+  const [height, wide] = [280, 3 * WIDTH];
+  const [least, most] = rows[0].possible;
+  const x = (position) => 8 + ((position - ends[0]) / (ends[1] - ends[0])) * (wide - 16);
+  const y = (value) => height - 18 - ((value - least) / (most - least)) * (height - 38);
+  const inner = (pick) => rows.map((row, number) => `${x(places[number])},${y(pick(row))}`);
+  const curve = (pick) => [`${x(ends[0])},${y(least)}`, ...inner(pick), `${x(ends[1])},${y(most)}`];
+  const known = rows.every(({ value }) => value !== null);
+  const band = [...curve(({ high }) => high), ...curve(({ low }) => low).reverse()].join(" ");
+  const axis = drawn("line", { class: "axis", x1: 8, x2: wide - 8, y1: height - 18, y2: height - 18 });
+  const label = (position, anchor) =>
+    drawn("text", { x: x(position), y: height - 3, "text-anchor": anchor }, number(position));
+  const parts = known
+    ? [
+        drawn("polygon", { class: "bar", points: band }),
+        drawn("polyline", { class: "curve", points: curve(({ value }) => value).join(" ") }),
+      ]
+    : [];
+  const labels = [label(ends[0], "start"), label((ends[0] + ends[1]) / 2, "middle"), label(ends[1], "end")];
+  return drawn("svg", { viewBox: `0 0 ${wide} ${height}`, "aria-hidden": "true" }, ...parts, axis, ...labels);
 }
 
 function barPicture(value, low, high, range) {

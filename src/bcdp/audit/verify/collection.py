@@ -26,6 +26,14 @@ LONGEST_NAME = 200
 LARGEST_WHOLE = 2**53 - 1
 MOST_VALUES = 10_000
 MOST_CUTS = 31
+MOST_QUANTILES = 99
+TASK_KEYS = {
+    "mean": ("by",),
+    "frequency": (),
+    "table": (),
+    "distribution": ("bins", "quantiles", "band"),
+    "regression": (),
+}
 COMMON_KEYS = ("label", "help", "labels", "helps", "delta", "missing")
 OWN_KEYS = {
     "binary": ((), ("values", "value_labels")),
@@ -190,12 +198,15 @@ def _check_value_labels(path: str, stated: Any, size: int) -> None:
 def _check_task(path: str, stated: Any, features: Mapping[str, Feature]) -> None:
     numbers = [name for name, feature in features.items() if feature.kind != "categorical"]
     categories = [name for name, feature in features.items() if feature.kind != "numeric"]
-    kind = next((key for key in ("mean", "frequency", "table", "regression") if key in mapping(path, stated)), "mean")
-    mapping(path, stated, (kind,), ("weight", "by") if kind == "mean" else ("weight",))
+    kind = next((key for key in TASK_KEYS if key in mapping(path, stated)), "mean")
+    mapping(path, stated, (kind,), ("weight", *TASK_KEYS[kind]))
     if not number(f"{path}.weight", stated.get("weight", 1.0)) > 0:
         raise refuse(f"{path}.weight", stated["weight"], "a number above 0")
     if kind == "regression":
         _check_regression(f"{path}.regression", stated["regression"], numbers, features)
+    elif kind == "distribution":
+        names(f"{path}.{kind}", stated[kind], [name for name in numbers if features[name].kind == "numeric"])
+        _check_distribution(path, stated)
     elif kind == "table":
         if len(names(f"{path}.table", stated["table"], features, 2)) > 2:
             raise refuse(f"{path}.table", stated["table"], "two features")
@@ -203,6 +214,15 @@ def _check_task(path: str, stated: Any, features: Mapping[str, Feature]) -> None
         named = names(f"{path}.{kind}", stated[kind], numbers if kind == "mean" else categories)
         if "by" in stated:
             names(f"{path}.by", [stated["by"]], [name for name in features if name not in named])
+
+
+def _check_distribution(path: str, stated: Any) -> None:
+    if "bins" in stated:
+        whole(f"{path}.bins", stated["bins"], 16, 256)
+    if "quantiles" in stated and len(rising(f"{path}.quantiles", stated["quantiles"], 0, 1)) > MOST_QUANTILES:
+        raise refuse(f"{path}.quantiles", stated["quantiles"], f"at most {MOST_QUANTILES} numbers")
+    if stated.get("band", "pointwise") not in ("pointwise", "simultaneous"):
+        raise refuse(f"{path}.band", stated["band"], "pointwise or simultaneous")
 
 
 def _check_regression(path: str, stated: Any, numbers: list[str], features: Mapping[str, Feature]) -> None:

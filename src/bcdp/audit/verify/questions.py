@@ -17,7 +17,13 @@ MOST_CELLS = 2**22  # of a table that is written out, or enumerated cell by cell
 MOST_LEVELS = 10_000  # of a response
 LARGEST_ORDER = 2**14
 MOST_ANSWERS = 2**24  # to all menus together
-TABLE_KEYS = {"dense": ("weights",), "response": ("levels", "keep", "other"), "hadamard": ("levels", "order", "keep")}
+MOST_BINS = 256  # levels of waves
+TABLE_KEYS = {
+    "dense": ("weights",),
+    "response": ("levels", "keep", "other"),
+    "hadamard": ("levels", "order", "keep"),
+    "waves": ("levels", "waves"),
+}
 QUESTION_KEYS = ("features", "levels", "table")
 PRODUCT_KEYS = (*QUESTION_KEYS, "kind", "categories")
 MOST_STEPS = 256  # of a number that enters by steps
@@ -42,6 +48,12 @@ class Table:
         elif self.family == "response":
             for symbol in range(self.levels):
                 yield tuple(self.numbers["keep" if level == symbol else "other"] for level in range(self.levels))
+        elif self.family == "waves":
+            for answers, step, width, high, low in self.numbers["waves"]:
+                for answer in range(answers):
+                    likely = [(step * level + answer) % answers < width for level in range(self.levels)]
+                    yield tuple(high if inside else low for inside in likely)
+            yield (TOTAL - _words(self.numbers["waves"]),) * self.levels
         else:
             keep = self.numbers["keep"]
             flip = TOTAL // self.numbers["order"] - keep
@@ -55,6 +67,8 @@ class Table:
         """The largest ratio of two weights of one symbol."""
         if self.family == "dense":
             return max(over(max(column), min(column)) for column in self.columns())
+        if self.family == "waves":
+            return max(Fraction(high, low) for *_, high, low in self.numbers["waves"])
         keep = self.numbers["keep"]
         return Fraction(keep, self.numbers["other"] if self.family == "response" else TOTAL // self.symbols * 2 - keep)
 
@@ -219,12 +233,36 @@ def _table(path: str, stated: Any) -> Table:
         if whole(f"{path}.keep", stated["keep"], other, TOTAL) + (levels - 1) * other != TOTAL:
             raise refuse(f"{path}.keep", stated["keep"], f"keep + (levels - 1) other = {TOTAL}")
         return Table(family, levels, levels, stated)
+    if family == "waves":
+        return _waves(path, stated)
     levels = whole(f"{path}.levels", stated["levels"], 2, LARGEST_ORDER)
     order = whole(f"{path}.order", stated["order"], levels, LARGEST_ORDER)
     if order & (order - 1):
         raise refuse(f"{path}.order", order, "a power of 2")
     whole(f"{path}.keep", stated["keep"], TOTAL // order // 2, TOTAL // order - 1)
     return Table(family, levels, 2 * order, stated)
+
+
+def _waves(path: str, stated: Any) -> Table:
+    levels = whole(f"{path}.levels", stated["levels"], 2, MOST_BINS)
+    waves = sequence(f"{path}.waves", stated["waves"], 1)
+    for wave in waves:
+        if len(sequence(f"{path}.waves", wave)) != 5:
+            raise refuse(f"{path}.waves", wave, "answers, step, width, high and low of each wave")
+        answers = whole(f"{path}.waves.answers", wave[0], 2, 2 * levels)
+        for name, number in zip(("step", "width"), wave[1:3], strict=True):
+            whole(f"{path}.waves.{name}", number, 1, answers - 1)
+        whole(f"{path}.waves.high", wave[3], whole(f"{path}.waves.low", wave[4], 1, TOTAL), TOTAL)
+    if _words(waves) > TOTAL:
+        raise refuse(f"{path}.waves", _words(waves), f"at most {TOTAL} words in all")
+    symbols = sum(wave[0] for wave in waves) + 1
+    _check_cells(path, levels, symbols)
+    return Table("waves", levels, symbols, stated)
+
+
+def _words(waves: Sequence[Any]) -> int:
+    """How many of the words belong to a wave; the others give the last symbol, silence."""
+    return sum(width * high + (answers - width) * low for answers, _, width, high, low in waves)
 
 
 def _check_cells(path: str, levels: int, symbols: int) -> None:

@@ -7,7 +7,7 @@ counted. The result states a bound on how far it is from the best design of its 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -43,11 +43,11 @@ def design(
 ) -> Design:
     """The A-optimal design over all menus of the class with totals up to `total`, starting from single questions.
 
-    Classes that may stand beside others in a menu come first, then those that are only asked alone. `further(prices,
-    enough)` may offer menus of other sorts that are worth more than `enough`; the gap does not speak of those.
+    `further(prices, enough)` may offer menus of other sorts that are worth more than `enough`; the gap does not speak
+    of those.
     """
-    joinable = tuple(c for c in classes if c.joinable)
-    market = Market(joinable, total, groups) if joinable else None
+    beside = [number for number, c in enumerate(classes) if c.joinable]  # others are only asked alone, or in shapes
+    market = Market(tuple(classes[number] for number in beside), total, groups) if beside else None
     sizes = np.array([len(c.members) for c in classes])
     weights = np.array([c.weight for c in classes])
     profiles: list[Profile] = [c.first(j) for j, c in enumerate(classes)]
@@ -59,7 +59,7 @@ def design(
         if market is None:
             break
         enough = objective * (1 + max(tolerance, _ENOUGH))
-        offers = [market.best(prices[: len(joinable)], tolerance).profile, *further(prices, enough)]
+        offers = [_of(beside, market.best(prices[beside], tolerance).profile), *further(prices, enough)]
         gains = np.array([information(classes, profile) for profile in offers])
         useful = [i for i in range(len(offers)) if gains[i] @ prices > enough]
         if not useful:
@@ -78,8 +78,13 @@ def design(
         found = [*told, *(information(classes, profile) for profile in further(prices, objective))]
         bound = float((np.array(found) @ prices).max())
     if market is not None:
-        bound = max(bound, market.bound(prices[: len(joinable)], tolerance=2e-5))
+        bound = max(bound, market.bound(prices[beside], tolerance=2e-5))
     return Design(tuple(profiles[i] for i in kept), probabilities, objective, bound / objective)
+
+
+def _of(numbers: list[int], profile: Profile) -> Profile:
+    """A menu of some classes, their numbers among all of them."""
+    return tuple(replace(question, classes=tuple(numbers[c] for c in question.classes)) for question in profile)
 
 
 def _tidy(told: Array, sizes: Integers, weights: Array) -> tuple[Integers, Array]:

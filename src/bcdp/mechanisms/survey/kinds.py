@@ -1,7 +1,7 @@
 """How much a randomized answer tells about a target, for each kind of feature (docs/theory.md, section 4.1).
 
 Information is one over the second moment of the decoded answer: of a mean on the [-1, 1] scale for binary and numeric
-features, of all frequencies together for categorical ones.
+features, of all frequencies together for categorical ones, of all shares below the edges of bins for a distribution.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.tables import binary_information, categorical_information, numeric_information
+from bcdp.tables import binary_information, categorical_information, numeric_information, steps_information
 
 Array = npt.NDArray[np.float64]
 
@@ -23,13 +23,18 @@ JOINT_VALUES = 256  # a joint question ranges over at most so many combinations 
 
 @dataclass(frozen=True, order=True)
 class Kind:
-    """What is asked of a feature: the mean of two values, the mean of a number, or the frequencies of `values`."""
+    """What is asked of a feature: a mean of two values or of a number, frequencies of `values`, shares below `values`.
 
-    name: str  # binary, numeric or categorical
+    A question about the steps of a number is never joint.
+    """
+
+    name: str  # binary, numeric, categorical or steps
     values: int = 2  # how many values a joint question tells apart; a number is rounded at random to one of two
 
     def information(self, budget: Array) -> Array:
         """What a question about this feature alone tells at each budget."""
+        if self.name == "steps":
+            return steps_information(self.values, budget)
         mean = _MEANS.get(self.name)
         return categorical_information(self.values, budget) if mean is None else mean(budget)
 
@@ -45,4 +50,6 @@ class Kind:
     @property
     def bits(self) -> float:
         """How many bits of the answer a question about this feature alone may take."""
+        if self.name == "steps":
+            return 1 + 1.7 * math.log2(self.values)
         return _BITS.get(self.name, 1 + math.log2(self.values) + min(self.values, 8))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
@@ -21,20 +21,19 @@ from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.known import exact_limit
 from bcdp.mechanisms.survey.offers import ShapeOffers
 from bcdp.mechanisms.survey.places import Place
-from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, FeatureClass, Profile
+from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, FeatureClass, Profile, rotation
 from bcdp.mechanisms.survey.seen import as_seen
 from bcdp.mechanisms.survey.shapes import Shape, shaped_table
 from bcdp.notions import ldp_limit
 from bcdp.plan import Plan, collection_of, guessed_parts
 from bcdp.policy import Policy
-from bcdp.statistics import Interaction, Product, Single, Steps, Target
+from bcdp.statistics import Below, Interaction, Product, Single, Steps, Target
 from bcdp.statistics.table import MOST_CELLS
-from bcdp.tables import Table, binary, categorical, joint, numeric
+from bcdp.tables import Table, binary, categorical, joint, numeric, waves
 
 Array = npt.NDArray[np.float64]
 
 _SLACK = 1e-9  # kept aside of every demand, so that rounding can never break it
-_MOST_ROTATIONS = 2000  # menus made of one profile
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,8 @@ class Setting:
     def of(cls, policy: Policy, correlation: Correlation) -> Setting:
         """The setting of a policy; refused where no question could be asked at all."""
         weights = _weights(policy)
+        if any(isinstance(target, Below) for target in weights):  # menus may ask it beside anything
+            correlation = as_seen(correlation, weights)
         total = _largest_total(policy, correlation)
         classes = _classes(policy, correlation, weights)
         outside = _limit_outside(policy, correlation, classes)
@@ -178,6 +179,7 @@ def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, flo
     """Features by themselves, numbers in steps, how two features go together, products: in this order."""
     groups: dict[tuple[Any, ...], list[Target]] = {}
     tied = {name for target in weights if isinstance(target, Interaction) for name in target.features}
+    spread = {target.feature for target in weights if isinstance(target, Below)}
     correlation = as_seen(correlation, weights)
     alone_with = _alone(policy, correlation)
     for name, feature in policy.features.items():
@@ -191,8 +193,8 @@ def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, flo
         told_apart = () if free else guessed_parts(feature, correlation, name)
         parts = tuple((round(low, 12), round(high, 12)) for low, high in told_apart)  # alike between other bounds too
         key = (Kind(feature.type, values), demand, q, alone, weights[Single(name)], feature.shares_levels, parts, odds)
-        apart = name if name in tied else ""  # what is asked of one with another is not what is asked of its likes
-        groups.setdefault((0, apart, *key), []).append(Single(name))
+        own = name if name in tied else ""  # what is asked of one with another is not what is asked of its likes
+        groups.setdefault((0, own, *key, name in spread), []).append(Single(name))
     alone_of = cache(lambda features: _alone_together(policy, correlation, features))
     for target in (target for target in weights if isinstance(target, Product)):
         alone = alone_of(frozenset(target.features))
@@ -213,9 +215,21 @@ def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, flo
         if isinstance(target, Interaction)
         for c in _together(policy, correlation, target, weight, features)
     ]
-    if not features:
+    spreads = list(_spreads(policy, correlation, weights))
+    if not features and not spreads:
         raise _nothing_to_ask(policy, weights)
-    return (*features, *pairs, *(c for after, c in found if after))
+    return (*features, *spreads, *pairs, *(c for after, c in found if after))
+
+
+def _spreads(policy: Policy, correlation: Correlation, weights: dict[Target, float]) -> Iterator[FeatureClass]:
+    """The classes of distributions; a second one of the same number is asked of other people."""
+    seen = set[str]()
+    for target, weight in weights.items():
+        if isinstance(target, Below):
+            for c in _stepped(policy, correlation, Steps(target.feature, target.cuts), weight):
+                kind = Kind("steps", len(target.cuts) + 1)
+                yield replace(c, members=(target,), kind=kind, apart=target.feature in seen)
+            seen.add(target.feature)
 
 
 def _stepped(policy: Policy, correlation: Correlation, target: Steps, weight: float) -> Iterator[FeatureClass]:
@@ -255,7 +269,7 @@ def _together(
 
 def _nothing_to_ask(policy: Policy, weights: dict[Target, float]) -> InputError:
     strict = [name for name in policy.features if _demand(policy, name) < NEGLIGIBLE]
-    wanted = [name for name in policy.features if weights[Single(name)] > 0 and name not in strict]
+    wanted = {name for target, weight in weights.items() if weight > 0 for name in target.features} - set(strict)
     if strict and wanted:
         return InputError(
             f"features.{strict[0]}.delta: got {policy.features[strict[0]].delta:g} with a correlation above 0, so that "
@@ -292,7 +306,7 @@ def _features(asked: tuple[Target, ...]) -> tuple[str, ...]:
 def _menus(classes: tuple[FeatureClass, ...], found: Design) -> Iterator[tuple[Fraction, list[Asked]]]:
     """Concrete menus: interchangeable features take turns in every place of a profile, so that each is told equally."""
     for profile, probability in zip(found.profiles, found.probabilities, strict=True):
-        steps, turns = _rotation(classes, profile)
+        steps, turns = rotation(classes, profile)
         for turn in range(turns):
             used = dict.fromkeys(steps, 0)
             questions = []
@@ -303,21 +317,6 @@ def _menus(classes: tuple[FeatureClass, ...], found: Design) -> Iterator[tuple[F
                     used[c] += 1
                 questions.append((tuple(names), question.budget, question.shape))
             yield Fraction(float(probability)) / turns, questions
-
-
-def _rotation(classes: tuple[FeatureClass, ...], profile: Profile) -> tuple[dict[int, int], int]:
-    """How far each class moves on from menu to menu, and how many menus it takes (nearly so beyond 2000).
-
-    Where all places of a class are alike, its features move on by as many as were asked; else one by one, so that each
-    feature stands in each place equally often.
-    """
-    steps, turns = {}, 1
-    for c in {c for question in profile for c in question.classes}:
-        places = [(q.budget, q.shape and q.shape.means[i]) for q in profile for i, k in enumerate(q.classes) if k == c]
-        members = len(classes[c].members)
-        steps[c] = len(places) if len(set(places)) == 1 else 1
-        turns = math.lcm(turns, members // math.gcd(members, steps[c]))
-    return steps, min(turns, max(_MOST_ROTATIONS, *(len(classes[c].members) for c in steps)))
 
 
 def _document(policy: Policy, correlation: Correlation, menus: list[tuple[Fraction, list[Asked]]]) -> dict[str, Any]:
@@ -333,7 +332,7 @@ def _document(policy: Policy, correlation: Correlation, menus: list[tuple[Fracti
             documents[-1]["table"] = tables.setdefault(table, len(tables))
             if isinstance(question[0][0], Product):
                 documents[-1] |= {"kind": "product", "categories": question[0][0].categories}
-            cuts = [target.cuts if isinstance(target, Steps) else None for target in question[0]]
+            cuts = [target.cuts if isinstance(target, Steps | Below) else None for target in question[0]]
             documents[-1] |= {"cuts": cuts} if any(cuts) else {}
     asked_sets = {frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus}
     # one by one: a thousand features have a million of them, and few models look at any
@@ -352,7 +351,9 @@ def _document(policy: Policy, correlation: Correlation, menus: list[tuple[Fracti
 
 
 def _curve_slack(policy: Policy) -> float:
-    """Planning knows the information of numeric questions to within half a percent, from below."""
+    """Planning knows the information of numeric questions to within half a percent, of waves to one, from below."""
+    if any(isinstance(target, Below) for target in _weights(policy)):
+        return 1.01
     return 1.005 if any(feature.is_number for feature in policy.features.values()) else 1.0
 
 
@@ -361,6 +362,9 @@ def _randomizer(
 ) -> tuple[tuple[int, ...], Table]:
     if isinstance(asked[0], Product):
         table = numeric(budget) if _product_kind(policy, asked[0]).name == "numeric" else binary(budget)
+        return (table.levels,), table
+    if isinstance(asked[0], Below):
+        table = waves(len(asked[0].cuts) + 1, budget)
         return (table.levels,), table
     names = _features(asked)
     sizes = tuple(_levels(policy, target) for target in asked)

@@ -159,7 +159,8 @@ class Market:
         for c in np.argsort(-prices, kind="stable"):
             kind = self.classes[c].kind
             by_kind.setdefault(kind, []).append(int(c))
-            by_values.setdefault(Kind("binary") if kind.name == "numeric" else kind, []).append(int(c))
+            if self.classes[c].is_feature:
+                by_values.setdefault(Kind("binary") if kind.name == "numeric" else kind, []).append(int(c))
         numbers = range(1, _most_large(self.total) + 1)
         for kind, pool in by_kind.items():
             most = min(int(self.sizes[pool].sum()), int(ANSWER_BITS / kind.bits))

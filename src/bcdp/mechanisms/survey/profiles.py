@@ -11,10 +11,11 @@ import numpy.typing as npt
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.shapes import Shape
 from bcdp.plan import Parts
-from bcdp.statistics import Single, Steps, Target
+from bcdp.statistics import Below, Single, Steps, Target
 
 Array = npt.NDArray[np.float64]
 
+_MOST_ROTATIONS = 2000  # menus made of one profile
 NEGLIGIBLE = 1e-4  # budgets below this are not asked: an answer would tell less than 1e-8 of a plain one
 
 
@@ -22,7 +23,8 @@ NEGLIGIBLE = 1e-4  # budgets below this are not asked: an answer would tell less
 class FeatureClass:
     """Interchangeable features, or products of features: the same kind, demand, correlation and weight.
 
-    Products are asked alone, never beside other questions.
+    Products are asked alone, never beside other questions; and so is the mean of a number whose distribution is asked
+    for too, because a menu asks each feature once.
     """
 
     members: tuple[Target, ...]
@@ -34,13 +36,14 @@ class FeatureClass:
     shared: bool = False  # whether two values may be coded alike
     parts: Parts = ()  # of a number, between which guesses are covered, if not between all its values
     odds: float = math.inf  # by how much all others together may move a guess about it
+    apart: bool = False  # whether a menu never asks it beside others
     pair: tuple[int, int] | None = None  # the classes of two features, if it is how these go together
     scale: float = 1.0  # then, one over the second moment of an answer that always tells the truth, without averages
 
     @property
     def joinable(self) -> bool:
         """Whether a menu may ask it beside others."""
-        return isinstance(self.members[0], Single)
+        return isinstance(self.members[0], Single | Below) and not self.apart
 
     @property
     def is_feature(self) -> bool:
@@ -103,3 +106,18 @@ def _add_pairs(told: Array, classes: tuple[FeatureClass, ...], question: Questio
         found = np.array([classes[number].scale * contrast**2 for number, _ in wanted])
     for (number, _), more in zip(wanted, found, strict=True):
         told[number] += more
+
+
+def rotation(classes: tuple[FeatureClass, ...], profile: Profile) -> tuple[dict[int, int], int]:
+    """How far each class moves on from menu to menu, and how many menus it takes (nearly so beyond 2000).
+
+    Where all places of a class are alike, its features move on by as many as were asked; else one by one, so that each
+    feature stands in each place equally often.
+    """
+    steps, turns = {}, 1
+    for c in {c for question in profile for c in question.classes}:
+        places = [(q.budget, q.shape and q.shape.means[i]) for q in profile for i, k in enumerate(q.classes) if k == c]
+        members = len(classes[c].members)
+        steps[c] = len(places) if len(set(places)) == 1 else 1
+        turns = math.lcm(turns, members // math.gcd(members, steps[c]))
+    return steps, min(turns, max(_MOST_ROTATIONS, *(len(classes[c].members) for c in steps)))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bcdp.correlation import Correlation, unrounded_odds
-from bcdp.statistics import Steps, Target
+from bcdp.statistics import Target
+from bcdp.statistics.cells import steps_of
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class _SeenInSteps:
 
 def as_seen(correlation: Correlation, targets: Iterable[Target]) -> Correlation:
     """The model as the questions of a survey see it."""
-    steps = [target for target in targets if isinstance(target, Steps) and target.feature in correlation.rounded]
-    unknown = frozenset(t.feature for t in steps if not set(t.cuts) <= set(correlation.cuts.get(t.feature, ())))
+    read = [place for target in targets for place in steps_of(target)]
+    steps = [(name, cuts) for name, cuts in read if name in correlation.rounded]
+    unknown = frozenset(name for name, cuts in steps if not set(cuts) <= set(correlation.cuts.get(name, ())))
     return _SeenInSteps(correlation, unknown) if steps else correlation

@@ -100,4 +100,26 @@ def _bars(section: Section, truth: Truth | None) -> tuple[float, Callable[[Axes]
     return 0.6 + 0.22 * min(len(section.rows), _MOST_BARS), draw
 
 
-_PANELS = {"bars": _bars, "grid": grid_panel, "dots": dots_panel}  # of sections that have one for all rows
+def _curve(section: Section, truth: Truth | None) -> tuple[float, Callable[[Axes], None]]:
+    def draw(panel: Axes) -> None:
+        (start, end), (least, most) = section.ends, section.rows[0].possible
+        places = [start, *section.places, end]
+        low, value, high = (
+            [least, *(getattr(row.number, name) for row in section.rows), most] for name in ("low", "value", "high")
+        )
+        panel.fill_between(places, low, high, color=palette.BAR, edgecolor=palette.SOFT, linewidth=0.6)
+        panel.plot(places, value, color=palette.INK, linewidth=1.4)
+        panel.set(xlim=(start, end), ylim=(least, most))
+        panel.locator_params(axis="x", nbins=6)
+        panel.grid(axis="y", color=palette.SOFT, linewidth=0.3)
+        panel.set_title(f"{short(section.subject, 60)}{section.interval} band", loc="left", fontsize=8)
+
+    return 2.2, draw
+
+
+_PANELS = {
+    "bars": _bars,
+    "grid": grid_panel,
+    "dots": dots_panel,
+    "curve": _curve,
+}  # for all rows

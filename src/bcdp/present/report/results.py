@@ -46,7 +46,7 @@ def _cells(row: Row, truth: float | None) -> list[str]:
 
 def _apart(one: Section, level: float) -> Html:
     """A section that no single question answers, as a table of its own."""
-    rows = [[row.name, measured(row.number.value, row.number.se), interval(row.number)] for row in one.rows]
+    rows = [[row.name, measured(row.number.value, row.number.se), interval(row.number)] for row in one.told]
     return joined(
         [
             heading(one.subject),

@@ -34,7 +34,8 @@ function placeOf(path, name, { type }) {
 
 function spelled(number, path, token) {
   const [part, list, , key] = path;
-  const listed = list === "survey" || (list === "features" && key === "values");
+  const counted = list === "tasks" && path[2] === "bins";
+  const listed = counted || list === "survey" || (list === "features" && key === "values");
   const whole = WHOLE_PARTS.includes(part) && list !== "cuts"; // of a question, where steps of a number begin
   if (whole || (part === "collection" && listed)) return String(number);
   return part !== "certificate" && /^(0|-?[1-9][0-9]*)$/.test(token) ? token : pythonFloat(number);

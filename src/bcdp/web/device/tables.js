@@ -4,6 +4,7 @@ import { MOST_CELLS, MOST_VALUES, TOTAL, keys, least, list, most, refuse, whole 
 import { larger, ratioOf } from "./exact.js";
 
 const LARGEST_ORDER = 2 ** 14;
+const MOST_BINS = 256;
 
 const FAMILIES = {
   response(path, { levels, keep, other }) {
@@ -69,14 +70,62 @@ const FAMILIES = {
       },
     };
   },
+
+  waves(path, { levels, waves }) {
+    whole(`${path}.levels`, levels, 2, MOST_BINS);
+    let [words, answered] = [0, 0];
+    const read = list(`${path}.waves`, waves, 1).map((stated, number) => {
+      const wave = readWave(`${path}.waves.${number}`, stated, levels);
+      const placed = { ...wave, start: words, first: answered };
+      words += wave.width * wave.high + (wave.answers - wave.width) * wave.low;
+      answered += wave.answers;
+      return placed;
+    });
+    if (words > TOTAL) throw refuse(`${path}.waves`, words, `at most ${TOTAL} words in all`);
+    checkCells(path, levels, answered + 1);
+    return {
+      levels,
+      symbols: answered + 1,
+      ratio: read.map(({ high, low }) => ratioOf(high, low)).reduce(larger),
+      weight(level, symbol) {
+        if (symbol === answered) return TOTAL - words; // silence
+        const { answers, step, width, high, low, first } = read.findLast((wave) => wave.first <= symbol);
+        return (step * level + symbol - first) % answers < width ? high : low;
+      },
+      sample(level, word) {
+        if (word >= words) return answered;
+        const { answers, step, width, high, low, start, first } = read.findLast((wave) => wave.start <= word);
+        const [offset, likely] = [word - start, width * high];
+        const place = offset < likely ? Math.floor(offset / high) : width + Math.floor((offset - likely) / low);
+        return first + ((((place - step * level) % answers) + answers) % answers);
+      },
+    };
+  },
 };
+
+/** One wave: how many answers, the step from level to level, the width of the likely arc, and the two weights. */
+function readWave(path, stated, levels) {
+  if (list(path, stated).length !== 5) throw refuse(path, stated.length, "five numbers");
+  const [answers, step, width, high, low] = stated;
+  whole(`${path}.0`, answers, 2, 2 * levels);
+  whole(`${path}.1`, step, 1, answers - 1);
+  whole(`${path}.2`, width, 1, answers - 1);
+  whole(`${path}.4`, low, 1, TOTAL);
+  whole(`${path}.3`, high, low, TOTAL);
+  return { answers, step, width, high, low };
+}
 
 /** Refuses to go through a table of more than 2^22 weights. */
 export function checkCells(path, levels, symbols) {
   if (levels * symbols > MOST_CELLS) throw refuse(path, `${levels} x ${symbols} weights`, `at most ${MOST_CELLS}`);
 }
 
-const FIELDS = { response: ["levels", "keep", "other"], dense: ["weights"], hadamard: ["levels", "order", "keep"] };
+const FIELDS = {
+  response: ["levels", "keep", "other"],
+  dense: ["weights"],
+  hadamard: ["levels", "order", "keep"],
+  waves: ["levels", "waves"],
+};
 
 function parity(number) {
   let odd = 0;

@@ -1,8 +1,15 @@
 /** What the answers are for: a device does not need it, and refuses what it cannot understand all the same. */
 
-import { keys, list, namesAmong, refuse } from "./checks.js";
+import { keys, list, namesAmong, refuse, whole } from "./checks.js";
 
-const KINDS = ["mean", "frequency", "table", "regression"];
+const KINDS = {
+  mean: ["by"],
+  frequency: [],
+  table: [],
+  distribution: ["bins", "quantiles", "band"],
+  regression: [],
+}; // each with its own keys
+const MOST_QUANTILES = 99;
 
 /** Refuses tasks that do not fit the features. */
 export function checkTasks(tasks, features) {
@@ -11,11 +18,12 @@ export function checkTasks(tasks, features) {
   const categories = named("categorical", "binary");
   list("collection.tasks", tasks, 1).forEach((task, number) => {
     const path = `collection.tasks.${number}`;
-    const kind = KINDS.find((key) => Object.hasOwn(Object(task), key)) ?? KINDS[0];
-    keys(path, task, [kind], kind === "mean" ? ["weight", "by"] : ["weight"]);
+    const kind = Object.keys(KINDS).find((key) => Object.hasOwn(Object(task), key)) ?? "mean";
+    keys(path, task, [kind], ["weight", ...KINDS[kind]]);
     if ("weight" in task) checkNumber(`${path}.weight`, task.weight, (weight) => weight > 0);
     if (kind === "regression") checkRegression(`${path}.regression`, task.regression, numbers, [...features.keys()]);
     else if (kind === "table") checkTable(`${path}.table`, task.table, [...features.keys()]);
+    else if (kind === "distribution") checkDistribution(path, task, named("numeric"));
     else namesAmong(`${path}.${kind}`, task[kind], kind === "mean" ? numbers : categories);
     if (kind === "mean" && "by" in task) {
       namesAmong(`${path}.by`, [task.by], [...features.keys()].filter((name) => !task.mean.includes(name))); // prettier-ignore
@@ -25,6 +33,17 @@ export function checkTasks(tasks, features) {
 
 function checkTable(path, table, names) {
   if (namesAmong(path, table, names).length !== 2) throw refuse(path, table, "two features");
+}
+
+function checkDistribution(path, { distribution, bins = 32, quantiles = [0.5], band = "pointwise" }, numbers) {
+  namesAmong(`${path}.distribution`, distribution, numbers);
+  whole(`${path}.bins`, bins, 16, 256);
+  const inside = list(`${path}.quantiles`, quantiles, 1).every((share) => Number.isFinite(share) && share < 1);
+  const rises = quantiles.every((share, place) => share > (place ? quantiles[place - 1] : 0));
+  if (!inside || !rises || quantiles.length > MOST_QUANTILES) {
+    throw refuse(`${path}.quantiles`, quantiles, `1 to ${MOST_QUANTILES} rising numbers above 0 and below 1`);
+  }
+  if (!["pointwise", "simultaneous"].includes(band)) throw refuse(`${path}.band`, band, "pointwise or simultaneous");
 }
 
 function checkRegression(path, regression, numbers, names) {

@@ -1,0 +1,299 @@
+"""The distribution of a number: the share below each edge of equal bins, the share in each bin, quantiles, the mean.
+
+Shares below the edges are decoded without bias, with their covariances; the rest follows from them (docs/theory.md,
+section 4.9). Nothing is assumed of how numbers lie within a bin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import NormalDist
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import AfterValidator, Field, StrictInt
+from scipy.optimize import isotonic_regression
+
+from bcdp.policy import Policy
+from bcdp.policy.checks import Accepts, Number, some
+from bcdp.policy.names import NumericNames
+from bcdp.statistics.cells import Below
+from bcdp.statistics.decoded import Together
+from bcdp.statistics.interval import Estimate, finite
+from bcdp.statistics.protocol import Array, Decoder, Goal, Means, Statistic, Weight
+from bcdp.statistics.rows import Row, Section
+from bcdp.statistics.target import Target
+
+_FEWEST_BINS, _MOST_BINS, _MOST_QUANTILES = 16, 256, 99
+_DRAWS = 20_000  # of the largest deviation, for a simultaneous band
+
+
+def _rising(shares: tuple[float, ...]) -> tuple[float, ...]:
+    if len(shares) > _MOST_QUANTILES or not all(one < other for one, other in pairwise((0.0, *shares, 1.0))):
+        raise ValueError
+    return shares
+
+
+class Distribution(Statistic):
+    """The distributions of numbers, each cut into equal bins between its bounds.
+
+    `band`: whether the intervals of the shares hold the truth each with the level's probability, or all of them
+    together; those of quantiles are made from them.
+    """
+
+    kind: ClassVar[str] = "distribution"
+    form: ClassVar[str] = "{distribution: [names]}"
+    key: ClassVar[str] = "distributions"
+    features: NumericNames = Field(alias="distribution")
+    bins: Annotated[
+        StrictInt,
+        Field(ge=_FEWEST_BINS, le=_MOST_BINS),
+        Accepts(f"a whole number from {_FEWEST_BINS} to {_MOST_BINS}"),
+    ] = 32
+    quantiles: Annotated[
+        tuple[Number, ...],
+        AfterValidator(some),
+        AfterValidator(_rising),
+        Accepts(f"a list of 1 to {_MOST_QUANTILES} rising numbers above 0 and below 1"),
+    ] = (0.1, 0.25, 0.5, 0.75, 0.9)
+    band: Annotated[Literal["pointwise", "simultaneous"], Accepts("pointwise or simultaneous")] = "pointwise"
+    weight: Weight = 1.0
+
+    def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
+        # the mean over the edges counts: a distribution counts alike however many bins it has
+        return ((self._target(policy, name), 1 / (self.bins - 1)) for name in self.features)
+
+    def _target(self, policy: Policy, name: str) -> Below:
+        return Below(name, policy.features[name].equal_cuts(self.bins))
+
+    def estimate(self, decoder: Decoder, level: float) -> dict[str, DistributionEstimate]:
+        found = {}
+        for name in self.features:
+            told = decoder.together([self._target(decoder.policy, name)])
+            if told is not None:
+                found[name] = self._estimated(decoder.policy, name, told, level)
+        return found
+
+    def _estimated(self, policy: Policy, name: str, told: Together, level: float) -> DistributionEstimate:
+        feature = policy.features[name]
+        edges = np.array([feature.span[0], *feature.equal_cuts(self.bins), feature.span[1]])
+        (answers,) = told.answers
+        below = _below(told, level, self.band == "simultaneous")
+
+        def estimate(value: float, se: float, low: float, high: float, raw: float) -> Estimate:
+            return Estimate(value, se, low, high, answers, raw, feature.rule)
+
+        z = NormalDist().inv_cdf((1 + level) / 2)
+        return DistributionEstimate(
+            edges=tuple(edges.tolist()),
+            cdf=tuple(map(estimate, *(column.tolist() for column in below.inner))),
+            histogram=tuple(map(estimate, *(column.tolist() for column in _histogram(told, below, z)))),
+            quantiles={share: _quantile(below, edges, share) for share in self.quantiles},
+            mean=estimate(*_mean(told, edges, z)),
+            band=self.band,
+            answers=answers,
+            rule=feature.rule,
+        )
+
+    @classmethod
+    def document(cls, estimates: Mapping[str, DistributionEstimate]) -> dict[str, Any]:
+        return {cls.key: {name: found.to_dict() for name, found in estimates.items()}}
+
+    @classmethod
+    def sections(cls, policy: Policy, estimates: Mapping[str, DistributionEstimate]) -> Iterator[Section]:
+        for name, found in estimates.items():
+            feature = policy.features[name]
+            yield Section(
+                feature.label,
+                ("quantile", "value"),
+                found.rows(feature.label, feature.span),
+                title=f"{name}, from {found.answers:,} answers",
+                interval=", whole bins",
+                remarks=(f"Intervals of quantiles are made from the {found.band} intervals of the shares below.",),
+            )
+            shares = tuple(
+                Row(_written(edge), f"{feature.label} below {_written(edge)}", share, (0.0, 1.0))
+                for edge, share in zip(found.edges[1:-1], found.cdf, strict=True)
+            )
+            yield Section(
+                f"{feature.label}: share of the people below",
+                ("below", "share"),
+                shares,
+                "curve",
+                interval=f", {found.band}",
+                places=found.edges[1:-1],
+                ends=feature.span,
+            )
+
+    def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
+        return [self._goal(policy, name, data) for name in self.features]
+
+    def _goal(self, policy: Policy, name: str, data: Means) -> Goal:
+        target, size = self._target(policy, name), self.bins - 1
+
+        def solved(means: Means) -> Array:
+            return _monotone(means[target]) if target in means else np.full(size, np.nan)
+
+        return Goal(
+            f"distribution of {name}",
+            lambda estimates: np.array([share.value for share in estimates[name].cdf]),
+            solved,
+            np.asarray(data[target]),
+            np.eye(size) / size,
+            np.arange(1, self.bins) / self.bins,
+        )
+
+
+def _written(edge: float) -> str:
+    return f"{edge:,.0f}" if abs(edge) >= 1e4 else f"{edge:.6g}"
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """A number in own units that so many people are below, and an interval of whole bins that holds it."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def se(self) -> float:
+        """Not known: an interval of a quantile is no multiple of a standard error."""
+        return float("nan")
+
+    def to_dict(self) -> dict[str, float | None]:
+        """The quantile in plain JSON."""
+        return finite({"value": self.value, "low": self.low, "high": self.high})
+
+
+@dataclass(frozen=True)
+class DistributionEstimate:
+    """A distribution in own units: `cdf` has the share below each inner edge, `histogram` that in each bin.
+
+    A number at an edge is in the bin that begins there. `band` says of which intervals all hold together: none
+    (pointwise), or those of `cdf` and `quantiles` (simultaneous). The mean counts numbers as the middles of their
+    bins, and its interval adds half a bin for that.
+    """
+
+    edges: tuple[float, ...]
+    cdf: tuple[Estimate, ...]
+    histogram: tuple[Estimate, ...]
+    quantiles: Mapping[float, Quantile]
+    mean: Estimate
+    band: str
+    answers: int
+    rule: str | None = None
+
+    def rows(self, label: str, span: tuple[float, float]) -> tuple[Row, ...]:
+        """The quantiles and the mean, to be told."""
+        quantiles = (
+            Row(f"{100 * share:g}%", f"{label}: {100 * share:g}% are below", found, span)
+            for share, found in self.quantiles.items()
+        )
+        return (*quantiles, Row("mean", f"{label}: mean, to half a bin", self.mean, span))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The distribution in plain JSON; what is not finite is null."""
+        return {
+            "edges": list(self.edges),
+            "cdf": [share.to_dict() for share in self.cdf],
+            "histogram": [share.to_dict() for share in self.histogram],
+            "quantiles": {str(share): quantile.to_dict() for share, quantile in self.quantiles.items()},
+            "mean": self.mean.to_dict(),
+            "band": self.band,
+            "answers": self.answers,
+            **({} if self.rule is None else {"rule": self.rule}),
+        }
+
+
+@dataclass(frozen=True)
+class _Shares:
+    """The shares below all edges, the outer ones included: in rising order, and what is behind them."""
+
+    value: Array
+    se: Array
+    low: Array
+    high: Array
+    raw: Array
+
+    @property
+    def inner(self) -> tuple[Array, ...]:
+        return tuple(column[1:-1] for column in (self.value, self.se, self.low, self.high, self.raw))
+
+
+def _below(told: Together, level: float, together: bool) -> _Shares:
+    """The shares below the edges with their intervals; of a band that holds everywhere, only what can rise is left."""
+    raw, se = told.value, np.sqrt(np.maximum(np.diag(told.covariance), 0.0))
+    if np.isnan(raw).any():
+        parts = (np.full(len(raw), part) for part in (np.nan, np.inf, 0.0, 1.0, np.nan))
+        return _Shares(*map(_ended, parts))
+    width = _largest_deviation(told.covariance, level) if together else NormalDist().inv_cdf((1 + level) / 2)
+    value, low, high = _monotone(raw), np.clip(raw - width * se, 0.0, 1.0), np.clip(raw + width * se, 0.0, 1.0)
+    if together:
+        low, high = np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
+    low, high = np.minimum(low, value), np.maximum(high, value)
+    return _Shares(*(_ended(part) for part in (value, se, low, high, raw)))
+
+
+def _ended(inner: Array) -> Array:
+    """With the outer edges, below which nobody and everybody is."""
+    return np.concatenate([[0.0], inner, [1.0]])
+
+
+def _monotone(raw: Array) -> Array:
+    """The nearest shares that rise, between 0 and 1."""
+    if np.isnan(raw).any():
+        return raw
+    return np.clip(isotonic_regression(raw).x, 0.0, 1.0)
+
+
+def _largest_deviation(covariance: Array, level: float) -> float:
+    """How many standard errors no share is off at once, with the level's probability; drawn with a fixed seed."""
+    error = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    values, vectors = np.linalg.eigh(covariance / np.outer(error, error))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    drawn = np.random.default_rng(0).standard_normal((_DRAWS, len(error))) @ root.T
+    return float(np.quantile(np.abs(drawn).max(axis=1), level))
+
+
+def _histogram(told: Together, below: _Shares, z: float) -> tuple[Array, ...]:
+    """The share in each bin: value, standard error, interval, and the unbiased share behind it."""
+    size = len(told.value)
+    change = np.eye(size + 1, size) - np.eye(size + 1, size, -1)  # the first bin is below the first edge
+    se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", change, told.covariance, change), 0.0))
+    value, raw = np.diff(below.value), np.diff(below.raw)
+    if np.isnan(raw).any():
+        return value, np.full_like(value, np.inf), np.zeros_like(value), np.ones_like(value), raw
+    low, high = np.clip(raw - z * se, 0.0, 1.0), np.clip(raw + z * se, 0.0, 1.0)
+    return value, se, np.minimum(low, value), np.maximum(high, value), raw
+
+
+def _quantile(below: _Shares, edges: Array, share: float) -> Quantile:
+    """Where the shares, straight between edges, reach the one wanted; the interval has all bins not excluded.
+
+    A bin is excluded if surely too many are below its start, or too few below its end: each of the two happens to the
+    quantile's own bin with half of the level's remainder (docs/theory.md, section 4.9).
+    """
+    possible = np.flatnonzero((below.low[:-1] <= share) & (below.high[1:] >= share))
+    if np.isnan(below.value).any():
+        return Quantile(float("nan"), float(edges[0]), float(edges[-1]))
+    end = int(np.searchsorted(below.value[1:-1], share)) + 1  # the first edge that so many are below
+    start, rise = below.value[end - 1], below.value[end] - below.value[end - 1]
+    value = edges[end - 1] + (edges[end] - edges[end - 1]) * (min((share - start) / rise, 1.0) if rise > 0 else 1.0)
+    low = edges[possible[0]] if len(possible) else edges[end - 1]
+    high = edges[possible[-1] + 1] if len(possible) else edges[end]
+    return Quantile(float(value), float(min(low, value)), float(max(high, value)))
+
+
+def _mean(told: Together, edges: Array, z: float) -> tuple[float, float, float, float, float]:
+    """The mean of the bins' middles in own units; its interval has half a bin more on each side."""
+    low, high, width = float(edges[0]), float(edges[-1]), float(edges[-1] - edges[0])
+    bins = len(edges) - 1
+    if np.isnan(told.value).any():
+        return float("nan"), float("inf"), low, high, float("nan")
+    raw = high - width * (float(told.value.sum()) + 0.5) / bins
+    se = width * float(np.sqrt(max(told.covariance.sum(), 0.0))) / bins
+    reach, value = z * se + width / bins / 2, min(max(raw, low), high)
+    return value, se, min(max(raw - reach, low), value), max(min(raw + reach, high), value), raw
