@@ -73,7 +73,7 @@ def test_a_feature_that_goes_with_the_others_needs_q() -> None:
 
 
 def blanket_mean(one: Array, other: Array, least: Array, factor: float, people: int) -> float:
-    """Theorem 12 as it stands: the mean of the positive part of the sum of all surpluses, over people."""
+    """Theorem 10 as it stands: the mean of the positive part of the sum of all surpluses, over people."""
     values = [*((one - factor * other) / least), 0.0]
     chances = [*least, 1 - least.sum()]
     total = 0.0

@@ -52,7 +52,7 @@ class CountsLevel(NamedTuple):
 def excess(factor: float, surplus: Surplus, people: int) -> float:
     """How far the chance of any event of the counts of `people` can be above `factor` times that under the other law.
 
-    An upper bound (docs/theory.md, Theorem 13): the mean of `(S + h)^2 / 4h` where `S + h > 0`, S being a sum of
+    An upper bound (docs/theory.md, Theorem 11): the mean of `(S + h)^2 / 4h` where `S + h > 0`, S being a sum of
     `people` variables of two values with the given second moment and largest value.
 
     >>> excess(1.05, Surplus(0.1, 0.3), 1_000) > excess(1.05, Surplus(0.1, 0.3), 10_000) > 0
