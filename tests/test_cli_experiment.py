@@ -271,7 +271,7 @@ numpy._core._internal._promote_fields = lambda *types: signal.raise_signal(signa
 try:
     compare()
 except TypeError:
-    bcdp.cli.app._program = lambda arguments: compare
+    bcdp.cli.app.program = lambda arguments: compare
     sys.exit(bcdp.cli.app.main(["plan"]))
 """
 

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bcdp import Policy, Tally, make_plan
-from bcdp.cli.app import app
+from bcdp.cli.app import program
 from bcdp.collector.results import operator_document
 from bcdp.correlation import Stronger
 from bcdp.errors import InputError
@@ -34,7 +34,8 @@ def plan() -> Plan:
 
 
 def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    words = [str(argument) for argument in arguments]
+    return CliRunner().invoke(program(words), words, catch_exceptions=False)
 
 
 def test_words_are_never_below_the_level() -> None:
@@ -106,10 +107,14 @@ def counted(plan: Plan, people: int, seed: int = 1) -> Tally:
 def publish(plan: Plan, folder: Path, tally: Tally, name: str = "public.json") -> Any:
     plan.save(folder / "plan.json")
     tally.save(folder / "all.json")
-    return CliRunner().invoke(
-        app,
-        ["tally", *(str(folder / file) for file in ("plan.json", "all.json")), "-o", str(folder / name), "--publish"],
-    )
+    words = [
+        "tally",
+        *(str(folder / file) for file in ("plan.json", "all.json")),
+        "-o",
+        str(folder / name),
+        "--publish",
+    ]
+    return CliRunner().invoke(program(words), words)
 
 
 def test_a_tally_is_published_once(plan: Plan, tmp_path: Path) -> None:

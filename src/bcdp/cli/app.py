@@ -61,20 +61,20 @@ def command(name: str) -> Callable[..., None]:
     return found
 
 
-def _program(arguments: Sequence[str]) -> typer.Typer:
+def program(arguments: Sequence[str]) -> typer.Typer:
     """The command that the arguments name; where they name none, the names of all, which is what the help shows."""
-    program = typer.Typer(
+    made = typer.Typer(
         name="bcdp",
         pretty_exceptions_enable=False,  # a traceback with local variables could show people's records
         rich_markup_mode=None,  # plain help: rich takes longer to import than all else that the help needs
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
-    program.callback(invoke_without_command=True, help=_reflowed(start.__doc__ or ""))(start)
+    made.callback(invoke_without_command=True, help=_reflowed(start.__doc__ or ""))(start)
     completing = "_BCDP_COMPLETE" in os.environ
     for name, (_, short) in COMMANDS.items():
         run = command(name) if completing or name in arguments else _listed_only
-        program.command(name, help=_reflowed(run.__doc__ or ""), short_help=short)(run)
-    return program
+        made.command(name, help=_reflowed(run.__doc__ or ""), short_help=short)(run)
+    return made
 
 
 def _listed_only() -> None:
@@ -121,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     with _interrupts() as interrupts:
         try:
-            code = _program(given)(given, prog_name="bcdp", standalone_mode=False)
+            code = program(given)(given, prog_name="bcdp", standalone_mode=False)
             sys.stdout.flush()
         except (KeyboardInterrupt, typer.Abort):
             return INTERRUPTED
