@@ -216,9 +216,10 @@ def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, flo
         for c in _together(policy, correlation, target, weight, features)
     ]
     spreads = list(_spreads(policy, correlation, weights))
-    if not features and not spreads:
+    products = [c for after, c in found if after]
+    if not features and not spreads and not products:
         raise _nothing_to_ask(policy, weights)
-    return (*features, *spreads, *pairs, *(c for after, c in found if after))
+    return (*features, *spreads, *pairs, *products)
 
 
 def _spreads(policy: Policy, correlation: Correlation, weights: dict[Target, float]) -> Iterator[FeatureClass]:

@@ -132,7 +132,7 @@ def counts(plan: Plan, people: int) -> Html:
         "What the published numbers tell",
         paragraph(
             f"Whoever sees only the counts of at least {people:,} people, and no single report, learns far less about "
-            f"one of them. But for {chance} the odds of a guess move by at most:"
+            f"one of them. But for {chance} the odds of a guess, on its condition, move by at most:"
         ),
         table(["feature", "ε of the counts", "odds move by at most", "on condition"], rows, words=(3,)),
         paragraph(
