@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import json
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,14 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 
+import bcdp
+
 
 def listed() -> dict[str, Any]:
     """The version, and the hash of each file by its path."""
     from bcdp.collector.pages import HASHES, load_pages
 
-    return {"bcdp": version("bcdp"), "files": json.loads(load_pages()[HASHES].content)}
+    return {"bcdp": bcdp.__version__, "files": json.loads(load_pages()[HASHES].content)}
 
 
 def _text(document: dict[str, Any]) -> bytes:
