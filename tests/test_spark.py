@@ -290,7 +290,7 @@ def test_a_missing_java_is_named_with_its_package(monkeypatch: pytest.MonkeyPatc
 
 def test_a_missing_spark_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-    with pytest.raises(InputError, match=r"no Spark is installed; accepted: spark after `pip install bcdp\[spark\]`"):
+    with pytest.raises(InputError, match=r"no Spark is installed; accepted: spark after pip install 'bcdp-privacy\[s"):
         engine.session()
 
 
