@@ -621,7 +621,7 @@ def test_the_dashboard_tells_when_menus_are_not_drawn_as_planned(
     document["sections"].append(
         {
             **{"subject": "income by least squares", "heads": ["", "coefficient"], "drawn": "points", "title": ""},
-            **{"interval": ", unshrunk", "remarks": ["A remark."], "note": ""},
+            **{"interval": ", unshrunk", "remarks": ["A remark."], "note": "", "told": ["smoker"]},
             "rows": [{"name": "smoker", "label": "income: smoker", **number}],
         }
     )
