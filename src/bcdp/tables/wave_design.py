@@ -84,7 +84,11 @@ def least_moment(bins: int, budget: float) -> float:
 
 
 def steps(bins: int) -> Floats:
-    """For each bin, whether it is below each of the edges between bins: shape (bins, bins - 1)."""
+    """For each bin, whether it is below each of the edges between bins: shape (bins, bins - 1).
+
+    >>> steps(3).tolist()
+    [[1.0, 1.0], [0.0, 1.0], [0.0, 0.0]]
+    """
     return np.asarray(np.arange(bins)[:, None] < np.arange(1, bins), dtype=np.float64)
 
 
