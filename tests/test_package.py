@@ -142,7 +142,7 @@ def test_the_container_serves_without_root_and_can_write_its_data_only(container
     data.mkdir(mode=0o700)
     os.chown(data, 10001, 10001)
     plan.save(etc / "plan.json")
-    (etc / "token").write_text("a token that is long enough for the operator\n")
+    (etc / "token").write_text("a-token-long-enough-for-the-operator\n")
     for folder in (container, *container.parents, tmp_path, *tmp_path.parents):
         if str(folder).startswith(tempfile.gettempdir()) and folder != Path(tempfile.gettempdir()):
             folder.chmod(folder.stat().st_mode | 0o711)
@@ -173,5 +173,5 @@ def test_the_container_serves_without_root_and_can_write_its_data_only(container
         assert (data / "reports.db").stat().st_uid == 10001
     finally:
         started.terminate()
-        started.wait(20)
+        started.communicate(timeout=20)
     assert subprocess.run(command, capture_output=True, check=False).returncode != 0  # the check can fail

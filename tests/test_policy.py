@@ -117,7 +117,10 @@ def test_a_regression_may_have_categorical_features_but_no_categorical_target() 
 
 def test_a_task_of_another_kind_is_told_the_kinds() -> None:
     (line,) = mistakes_of(changed((("tasks", 0), {"median": ["income"]})))
-    assert line.startswith("tasks[0]: got {'median': ['income']}; accepted: {mean: [names]}, {frequency: [names]} or ")
+    assert line.startswith(
+        "tasks[0]: got {'median': ['income']}; accepted: {mean: [names], by: name}, {mean: [names]}, "
+    )
+    assert all(f"{{{kind}: " in line for kind in ("frequency", "table", "distribution", "regression"))
 
 
 def test_what_is_no_policy_is_not_quoted(tmp_path: Path) -> None:
