@@ -452,7 +452,9 @@ def test_means_and_a_regression_share_one_plan() -> None:
     assert abs(hours_mean.raw - hours.mean()) < 6.2 * hours_mean.se < 3  # false alarm 6e-10
     document = found.to_dict()
     assert document["regression"]["target"] == "hours"
-    assert {"people", "level", "means", "frequencies", "regression"} <= document.keys()
+    tables = {"tables", "groups", "distributions"}  # which nobody asked for: empty
+    assert set(document) == {"people", "level", "means", "frequencies", "regression"} | tables
+    assert not any(document[key] for key in tables)
 
 
 def test_a_plan_without_regression_says_nothing_of_it() -> None:
