@@ -23,6 +23,7 @@ from bcdp.mechanisms.survey.offers import ShapeOffers
 from bcdp.mechanisms.survey.places import Place
 from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, FeatureClass, Profile
 from bcdp.mechanisms.survey.seen import as_seen
+from bcdp.mechanisms.survey.wholes import best_whole
 from bcdp.notions import ldp_limit
 from bcdp.plan import Plan, guessed_parts
 from bcdp.policy import Policy
@@ -92,7 +93,7 @@ def plan_evenly(policy: Policy, correlation: Correlation) -> Plan:
     """The survey that asks each person one question, about every feature (and product) equally often."""
     classes = Setting.of(policy, correlation).classes
     asked: list[Asked] = [
-        ((target,) if c.pair is None else tuple(classes[one].members[0] for one in c.pair), c.alone, None)
+        ((target,) if c.pair is None else tuple(classes[one].members[0] for one in c.pair), c.alone, c.whole)
         for c in classes
         for target in c.members
     ]
@@ -277,9 +278,11 @@ def _together(
     limits = [_limit(policy, correlation, other, names) for other in policy.features if other not in names]
     alone = min(policy.epsilon - _SLACK, *limits, *(_demand(policy, name) for name in names))
     if alone >= NEGLIGIBLE:
-        scale = math.prod(Place(features[number].kind).scale for number in (one, two))
         pair = (min(one, two), max(one, two))
-        yield FeatureClass((target,), Kind("pair", cells), alone, 0.0, alone, weight, pair=pair, scale=scale)
+        first, second = (Place(features[number].kind) for number in pair)
+        whole = best_whole((first, second), alone)
+        kind, scale = Kind("pair", cells), first.scale * second.scale
+        yield FeatureClass((target,), kind, alone, 0.0, alone, weight, pair=pair, scale=scale, whole=whole)
 
 
 def _nothing_to_ask(policy: Policy, weights: dict[Target, float]) -> InputError:
