@@ -103,8 +103,8 @@ class _Feature(Record):
         return repr(self.categories[code])
 
     @property
-    def joint_levels(self) -> int:
-        """How many levels it has in a question about several features; a number is rounded at random to one of two."""
+    def joint_inputs(self) -> int:
+        """How many inputs it has in a question about several features; a number is rounded at random to one of two."""
         return len(self.categories)
 
     @property
@@ -123,7 +123,7 @@ class _Feature(Record):
         return (None,)
 
     @property
-    def shares_levels(self) -> bool:
+    def shares_inputs(self) -> bool:
         """Whether two values may be coded alike: numbers are rounded, and `missing` stands for no value.
 
         Such values may still differ in what they say of the other features. A feature without a `missing` rule is taken
@@ -171,7 +171,7 @@ class NumericFeature(_Feature):
         return f"near {low + (high - low) * code / (size - 1):g}"
 
     @property
-    def joint_levels(self) -> int:
+    def joint_inputs(self) -> int:
         return 2
 
     @property
@@ -218,7 +218,7 @@ class _ValuedFeature(_Feature):
         return self.values or (0, 1)
 
     @property
-    def shares_levels(self) -> bool:
+    def shares_inputs(self) -> bool:
         return self.missing is not None
 
 

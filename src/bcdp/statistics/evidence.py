@@ -68,17 +68,17 @@ class Counted:
     beside: Centred  # the noise, drawn many times
     noise: Noise
     people: int
-    level: float
+    confidence: float
     determined: bool
 
     @cached_property
     def helps(self) -> bool:
         """Whether the features are seen to help."""
-        return seen_to_help(self.found, self.beside, self.noise, (1 - self.level) / 2)
+        return seen_to_help(self.found, self.beside, self.noise, (1 - self.confidence) / 2)
 
     @cached_property
     def _explained(self) -> Explained:
-        return Explained(self.found, self.beside, self.noise, self.level)
+        return Explained(self.found, self.beside, self.noise, self.confidence)
 
     @property
     def _features(self) -> list[str]:

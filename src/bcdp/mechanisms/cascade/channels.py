@@ -161,8 +161,8 @@ class Laplace:
         words = draws.words(people, 2 * m)
         position = (x + 1) / 2 * (table.levels - 1)
         below = np.floor(position)
-        levels = (below + (words[:, :m] < (position - below) * TOTAL)).astype(np.int64)
-        return table.decode(np.linspace(-1, 1, table.levels))[table.sample(levels, words[:, m:])]
+        inputs = (below + (words[:, :m] < (position - below) * TOTAL)).astype(np.int64)
+        return table.decode(np.linspace(-1, 1, table.levels))[table.sample(inputs, words[:, m:])]
 
     def variance(self, m: int, keep: int) -> float:
         if _share(keep, m) < RESOLUTION:

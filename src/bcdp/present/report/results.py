@@ -44,13 +44,13 @@ def _cells(row: Row, truth: float | None) -> list[str]:
     return cells if truth is None else [*cells, measured(truth, found.se)]
 
 
-def _apart(one: Section, level: float) -> Html:
+def _apart(one: Section, confidence: float) -> Html:
     """A section that no single question answers, as a table of its own."""
     rows = [[row.name, measured(row.number.value, row.number.se), interval(row.number)] for row in one.told]
     return joined(
         [
             heading(one.subject),
-            table(["", one.heads[1], f"{100 * level:g}% interval{one.interval}"], rows),
+            table(["", one.heads[1], f"{100 * confidence:g}% interval{one.interval}"], rows),
             *(paragraph(remark, kind="quiet") for remark in one.remarks),
         ]
     )
