@@ -326,5 +326,5 @@ def test_weights_cannot_be_changed() -> None:
 def test_rows_outside_the_table_are_refused() -> None:
     for table in (binary(1.0), binary(1.0).dense(), hadamard(2, 1.0)):
         for level in (-1, 2):
-            with pytest.raises(InputError, match="level"):
+            with pytest.raises(InputError, match="input"):
                 table.row(level)

@@ -61,7 +61,7 @@ def certify(plan: Plan, correlation: Correlation | None = None) -> Certified:
 
 def certify_menus(plan: Plan, correlation: Correlation) -> Certified:
     """The largest levels of the answers to the menus of a survey."""
-    menus = [_Asked.of(plan, menu, correlation) for menu in plan.menus]
+    menus = [_AskedMenu.of(plan, menu, correlation) for menu in plan.menus]
     c = dict.fromkeys(plan.policy.features, 0.0)
     delta = dict.fromkeys(plan.policy.features, 0.0)
     for menu in menus:
@@ -80,13 +80,13 @@ def certify_menus(plan: Plan, correlation: Correlation) -> Certified:
 
 def certify_menu(plan: Plan, menu: Menu, correlation: Correlation) -> Certified:
     """The levels of the answers to one menu of a survey."""
-    asked, names = _Asked.of(plan, menu, correlation), plan.policy.features
+    asked, names = _AskedMenu.of(plan, menu, correlation), plan.policy.features
     c = {name: asked.level(plan, name, _ALONE) for name in names}
     return Certified(log_up(asked.ratio), c, {name: asked.delta(plan, name, correlation) for name in names})
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AskedMenu:
     """A menu: its questions with their tables, which of them asks each feature, the ratio of all together."""
 
     questions: Sequence[Question]
@@ -96,7 +96,7 @@ class _Asked:
     bounds: Callable[[str], Within]
 
     @classmethod
-    def of(cls, plan: Plan, menu: Menu, correlation: Correlation) -> _Asked:
+    def of(cls, plan: Plan, menu: Menu, correlation: Correlation) -> _AskedMenu:
         questions = [plan.questions[number] for number in menu.questions]
         tables = [plan.tables[question.table] for question in questions]
         numbers = {name: number for number, question in enumerate(questions) for name in question.features}
@@ -125,7 +125,7 @@ class _Asked:
 
 def menu_bounds(plan: Plan, menu: Menu, correlation: Correlation) -> dict[str, Within]:
     """For each feature, how far what a menu asks about the others may move with it."""
-    bounds = _Asked.of(plan, menu, correlation).bounds
+    bounds = _AskedMenu.of(plan, menu, correlation).bounds
     return {name: bounds(name) for name in plan.policy.features}
 
 

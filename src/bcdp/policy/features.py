@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, Tag, ValidationInfo, field_validator
 
-from bcdp.policy.checks import Accepts, Number, Record, Text, Words, different, expected, one_of, ordered
+from bcdp.policy.checks import Accepts, Number, Record, Text, Writable, different, expected, one_of, ordered
 from bcdp.policy.names import TYPES
-from bcdp.policy.survey import Translations, ValueWords
+from bcdp.policy.survey import Translations, ValueNames
 
 MOST_VALUES = 10_000
 MOST_CUTS = 31
@@ -25,7 +25,7 @@ _SCALARS = "text (not empty, which means missing), a whole number or true/false"
 Scalar = (
     StrictBool
     | Annotated[StrictInt, Field(ge=-_LARGEST_WHOLE, le=_LARGEST_WHOLE)]
-    | Annotated[Words, Field(min_length=1)]
+    | Annotated[Writable, Field(min_length=1)]
 )
 Values = Annotated[tuple[Scalar, ...], BeforeValidator(ordered), AfterValidator(different)]
 
@@ -195,7 +195,7 @@ class NumericFeature(_Feature):
 class _ValuedFeature(_Feature):
     values: Values | None = None
     missing: Annotated[Scalar | None, Accepts(_SCALARS)] = None
-    value_labels: ValueWords | None = None  # the words of the values in other languages
+    value_labels: ValueNames | None = None  # the words of the values in other languages
 
     @field_validator("value_labels")
     @classmethod

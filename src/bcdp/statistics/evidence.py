@@ -19,12 +19,12 @@ from bcdp.statistics.remedies import remedy
 HELPS = "The answers show that the features help to predict the target."
 
 
-class Evidence(Protocol):
+class RegressionEvidence(Protocol):
     """What a regression's answers say beyond its coefficients."""
 
     @property
     def explained(self) -> Coefficient:
-        """The share of the target's variance that the features explain."""
+        """The share of the outcome's variance that the features explain."""
 
     @property
     def adds(self) -> dict[str, Coefficient]:

@@ -1,4 +1,4 @@
-"""How much of the target's variance the features explain, with an interval, and whether they help at all.
+"""How much of the outcome's variance the features explain, with an interval, and whether they help at all.
 
 What noise alone adds to the share is as large as what weak features explain, and the share cannot be below 0. So an
 interval holds the shares under which what was found is no rarity (docs/theory.md, section 4.4): for each share, the

@@ -20,7 +20,7 @@ from bcdp.policy.checks import Accepts, Number, Record, expected
 from bcdp.policy.encoding import as_arrow, encode
 from bcdp.policy.names import AnyNames, NumberName
 from bcdp.statistics.columns import Design, Moments, design_of, moment_targets, moment_weights, moments
-from bcdp.statistics.evidence import Counted, Evidence, Nothing
+from bcdp.statistics.evidence import Counted, Nothing, RegressionEvidence
 from bcdp.statistics.forecast import forecast, told
 from bcdp.statistics.least_squares import (
     Centred,
@@ -81,7 +81,7 @@ class RegressionEstimate:
     target: str
     intercept: Coefficient
     coefficients: Mapping[str, Coefficient]
-    evidence: Evidence = field(repr=False, compare=False)
+    evidence: RegressionEvidence = field(repr=False, compare=False)
     design: Design
     rule: str | None = None
 

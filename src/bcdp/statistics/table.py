@@ -55,7 +55,7 @@ class TableEstimate:
         return {"cells": cells, "association": association, "independence": self.independence.to_dict()}
 
 
-class Table(Statistic):
+class TwoWayTable(Statistic):
     """How often each pair of values of two features occurs; numbers by their ranges."""
 
     kind: ClassVar[str] = "table"

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.exact import TOTAL, Floats, Integers, check_weights, log_up
+from bcdp.exact import TOTAL, Floats, Integers, Words, check_weights, log_up
 from bcdp.tables.intervals import Intervals
 from bcdp.tables.protocol import (
     Symbols,
-    Words,
     check_counts,
     check_input,
     check_inputs,

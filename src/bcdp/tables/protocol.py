@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import InputError, refuse
-from bcdp.exact import MOST_CELLS, Floats, Integers
+from bcdp.exact import MOST_CELLS, Floats, Integers, Words
 
 if TYPE_CHECKING:
     from bcdp.tables.dense import Dense
 
-Words = npt.NDArray[np.uint32]
 Symbols = npt.NDArray[np.uint32]
 
 

@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import InputError
-from bcdp.exact import TOTAL, Floats, Integers, check_whole, log_up
+from bcdp.exact import TOTAL, Floats, Integers, Words, check_whole, log_up
 from bcdp.tables.dense import Dense
 from bcdp.tables.protocol import (
     Symbols,
-    Words,
     alike,
     check_cells,
     check_counts,

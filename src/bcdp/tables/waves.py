@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import InputError, refuse
-from bcdp.exact import MOST_CELLS, TOTAL, Floats, Integers, check_whole, log_up
+from bcdp.exact import MOST_CELLS, TOTAL, Floats, Integers, Words, check_whole, log_up
 from bcdp.tables.dense import Dense
-from bcdp.tables.protocol import Symbols, Words, check_input, check_inputs
+from bcdp.tables.protocol import Symbols, check_input, check_inputs
 
 MOST_BINS = 256
 

@@ -20,7 +20,7 @@ from bcdp.tables.dense import Dense
 FAIR = TOTAL // 2  # the weight of a coin that says nothing
 
 
-class Channel(Protocol):
+class ChannelFamily(Protocol):
     """An unbiased LDP release of a vector in [-1, 1]^m, as private as a bit that is kept with weight `keep`."""
 
     def release(self, x: Array, keep: int, draws: Draws) -> Array:

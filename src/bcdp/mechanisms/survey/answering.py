@@ -20,10 +20,11 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.exact import Words
 from bcdp.plan import Plan, Question
 from bcdp.policy import Policy
 from bcdp.policy.encoding import Codes, step_of
-from bcdp.randomness import RecordWords, Words
+from bcdp.randomness import RecordWords
 from bcdp.statistics.target import product_of
 from bcdp.tables.intervals import Intervals
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from bcdp.compare import Row as Simulated
+from bcdp.compare import Point
 from bcdp.compare.baselines import NO_REGRESSION, Errors, standard_error
 from bcdp.compare.simulation import PAPER, SURVEY, UNIFORM
 from bcdp.estimates import Estimates
@@ -56,7 +56,7 @@ def _apart(one: Section, confidence: float) -> Html:
     )
 
 
-def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Sequence[Simulated]) -> Html:
+def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Sequence[Point]) -> Html:
     """The errors to expect and, where collections were simulated, those that were seen."""
     rows = []
     for name, error in errors.items():
@@ -89,7 +89,7 @@ def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Se
     )
 
 
-def _simulated(rows: Sequence[Simulated]) -> Html:
+def _simulated(rows: Sequence[Point]) -> Html:
     people = max(row.n for row in rows)
     seen = {(row.panel, row.curve): row.mean for row in rows if row.n == people}
     panels = list(dict.fromkeys(panel for panel, _ in seen))
