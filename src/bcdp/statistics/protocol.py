@@ -104,8 +104,8 @@ class Statistic(Record):
         return 1.0
 
     @abstractmethod
-    def estimate(self, decoder: Decoder, level: float) -> Mapping[Any, Any]:
-        """Its estimates with intervals of the given level, by name."""
+    def estimate(self, decoder: Decoder, confidence: float) -> Mapping[Any, Any]:
+        """Its estimates with intervals of the given confidence, by name."""
 
     @classmethod
     @abstractmethod
