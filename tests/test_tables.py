@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import sys
@@ -21,7 +22,7 @@ from bcdp.estimates import Estimates
 from bcdp.mechanisms.survey.decoding import information
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.places import Place, places
-from bcdp.mechanisms.survey.planner import plan_evenly
+from bcdp.mechanisms.survey.planner import Setting, plan_evenly
 from bcdp.mechanisms.survey.wholes import balanced_sets
 from bcdp.present.pictures import estimate_figure, save
 from bcdp.statistics import Interaction, Single
@@ -379,3 +380,51 @@ def test_differences_of_two_collections_and_a_refusal_within_one() -> None:
         _ = one.frequencies["b"]["v0"] - one.frequencies["b"]["v1"]
     with pytest.raises(InputError, match="covariance"):
         _ = found - found
+
+
+# -- many tables of features that are alike ---------------------------------------------------------------------------
+
+
+def all_pairs(features: dict[str, Any], q: float, **more: Any) -> Policy:
+    tasks = [{"table": list(pair), **more} for pair in itertools.combinations(features, 2)]
+    return Policy(epsilon=2, correlation=q, features=features, tasks=tasks)
+
+
+def sorts_of_classes(policy: Policy) -> list[int]:
+    """How many members each class of features has."""
+    classes = Setting.of(policy, correlation_of(policy)).classes
+    return sorted(len(c.members) for c in classes if c.is_feature)
+
+
+def test_features_that_are_alike_are_designed_as_one_and_every_table_is_told_alike() -> None:
+    """Fifteen tables, three sorts of them: what is told of two tables of a sort differs by a few percent."""
+    features = {f"x{i}": feature(2, 0.3 if i < 2 else 2.0) for i in range(6)}
+    policy = all_pairs(features, 0.2)
+    assert sorts_of_classes(policy) == [2, 4]
+    plan = make_plan(policy)
+    told = information(plan)
+    sorts: dict[int, list[float]] = {}
+    for target, found in told.items():
+        if isinstance(target, Interaction):
+            sorts.setdefault(sum(name in ("x0", "x1") for name in target.features), []).append(found)
+    assert [len(found) for _, found in sorted(sorts.items())] == [6, 8, 1]
+    assert all(max(found) <= 1.1 * min(found) for found in sorts.values())
+    assert Plan.parse(plan.text).id == plan.id
+    assert verify_limits(plan.text, 2.0, {"x0": 0.3, "x1": 0.3}).acceptable
+
+
+def test_features_are_apart_where_their_tables_are_not_alike() -> None:
+    """One table left out, one that counts more, four in a ring, one in another order than its likes."""
+    features = {name: feature(2, 2.0) for name in "abcd"}
+    whole = all_pairs(features, 0.2)
+    assert sorts_of_classes(whole) == [4]
+    pairs = [list(pair) for pair in itertools.combinations(features, 2)]
+    for tasks, sorts in (
+        ([{"table": pair} for pair in pairs[1:]], [2, 2]),
+        ([{"table": pair, "weight": 2.0 if pair == ["a", "b"] else 1.0} for pair in pairs], [2, 2]),
+        ([{"table": list(pair)} for pair in ("ab", "bc", "cd", "da")], [1, 1, 1, 1]),
+    ):
+        policy = Policy(epsilon=2, correlation=0.2, features=features, tasks=tasks)
+        assert sorts_of_classes(policy) == sorts
+    turned = [{"table": pair[::-1] if pair == ["c", "d"] else pair} for pair in pairs]
+    assert sorts_of_classes(Policy(epsilon=2, correlation=0.2, features=features, tasks=turned)) == [4]
