@@ -27,7 +27,7 @@ def correlate(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="Sample: Parquet, CSV or Arrow; or the wave's tally.")],
     confidence: Annotated[float, typer.Option(metavar="C", help="With which all limits hold together.")] = 0.95,
     model: Annotated[
-        Literal["pairs", "tree"], typer.Option(help="tree: assume that the features form a tree, whichever.")
+        Literal["pairs", "tree"], typer.Option(help="tree: assume that the features form a tree, whichever it is.")
     ] = "pairs",
     budget: Annotated[
         float | None, typer.Option(metavar="B", min=0, help="Of every question; else the largest that is allowed.")

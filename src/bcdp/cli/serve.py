@@ -24,7 +24,7 @@ def serve(
         Path | None, typer.Option(metavar="F", help="The operator's token; else a new one is shown at the start.")
     ] = None,
     tickets_key: Annotated[
-        Path | None, typer.Option(metavar="F", help="Accept only tickets made with this key, each once.")
+        Path | None, typer.Option(metavar="F", help="Accept only tickets issued with this key, each once.")
     ] = None,
     rate: Annotated[
         float, typer.Option(metavar="R", min=0, help="Reports a second from one address; 0: no limit.")

@@ -31,7 +31,7 @@ class Correlation(Protocol):
 
     @property
     def rounded(self) -> frozenset[str]:
-        """The numbers of which the bounds, as others, see one random rounding to 17 levels only (theory, 4.5)."""
+        """The numbers of which the bounds, as others, see one random rounding to 17 inputs only (theory, 4.5)."""
 
     @property
     def products(self) -> Bounds:
@@ -43,7 +43,7 @@ class Correlation(Protocol):
 
     @property
     def cuts(self) -> Ranges:
-        """Of rounded numbers, as others: cuts between which `q` tells them apart beside the 17 levels (4.5)."""
+        """Of rounded numbers, as others: cuts between which `q` tells them apart, besides the 17 inputs (4.5)."""
 
     @property
     def alike(self) -> bool:
@@ -69,7 +69,7 @@ class Correlation(Protocol):
 
 
 class _Unrounded:
-    """A model whose bounds are about the features themselves, and so about whatever is made of them."""
+    """A model whose bounds are about the features themselves, and so about everything that is computed from them."""
 
     @property
     def alike(self) -> bool:
@@ -370,7 +370,7 @@ class FinitePrior(_Unrounded):
         return np.asarray(table[mass[:, 0] > 0] / mass[mass[:, 0] > 0])
 
     def _as_told(self, table: Array, names: Sequence[str], told: Collection[str] | None = None) -> Array:
-        """The table with "missing" of the features told (by default of all) added to their imputed values."""
+        """The table with "missing" of the features asked (by default of all) added to their imputed values."""
         for axis, name in enumerate(names):
             if name in self.missing and (told is None or name in told):
                 table = np.moveaxis(table, axis, 0)

@@ -121,7 +121,7 @@ def _read_pairs(path: Path, policy: Policy) -> Listed:
     """A CSV: the header names the features, each row starts with a feature's name.
 
     The first cell is empty, or says on which features the table was measured; numbers then count as rounded once
-    where they are told, and as their range where they are given.
+    where they are asked, and as their range where they are given.
     """
     rows = _read_rows(path, "pairs")
     corner, *header = rows[0] if rows else [""]

@@ -75,7 +75,7 @@ def small_odds(level: float) -> str:
 
 
 def one_in(chance: float) -> str:
-    """A chance in words, never told smaller than it is.
+    """A chance in words, never stated smaller than it is.
 
     >>> one_in(1e-6), one_in(1e-5), one_in(0.3)
     ('one chance in a million', 'one chance in 100,000', 'one chance in 3')
@@ -96,7 +96,7 @@ def posterior_at_most(level: float, before: Fraction = Fraction(1, 2)) -> str:
 
 
 def measured(value: float, error: float) -> str:
-    """A number to read beside its standard error: as many decimals as show two digits of the error.
+    """A number to read with its standard error: as many decimals as show two digits of the error.
 
     >>> measured(30.46123, 0.0869), measured(0.3772, 0.011), measured(41712.3, 234.0)
     ('30.461', '0.377', '41,712')
@@ -135,11 +135,11 @@ def finer_guesses(levels: Mapping[int, float]) -> str:
     """By how much finer guesses than those that are covered move their odds, where that was computed.
 
     >>> finer_guesses({16: 0.2, 64: 0.5})
-    'x1.23 told apart in 16 equal parts, x1.65 in 64'
+    'x1.23 between 16 equal parts, x1.65 between 64'
     """
     (first, level), *more = levels.items()
     return ", ".join(
-        [f"x{odds(level)} told apart in {first} equal parts", *(f"x{odds(other)} in {parts}" for parts, other in more)]
+        [f"x{odds(level)} between {first} equal parts", *(f"x{odds(other)} between {parts}" for parts, other in more)]
     )
 
 

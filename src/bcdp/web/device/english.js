@@ -1,6 +1,6 @@
 /**
  * The words of promises and hints in English, from numbers that the device computed. Another language is an object with
- * the same keys; what is told by them comes from the same numbers.
+ * the same keys; what they say comes from the same numbers.
  */
 
 import { pythonFloat } from "./spelling.js";
