@@ -12,7 +12,6 @@ from bcdp.correlation.documents import correlation_from_dict
 from bcdp.correlation.estimated import Estimated, Tree
 from bcdp.correlation.models import (
     Correlation,
-    FinitePrior,
     Listed,
     PerFeature,
     Stronger,
@@ -22,6 +21,7 @@ from bcdp.correlation.models import (
     unrounded_q,
 )
 from bcdp.correlation.pilot import estimate_correlation, read_pilot
+from bcdp.correlation.prior import FinitePrior
 from bcdp.correlation.sources import correlation_of
 
 __all__ = [

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from bcdp.correlation.documents import bound, odds_bound
-from bcdp.correlation.models import Correlation, FinitePrior, Listed, PerFeature, Ranges, pairwise
+from bcdp.correlation.models import Correlation, Listed, PerFeature, Ranges, pairwise
 from bcdp.correlation.pilot import estimate_correlation, read_pilot
+from bcdp.correlation.prior import FinitePrior
 from bcdp.errors import InputError, refuse
 from bcdp.policy import NumericFeature, OneOfBoth, OneQ, Pairs, PairsFile, Policy, Prior, QPerFeature
 from bcdp.policy.encoding import codes_of, encode
