@@ -27,7 +27,7 @@ def audit(
     ] = None,
     data: Annotated[Path | None, typer.Option(metavar="D", help="Records, taken as the whole population.")] = None,
     runs: Annotated[
-        int | None, typer.Option(metavar="N", min=1000, help="Also run the device so often, and measure at 99.9%.")
+        int | None, typer.Option(metavar="N", min=1000, help="Also run the device N times, and measure at 99.9%.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

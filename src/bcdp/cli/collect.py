@@ -159,7 +159,7 @@ def count(made: Plan, paths: list[Path]) -> Tally:
 def estimate(
     plan: PlanFile,
     tally: Annotated[list[Path], typer.Argument(metavar="TALLY_OR_REPORTS...", help="A tally, or report files.")],
-    level: Annotated[float, typer.Option(metavar="P", help="Of the intervals.")] = 0.95,
+    level: Annotated[float, typer.Option(metavar="P", help="Confidence of the intervals.")] = 0.95,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the estimates as a PNG.")] = None,
     as_json: AsJson = False,
 ) -> None:

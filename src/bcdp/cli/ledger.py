@@ -38,7 +38,7 @@ def ledger(
     q: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="Q", help="Yours, for all plans together: one number, or NAME=Q for each feature; kept by add."
+            metavar="Q", help="Your q for all plans together: one number, or NAME=Q for each feature; kept by add."
         ),
     ] = None,
     odds: Annotated[
