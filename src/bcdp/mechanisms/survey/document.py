@@ -105,7 +105,7 @@ def _levels(policy: Policy, target: Target) -> int:
     """How many levels a feature has in a question: a number is rounded to two, unless it enters in steps."""
     if isinstance(target, Steps):
         return target.size(policy)
-    return policy.features[target.features[0]].joint_levels
+    return policy.features[target.features[0]].joint_inputs
 
 
 def _integer_weights(probabilities: list[Fraction]) -> list[int]:
