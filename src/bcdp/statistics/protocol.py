@@ -96,6 +96,13 @@ class Statistic(Record):
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
         """What has to be asked for, and how much its squared error counts; a target may come several times."""
 
+    def scale(self, policy: Policy, target: Target, budget: float) -> float:
+        """What the design multiplies a target's squared error by: so much that one with many numbers starves no other.
+
+        `budget` is the largest of a question about one of its features alone; `weight` comes on top.
+        """
+        return 1.0
+
     @abstractmethod
     def estimate(self, decoder: Decoder, confidence: float) -> Mapping[Any, Any]:
         """Its estimates with intervals of the given confidence, by name."""

@@ -78,6 +78,10 @@ class TwoWayTable(Statistic):
         yield target.margins[1], signs[1] / one
         yield target, signs[0] * signs[1]
 
+    def scale(self, policy: Policy, target: Target, budget: float) -> float:
+        # the mean over the cells, on the [-1, 1] scale: of two by two cells, as it stands
+        return 4 / math.prod(cell_count(policy, name) for name in self.features)
+
     def estimate(self, decoder: Decoder, confidence: float) -> dict[Pair, TableEstimate]:
         return {self.pair: _table(decoder, self.pair, confidence)}
 

@@ -16,13 +16,14 @@ from bcdp.correlation import Correlation, product_q
 from bcdp.errors import InputError, refuse
 from bcdp.mechanisms.survey.decoding import information
 from bcdp.mechanisms.survey.design import Design, design
-from bcdp.mechanisms.survey.document import Asked, document_of, menus_of, product_kind
+from bcdp.mechanisms.survey.documents import Asked, document_of, menus_of, product_kind
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.known import exact_limit
 from bcdp.mechanisms.survey.offers import ShapeOffers
 from bcdp.mechanisms.survey.places import Place
 from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, FeatureClass, Profile
 from bcdp.mechanisms.survey.seen import as_seen, without_odds
+from bcdp.mechanisms.survey.wholes import best_whole
 from bcdp.notions import ldp_limit
 from bcdp.plan import Plan, guessed_parts
 from bcdp.policy import Policy
@@ -39,7 +40,8 @@ class Setting:
     """What a policy leaves to be designed: classes of features to ask, and how much a menu may spend."""
 
     classes: tuple[FeatureClass, ...]
-    weights: dict[Target, float]  # of each squared error
+    weights: dict[Target, float]  # of each squared error, in the design
+    errors: dict[Target, float]  # how often each squared error counts in the total that is told
     epsilon: float
     total: float  # the largest budget of a menu that may ask anything
     outside: float  # the largest LDP level that the features never asked can live with
@@ -47,13 +49,16 @@ class Setting:
     @classmethod
     def of(cls, policy: Policy, correlation: Correlation) -> Setting:
         """The setting of a policy; refused where no question could be asked at all."""
-        weights = _weights(policy)
-        if any(isinstance(target, Below) for target in weights):  # menus may ask it beside anything
-            correlation = as_seen(correlation, weights)
+        wanted = [target for task in policy.tasks for target, _ in task.targets(policy)]
+        seen = as_seen(correlation, wanted)
+        alone = _alone(policy, seen)
+        errors, weights = _weights(policy, alone)
+        if any(isinstance(target, Below) for target in wanted):  # menus may ask it beside anything
+            correlation = seen
         total = _largest_total(policy, correlation)
-        classes = _classes(policy, correlation, weights)
+        classes = _classes(policy, seen, weights, alone)
         outside = _limit_outside(policy, correlation, classes)
-        return cls(classes, weights, policy.epsilon - _SLACK, total, outside)
+        return cls(classes, weights, errors, policy.epsilon - _SLACK, total, outside)
 
     @property
     def asked(self) -> frozenset[Target]:
@@ -74,8 +79,8 @@ def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[st
 
     def accuracy(draft: Plan) -> tuple[float, float]:
         told = information(draft)
-        objective = sum(weight / told[t] for t, weight in setting.weights.items() if told.get(t, 0.0) > 0)
-        return objective, found.gap * objective / found.objective * _curve_slack(policy)
+        error, objective = (_total(weights, told) for weights in (setting.errors, setting.weights))
+        return error, found.gap * objective / found.objective * _curve_slack(policy, setting)
 
     def certified(classes: tuple[FeatureClass, ...], menus: Design) -> Plan:
         return Plan.certified(document_of(policy, correlation, list(menus_of(classes, menus))), accuracy)
@@ -103,11 +108,16 @@ def _without_odds(policy: Policy, correlation: Correlation, setting: Setting) ->
     return plain if plain != setting and plain.asked == setting.asked else None
 
 
+def _total(weights: dict[Target, float], told: dict[Target, float]) -> float:
+    """The weighted sum of the squared errors of whatever is asked."""
+    return sum(weight / told[target] for target, weight in weights.items() if told.get(target, 0.0) > 0)
+
+
 def plan_evenly(policy: Policy, correlation: Correlation) -> Plan:
     """The survey that asks each person one question, about every feature (and product) equally often."""
     classes = Setting.of(policy, correlation).classes
     asked: list[Asked] = [
-        ((target,) if c.pair is None else (classes[c.pair[0]].members[0], classes[c.pair[1]].members[0]), c.alone, None)
+        ((target,) if c.pair is None else tuple(classes[one].members[0] for one in c.pair), c.alone, c.whole)
         for c in classes
         for target in c.members
     ]
@@ -115,13 +125,20 @@ def plan_evenly(policy: Policy, correlation: Correlation) -> Plan:
     return Plan.certified(document_of(policy, correlation, menus))
 
 
-def _weights(policy: Policy) -> dict[Target, float]:
-    """How much the squared error of each feature and product counts; 0 for features that no task needs."""
-    weights: dict[Target, float] = dict.fromkeys(map(Single, policy.features), 0.0)
+def _weights(policy: Policy, alone: dict[str, float]) -> tuple[dict[Target, float], dict[Target, float]]:
+    """How often the squared error of each target counts in the total, and how much in the design; 0 if nobody needs it.
+
+    They differ so that each feature counts alike in the design, whatever its number of values: at the budget that it
+    may be asked with alone.
+    """
+    errors: dict[Target, float] = dict.fromkeys(map(Single, policy.features), 0.0)
+    weights = errors.copy()
     for task in policy.tasks:
         for target, weight in task.targets(policy):
-            weights[target] = weights.get(target, 0.0) + task.weight * weight
-    return weights
+            errors[target] = errors.get(target, 0.0) + task.weight * weight
+            budget = min(alone[name] for name in target.features)
+            weights[target] = weights.get(target, 0.0) + task.weight * weight * task.scale(policy, target, budget)
+    return errors, weights
 
 
 def _demand(policy: Policy, name: str) -> float:
@@ -197,13 +214,13 @@ def _alone(policy: Policy, correlation: Correlation) -> dict[str, float]:
     }
 
 
-def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, float]) -> tuple[FeatureClass, ...]:
+def _classes(
+    policy: Policy, correlation: Correlation, weights: dict[Target, float], alone_with: dict[str, float]
+) -> tuple[FeatureClass, ...]:
     """Features by themselves, numbers in steps, how two features go together, products: in this order."""
     groups: dict[tuple[Any, ...], list[Target]] = {}
     tied = {name for target in weights if isinstance(target, Interaction) for name in target.features}
     spread = {target.feature for target in weights if isinstance(target, Below)}
-    correlation = as_seen(correlation, weights)
-    alone_with = _alone(policy, correlation)
     for name, feature in policy.features.items():
         values, alone = feature.joint_inputs, alone_with[name]
         if weights[Single(name)] == 0 or values < 2 or alone < NEGLIGIBLE:
@@ -285,9 +302,11 @@ def _together(
     limits = [_limit(policy, correlation, other, names) for other in policy.features if other not in names]
     alone = min(policy.epsilon - _SLACK, *limits, *(_demand(policy, name) for name in names))
     if alone >= NEGLIGIBLE:
-        scale = math.prod(Place(features[number].kind).scale for number in (one, two))
         pair = (min(one, two), max(one, two))
-        yield FeatureClass((target,), Kind("pair", cells), alone, 0.0, alone, weight, pair=pair, scale=scale)
+        first, second = (Place(features[number].kind) for number in pair)
+        whole = best_whole((first, second), alone)
+        kind, scale = Kind("pair", cells), first.scale * second.scale
+        yield FeatureClass((target,), kind, alone, 0.0, alone, weight, pair=pair, scale=scale, whole=whole)
 
 
 def _nothing_to_ask(policy: Policy, weights: dict[Target, float]) -> InputError:
@@ -314,8 +333,8 @@ def _alone_together(policy: Policy, correlation: Correlation, names: frozenset[s
     return min(policy.epsilon - _SLACK, *limits, *(_demand(policy, name) for name in names))
 
 
-def _curve_slack(policy: Policy) -> float:
+def _curve_slack(policy: Policy, setting: Setting) -> float:
     """Planning knows the information of numeric questions to within half a percent, of waves to one, from below."""
-    if any(isinstance(target, Below) for target in _weights(policy)):
+    if any(isinstance(target, Below) for target in setting.weights):
         return 1.01
     return 1.005 if any(feature.is_number for feature in policy.features.values()) else 1.0

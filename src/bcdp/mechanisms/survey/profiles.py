@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.shapes import Shape
+from bcdp.mechanisms.survey.wholes import Whole
 from bcdp.plan import Parts
 from bcdp.statistics import Below, Single, Steps, Target
 
@@ -39,6 +40,7 @@ class FeatureClass:
     apart: bool = False  # whether a menu never asks it beside others
     pair: tuple[int, int] | None = None  # the classes of two features, if it is how these go together
     scale: float = 1.0  # then, one over the second moment of an answer that always tells the truth, without averages
+    whole: Whole | None = None  # then, the question about both as one
 
     @property
     def joinable(self) -> bool:
@@ -52,7 +54,7 @@ class FeatureClass:
 
     def first(self, number: int) -> Profile:
         """The menu that asks nothing but this class, which is number so many."""
-        return (ClassQuestion((number,) if self.pair is None else self.pair, self.alone),)
+        return (ClassQuestion((number,) if self.pair is None else self.pair, self.alone, self.whole),)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class ClassQuestion:
 
     classes: tuple[int, ...]
     budget: float
-    shape: Shape | None = None
+    shape: Shape | Whole | None = None
 
 
 Profile = tuple[ClassQuestion, ...]  # a menu up to exchange of interchangeable features

@@ -84,11 +84,16 @@ class Shape:
     @property
     def information(self) -> Array:
         """What is told about each feature, as one over the second moment of its decoded answer."""
-        return _told(self.places, self.means)[0]
+        return told(self.places, self.means)[0]
+
+    @property
+    def table(self) -> Dense:
+        """The integer table."""
+        return shaped_table(self)
 
     def information_of(self, pairs: Pairs) -> Array:
         """What is told about each feature, and about what each two of these have together beyond their margins."""
-        return _told(self.places, np.array(self.law) @ _scores(self.places, pairs), pairs)[0]
+        return told(self.places, np.array(self.law) @ _scores(self.places, pairs), pairs)[0]
 
 
 @lru_cache(maxsize=4096)
@@ -98,7 +103,7 @@ def _scores(places: tuple[Place, ...], pairs: Pairs = ()) -> Array:
     return np.hstack([hits, *(hits[:, [one]] * hits[:, [two]] for one, two in pairs)])
 
 
-def _told(places: tuple[Place, ...], means: Array, pairs: Pairs = ()) -> tuple[Array, Array]:
+def told(places: tuple[Place, ...], means: Array, pairs: Pairs = ()) -> tuple[Array, Array]:
     """The information about each feature, and each pair of them, at the given means, and its slope in them."""
     # second moments: 1/e^2 for a sign, (1 - 1/s)/e^2 + 1/s for the indicators of s values together, and the product of
     # both features' for what they have together, without the constant
@@ -141,9 +146,9 @@ def climb(
     for start in starts:
         means, value = np.array(start), 0.0
         for _ in range(programs):
-            law = program.solve(scores @ (prices * _told(places, means, pairs)[1]))
+            law = program.solve(scores @ (prices * told(places, means, pairs)[1]))
             means = law @ scores
-            improved = float(prices @ _told(places, means, pairs)[0])
+            improved = float(prices @ told(places, means, pairs)[0])
             if improved > best.value:
                 best = Climbed(law, tuple(means.tolist()), improved)
             if improved <= value * (1 + _SETTLED):

@@ -1,4 +1,4 @@
-"""From designed menus to a plan's document: questions, integer tables and how often each menu is drawn."""
+"""From a design to the plan's document: concrete menus, integer tables, questions (docs/theory.md, section 4.2)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from bcdp.exact import TOTAL
 from bcdp.mechanisms.survey.design import Design
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.profiles import FeatureClass, rotation
-from bcdp.mechanisms.survey.shapes import Shape, shaped_table
+from bcdp.mechanisms.survey.shapes import Shape
+from bcdp.mechanisms.survey.wholes import Whole
 from bcdp.plan import collection_of
 from bcdp.policy import Policy
 from bcdp.statistics import Below, Product, Steps, Target
 from bcdp.tables import Table, binary, categorical, joint, numeric, waves
 
-Asked = tuple[tuple[Target, ...], float, Shape | None]  # a question: its budget, and its shape
+Asked = tuple[tuple[Target, ...], float, Shape | Whole | None]  # a question: its budget, and its shape
 
 
 def product_kind(policy: Policy, asked: Product) -> Kind:
-    """How a product is asked: as a number if one of its features is one, else as a sign."""
+    """What is asked of a product: a number, unless both features have two values."""
     return Kind("numeric" if any(policy.features[name].is_number for name in asked.features) else "binary")
 
 
@@ -80,7 +81,7 @@ def document_of(policy: Policy, correlation: Correlation, menus: list[tuple[Frac
 
 
 def _randomizer(
-    policy: Policy, asked: tuple[Target, ...], budget: float, shape: Shape | None
+    policy: Policy, asked: tuple[Target, ...], budget: float, shape: Shape | Whole | None
 ) -> tuple[tuple[int, ...], Table]:
     if isinstance(asked[0], Product):
         table = numeric(budget) if product_kind(policy, asked[0]).name == "numeric" else binary(budget)
@@ -91,7 +92,7 @@ def _randomizer(
     names = _features(asked)
     sizes = tuple(_levels(policy, target) for target in asked)
     if shape is not None:
-        return sizes, shaped_table(shape)
+        return sizes, shape.table
     if len(names) > 1:
         return sizes, joint(sizes, budget)
     kind = policy.features[names[0]].type
