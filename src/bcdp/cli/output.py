@@ -21,11 +21,11 @@ if TYPE_CHECKING:  # rich takes longer to import than all else that `bcdp --help
     from bcdp.present.promise import Promise
 
 PIPED_WIDTH = 100
-PROMISE_COLUMNS = ["odds", "50% becomes", "at twice", "at q = 1"]
+PROMISE_COLUMNS = ["odds", "50% becomes", "at twice", "at worst"]
 PROMISE_WORDS = [
     "odds, 50% becomes: on its condition, one report multiplies the odds of a guess about the feature by at most",
     "this (rounded up), and a guess that was right with probability 50% becomes right with at most that.",
-    "at twice, at q = 1: by at most this if the numbers of its condition are twice as large; with nothing assumed.",
+    "at twice, at worst: by at most this if the numbers of its condition are twice as large; with nothing assumed.",
 ]
 
 

@@ -207,8 +207,8 @@ def _document(made: Plan, errors: dict[str, Errors], promised: dict[str, Promise
             "standard_error_paper": standard_error(made.policy, name, expected.paper, users),
             "standard_error_uniform_ldp": standard_error(made.policy, name, expected.uniform, users),
             "condition": promised[name].condition,
-            "certified_at_twice_q": claim.certified if promised[name].twice is None else promised[name].twice,
-            "certified_at_q_1": promised[name].nothing,
+            "certified_at_twice": claim.certified if promised[name].twice is None else promised[name].twice,
+            "certified_with_nothing_assumed": promised[name].nothing,
         }
     return {
         "id": made.id,

@@ -17,8 +17,9 @@ from bcdp.present.words import odds, posterior_at_most, together
 NOTHING_ASSUMED = "with nothing assumed, however the answers are related"
 MEANING = (
     "A condition is about what the guesser knows: between people who differ in the answer, the chance of anything "
-    "about their other answers differs by at most q. Against somebody who knows of closer links, in general or for one "
-    "person, only the promise with nothing assumed holds. Each promise is about one answer and one report."
+    "about their other answers differs by no more than the condition says, in percentage points (q) or as a factor "
+    "(odds). Against somebody who knows of closer links, in general or for one person, only the promise with nothing "
+    "assumed holds. Each promise is about one answer and one report."
 )
 _LARGE_ODDS = 1e6
 _MOST_QUOTED = 300  # characters of what the operator wrote
@@ -116,8 +117,9 @@ def conditions(found: Mapping[str, Promise]) -> list[str]:
 
 
 def operator_says(plan: Plan) -> str:
-    """Where q comes from in the operator's own words, which nothing checks."""
-    return f"Where q comes from, the operator says and nobody has checked: {quoted(str(plan.correlation['source']))}"
+    """Where conditions come from, in the operator's own words, which nothing checks."""
+    said = quoted(str(plan.correlation["source"]))
+    return f"Where conditions come from, the operator says and nobody has checked: {said}"
 
 
 def quoted(text: str) -> str:

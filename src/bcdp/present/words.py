@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Protocol
 
 _NAMED = 4  # features that a sentence about many names
+_ITSELF = re.compile(r"\bits?\b")
 
 
 class Interval(Protocol):
@@ -144,15 +146,20 @@ def finer_guesses(levels: Mapping[int, float]) -> str:
 
 
 def together(sentences: Iterable[tuple[str, str]]) -> list[str]:
-    """What is said of each feature, once for all of which the same is said.
+    """What is said of each feature, once for all of which the same is said; of each, if it speaks of "it".
 
     >>> together([("smoker", "not asked"), ("age", "of little use"), ("region", "not asked")])
     ['smoker, region: not asked', 'age: of little use']
+    >>> together([("smoker", "limited by its own delta"), ("region", "limited by its own delta")])
+    ['smoker, region: each limited by its own delta']
     """
     groups: dict[str, list[str]] = {}
     for name, sentence in sentences:
         groups.setdefault(sentence, []).append(name)
-    return [f"{some(names)}: {sentence}" for sentence, names in groups.items()]
+    return [
+        f"{some(names)}: {'each ' * (len(names) > 1 and bool(_ITSELF.search(sentence)))}{sentence}"
+        for sentence, names in groups.items()
+    ]
 
 
 def some(names: list[str]) -> str:

@@ -149,9 +149,8 @@ def assumption(plan: Plan) -> Html:
     return section(
         "What must be true for it",
         paragraph(
-            f"{MEANING} A q of 0 says that the other answers do not depend on it; one of 100 percentage points "
-            "assumes nothing. If a condition is wrong, the last column above holds, and the one before it if q is at "
-            "most twice as large."
+            f"{MEANING} A q of 0 says that the other answers do not depend on it. If a condition is wrong, the last "
+            "column above holds, and the one before it if its numbers are at most twice as large."
         ),
         paragraph(f"{operator_says(plan)}."),
     )

@@ -56,7 +56,7 @@ function computed(plan) {
 
 const levelOf = (level) => ({ odds: oddsOf(level), becomes: chanceOf(level) });
 
-/** Where q comes from in the operator's own words, which nothing checks. */
+/** Where conditions come from, in the operator's own words, which nothing checks. */
 export const operatorSays = ({ correlation: { source } }, words = ENGLISH) => words.operatorSays(quoted(source));
 
 function menuBounds(plan, menu, name) {
