@@ -323,7 +323,7 @@ def test_few_answers_are_told_as_unknown_and_drawn(tmp_path: Any) -> None:
     assert math.isnan(cell.value)
     assert (cell.low, cell.high) == (0.0, 1.0)
     assert math.isnan(nobody.tables["a", "b"].independence.p)
-    sections = list(nobody.sections(plan.policy))
+    sections = list(nobody.sections())
     assert any("nobody was asked about" in remark for section in sections for remark in section.remarks)
     save(estimate_figure(plan, nobody), tmp_path / "nobody.png")
     save(estimate_figure(plan, collected(PRIOR, 5000, np.random.default_rng(8))), tmp_path / "some.png")

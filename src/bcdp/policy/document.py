@@ -110,7 +110,7 @@ class Policy(Record):
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
-        """The policy in a YAML file; the files that it names are looked for beside it."""
+        """The policy in a YAML file; the files that it names are looked for in its folder."""
         try:
             text = Path(path).read_text("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
@@ -121,7 +121,7 @@ class Policy(Record):
         if document is None and not mistakes:
             raise InputError(f"policy: got an empty file; accepted: YAML with at least {_KEYS}")
         try:
-            policy = cls.parse(_beside(document, Path(path).parent))
+            policy = cls.parse(_in_folder(document, Path(path).parent))
         except InputError as error:
             mistakes.append(str(error))
         if mistakes:
@@ -178,7 +178,7 @@ def _default_tasks(types: Mapping[str, object]) -> dict[str, Any]:
     return {"tasks": tasks} if tasks else {}
 
 
-def _beside(document: object, folder: Path) -> object:
+def _in_folder(document: object, folder: Path) -> object:
     """The document with the files that its correlation names as seen from outside the policy's folder."""
     if not isinstance(document, dict) or not isinstance(document.get("correlation"), dict):
         return document

@@ -64,8 +64,8 @@ class Goal:
 
     def error(self, answer: Array) -> float:
         """The length of the deviation."""
-        beside = (answer if np.isfinite(answer).all() else self.blind) - self.truth
-        return math.sqrt(max(float(beside @ self.metric @ beside), 0.0))
+        error = (answer if np.isfinite(answer).all() else self.blind) - self.truth
+        return math.sqrt(max(float(error @ self.metric @ error), 0.0))
 
     @property
     def nothing(self) -> float:
@@ -90,7 +90,7 @@ class Statistic(Record):
     key: ClassVar[str]  # names its estimates among all of a collection's
 
     if TYPE_CHECKING:
-        weight: float  # how much it counts beside the others; each statistic has this field, after its own
+        weight: float  # how much it counts relative to the others; each statistic has this field, after its own
 
     @abstractmethod
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:

@@ -37,7 +37,7 @@ def _two(names: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class TableEstimate:
-    """The share of every pair of values, row by row, with what is made of them."""
+    """The share of every pair of values, row by row, with what follows from them."""
 
     values: tuple[tuple[Any, ...], tuple[Any, ...]]
     cells: tuple[tuple[Estimate, ...], ...]
@@ -173,7 +173,7 @@ def nearest_table(raw: Array) -> Array:
     """The nearest table of shares that are at least 0, whose margins are the nearest possible to those of `raw`.
 
     Alternating projections (Dykstra) on the margins and on what is at least 0; the last step is on the latter, and the
-    margins are met to about 1e-9. Margins agree with the frequencies that are told of each feature.
+    margins are met to about 1e-9. Margins agree with the frequencies that are given for each feature.
 
     >>> nearest_table(np.array([[0.5, -0.1], [0.2, 0.4]])).round(3).tolist()
     [[0.4, 0.0], [0.3, 0.3]]
@@ -181,9 +181,9 @@ def nearest_table(raw: Array) -> Array:
     rows, columns = on_simplex(raw.sum(axis=1)), on_simplex(raw.sum(axis=0))
     size, table, held = raw.shape, raw, np.zeros_like(raw)
     for _ in range(_PROJECTIONS):
-        beside = rows[:, None] - table.sum(axis=1, keepdims=True), columns[None] - table.sum(axis=0, keepdims=True)
-        excess = float(beside[0].sum()) / table.size
-        fitted = table + beside[0] / size[1] + beside[1] / size[0] - excess
+        deficits = rows[:, None] - table.sum(axis=1, keepdims=True), columns[None] - table.sum(axis=0, keepdims=True)
+        excess = float(deficits[0].sum()) / table.size
+        fitted = table + deficits[0] / size[1] + deficits[1] / size[0] - excess
         if float(fitted.min()) >= -1e-12:
             return np.asarray(np.maximum(fitted, 0.0))
         table = np.maximum(fitted + held, 0.0)

@@ -16,14 +16,14 @@ import numpy.typing as npt
 from bcdp.correlation import Correlation, product_q
 from bcdp.errors import InputError, refuse
 from bcdp.mechanisms.survey.decoding import information
-from bcdp.mechanisms.survey.design import design
+from bcdp.mechanisms.survey.design import Design, design
 from bcdp.mechanisms.survey.documents import document_of, product_kind
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.known import exact_limit
 from bcdp.mechanisms.survey.offers import ShapeOffers
 from bcdp.mechanisms.survey.places import Place
 from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, FeatureClass, Profile
-from bcdp.mechanisms.survey.seen import as_seen
+from bcdp.mechanisms.survey.seen import as_seen, without_odds
 from bcdp.mechanisms.survey.spreading import Asked, menus_of
 from bcdp.mechanisms.survey.wholes import best_whole
 from bcdp.notions import ldp_limit
@@ -66,6 +66,11 @@ class Setting:
         outside = _limit_outside(policy, correlation, classes)
         return cls(classes, weights, errors, policy.epsilon - _SLACK, total, outside)
 
+    @property
+    def asked(self) -> frozenset[Target]:
+        """What may be asked for."""
+        return frozenset(target for c in self.classes for target in c.members)
+
 
 def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[str], None] = lambda line: None) -> Plan:
     """The most accurate survey that keeps every demand of the policy under the given correlation.
@@ -76,18 +81,37 @@ def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[st
     True
     """
     setting = Setting.of(policy, correlation)
-    offers = ShapeOffers(setting.classes, setting.epsilon, setting.outside)
-    several = setting.total >= NEGLIGIBLE  # else a demand allows nothing but single questions, by the q of its pairs
-    further: Callable[[Array, float], list[Profile]] = offers if several else lambda prices, enough: []
-    found = design(setting.classes, setting.total, further=further, progress=progress)
-    menus = menus_of(setting.classes, found)
+    found = _designed(setting, progress)
 
     def accuracy(draft: Plan) -> tuple[float, float]:
         told = information(draft)
         error, objective = (_total(weights, told) for weights in (setting.errors, setting.weights))
         return error, found.gap * objective / found.objective * _curve_slack(policy, setting)
 
-    return Plan.certified(document_of(policy, correlation, menus), accuracy)
+    def certified(classes: tuple[FeatureClass, ...], menus: Design) -> Plan:
+        return Plan.certified(document_of(policy, correlation, menus_of(classes, menus)), accuracy)
+
+    plans = [certified(setting.classes, found)]
+    plain = _without_odds(policy, correlation, setting)
+    if plain is not None:  # a search may end a little above where it ends with less to choose from
+        plans.append(certified(plain.classes, _designed(plain, lambda line: progress(f"without odds, {line}"))))
+    return min(plans, key=lambda plan: _total(setting.weights, information(plan)))
+
+
+def _designed(setting: Setting, progress: Callable[[str], None]) -> Design:
+    offers = ShapeOffers(setting.classes, setting.epsilon, setting.outside)
+    several = setting.total >= NEGLIGIBLE  # else a demand allows nothing but single questions, by the q of its pairs
+    further: Callable[[Array, float], list[Profile]] = offers if several else lambda prices, enough: []
+    return design(setting.classes, setting.total, further=further, progress=progress)
+
+
+def _without_odds(policy: Policy, correlation: Correlation, setting: Setting) -> Setting | None:
+    """The setting if odds are left out; None where that changes nothing, or would leave something unasked."""
+    try:
+        plain = Setting.of(policy, without_odds(correlation))
+    except InputError:  # nothing could be asked at all
+        return None
+    return plain if plain != setting and plain.asked == setting.asked else None
 
 
 def _total(weights: dict[Target, float], told: dict[Target, float]) -> float:

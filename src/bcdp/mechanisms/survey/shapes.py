@@ -1,8 +1,8 @@
-"""Joint tables found by alternating linear programs (docs/theory.md, section 5).
+"""Joint tables, by alternating linear programs (docs/theory.md, section 5).
 
 The answer to a shaped question names a subset of the values of each feature, of a given size: one value for a feature
 that has two. A shape is a law on patterns, which of the true values are in the subsets named; given the pattern, all
-answers are equally likely. The mean `e_i` of feature i's standardised hit measures what is told about it. The best
+answers are equally likely. The mean `e_i` of feature i's standardised hit measures what answers tell about it. The best
 shape for given prices maximises a function that grows with every `e_i^2` under the exact certificate, which is linear
 in the law; taking the slope at the last law gives a linear program, and the programs climb.
 """
@@ -78,12 +78,12 @@ class Shape:
 
     @property
     def means(self) -> Array:
-        """What is told about each feature, as the mean of its standardised hit."""
+        """What answers tell about each feature, as the mean of its standardised hit."""
         return np.array(self.law) @ _scores(self.places)
 
     @property
     def information(self) -> Array:
-        """What is told about each feature, as one over the second moment of its decoded answer."""
+        """What answers tell about each feature, as one over the second moment of its decoded answer."""
         return told(self.places, self.means)[0]
 
     @property
@@ -92,7 +92,7 @@ class Shape:
         return shaped_table(self)
 
     def information_of(self, pairs: Pairs) -> Array:
-        """What is told about each feature, and about what each two of these have together beyond their margins."""
+        """What answers tell about each feature, and about what each two of these have together beyond their margins."""
         return told(self.places, np.array(self.law) @ _scores(self.places, pairs), pairs)[0]
 
 
@@ -135,7 +135,7 @@ def climb(
     programs: int,
     pairs: Pairs = (),
 ) -> Climbed:
-    """The most valuable law found by at most so many programs from each of the starting means.
+    """The most valuable law that at most so many programs reach from each of the starting means.
 
     Prices and means are those of each feature and then of each of the pairs.
     """
@@ -164,7 +164,7 @@ def best_shape(
     starts: tuple[tuple[float, ...], ...],
     pairs: Pairs = (),
 ) -> Shape:
-    """The most valuable shape found from the given starting means, keeping every demand and the LDP level `total`."""
+    """The most valuable shape reached from the given starting means, keeping every demand and the LDP level `total`."""
     best = climb(prices, demands, total, starts, _PROGRAMS, pairs)
     return _kept_exactly(best.law, _program(demands, total).nothing, demands, total)
 
@@ -190,7 +190,7 @@ def _kept_exactly(law: Array, nothing: Array, demands: tuple[Demand, ...], total
 
 @lru_cache(maxsize=256)
 def shaped_table(shape: Shape) -> Dense:
-    """The integer table of a shape: inputs are numbered with the first feature most significant, answers likewise."""
+    """The integer table of a shape: inputs are numbered with the first feature most significant, and so are answers."""
     patterns, answers = np.zeros((1, 1), dtype=np.int64), np.ones(1, dtype=np.int64)
     for place in shape.places:
         values, blocks = place.kind.values, place.blocks
