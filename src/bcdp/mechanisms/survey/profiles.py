@@ -99,9 +99,9 @@ def tells(classes: tuple[FeatureClass, ...], question: ClassQuestion) -> Iterato
     if len(question.classes) == 1:
         return
     numbers: dict[tuple[int, int], list[int]] = {}
-    for number, c in enumerate(classes):
-        if c.pair is not None:
-            numbers.setdefault(c.pair, []).append(number)
+    for number, one_class in enumerate(classes):
+        if one_class.pair is not None:
+            numbers.setdefault(one_class.pair, []).append(number)
     meeting = [
         (number, (one, two))
         for one, two in itertools.combinations(range(len(question.classes)), 2)
