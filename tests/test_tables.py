@@ -341,7 +341,7 @@ def test_simulations_know_the_truth_of_tables_and_groups() -> None:
 @pytest.mark.parametrize(
     ("task", "said"),
     [({"table": ["a", "a"]}, "different"), ({"table": ["a"]}, "two different"), ({"table": ["a", "c"]}, "feature"),
-     ({"mean": ["a"], "by": "a"}, "another feature"), ({"mean": ["b"], "by": "a"}, "numeric or binary")],
+     ({"mean": ["a"], "by": "a"}, "a feature other than"), ({"mean": ["b"], "by": "a"}, "numeric or binary")],
 )  # fmt: skip
 def test_tasks_that_make_no_sense_are_refused(task: Any, said: str) -> None:
     features = {"a": feature(2, 1.0), "b": feature(3, 1.0)}
