@@ -61,8 +61,8 @@ class Estimates:
         return self.regressions[0] if self.regressions else None
 
     def sections(self) -> Iterator[Section]:
-        """The estimates as rows to show."""
-        for statistic in statistics().values():
+        """The estimates as rows to show, in the order of the policy's tasks."""
+        for statistic in dict.fromkeys([*map(type, self.policy.tasks), *statistics().values()]):
             yield from statistic.sections(self.policy, self.results[statistic.key])
 
     def to_arrow(self) -> pa.Table:
