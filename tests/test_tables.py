@@ -16,6 +16,8 @@ import pytest
 
 from bcdp import InputError, Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.audit import audit_plan, population_from_records, verify_limits
+from bcdp.cli import main
+from bcdp.cli.expected import expectations
 from bcdp.compare.simulation import simulate
 from bcdp.correlation import correlation_of, estimate_correlation
 from bcdp.estimates import Estimates
@@ -428,3 +430,32 @@ def test_features_are_apart_where_their_tables_are_not_alike() -> None:
         assert sorts_of_classes(policy) == sorts
     turned = [{"table": pair[::-1] if pair == ["c", "d"] else pair} for pair in pairs]
     assert sorts_of_classes(Policy(epsilon=2, correlation=0.2, features=features, tasks=turned)) == [4]
+
+
+# -- what to expect ---------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_says_what_to_expect_of_tables_and_groups() -> None:
+    """The root of the mean square of the standard errors that such a collection has, to a sixth: populations differ."""
+    people = 10**6
+    told = {one.subject: one.document["standard_error"] for one in expectations(mixed(), people)}
+    found = collected(np.full((2, 3), 1 / 6), people)
+    groups = [mean.se for mean in found.groups["a", "b"].values.values()]
+    for subject, errors in (("table of a and b", cells(found, "se")), ("mean of a by b", np.array(groups))):
+        assert told[subject] == pytest.approx(math.sqrt(float((errors**2).mean())), rel=1 / 6)
+
+
+def test_a_number_of_which_only_the_distribution_is_asked_is_not_said_to_be_unasked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "policy.yaml").write_text(
+        "epsilon: 2\nfeatures:\n  weeks: {type: numeric, bounds: [0, 52]}\n  ill: {type: binary, delta: 0.5}\n"
+        "  never: {type: binary, delta: 0}\ncorrelation: 0\ntasks:\n  - {distribution: [weeks], bins: 16}\n"
+        "  - mean: [ill, never]\n"
+    )
+    assert main(["plan", str(tmp_path / "policy.yaml"), "--users", "100000"]) == 0
+    told = capsys.readouterr().out
+    assert "What to expect: distribution of weeks" in told
+    assert "the share below an edge has a standard error of about 0.00" in told
+    assert "never: not asked" in told
+    assert "weeks: not asked" not in told

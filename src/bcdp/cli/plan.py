@@ -311,9 +311,12 @@ def _gap(gap: float) -> str:
 def _useless(made: Plan, document: dict[str, Any]) -> list[str]:
     """A sentence about features whose intervals would be wider than they are worth, and how many people they take."""
     found, users = [], document["users"]
+    asked = {name for question in made.questions or () for name in question.features}
     for name, feature in made.policy.features.items():
         low, high = feature.span
         half, useful = 2 * document["features"][name]["standard_error"], _USEFUL * (high - low)
+        if math.isinf(half) and name in asked:
+            continue  # not by itself: what to expect of it is told below
         if math.isinf(half):
             found.append((name, "not asked, so the interval is the whole range"))
         elif half > _USELESS * (high - low):
