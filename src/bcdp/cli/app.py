@@ -28,6 +28,7 @@ NO_READER, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the list of commands says of it
     "policy": ("plan", "Write a policy to fill in, from a data file's columns."),
+    "check": ("check", "List every problem of a data file, with what settles it."),
     "correlate": ("correlate", "Measure how features go together in a sample, with limits."),
     "plan": ("plan", "Design what each device is asked, and prove what that protects."),
     "bound": ("bound", "Prove how small the error of any mechanism could be at best."),
