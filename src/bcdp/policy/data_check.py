@@ -163,7 +163,8 @@ class _Column:
                 yield self._problem(what, f"{found}, first in row {self._first[what]:,}", said, refused)
 
     def _problem(self, what: str, found: str, settled: str, refused: bool) -> Problem:
-        feature, keys = self.feature, None
+        feature = self.feature
+        keys: dict[str, Any] | None = None
         assert feature is not None
         if what == "missing":
             refused = feature.missing is None
