@@ -27,6 +27,7 @@ from bcdp.errors import InputError, accepted, install, refuse
 NO_READER, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the list of commands says of it
+    "studio": ("studio", "Plan a collection on a page, and see what promises cost."),
     "policy": ("plan", "Write a policy to fill in, from a data file's columns."),
     "check": ("check", "List every problem of a data file, with what settles it."),
     "correlate": ("correlate", "Measure how features go together in a sample, with limits."),

@@ -30,7 +30,7 @@ _LONG = 20  # letters of a usual sentence
 
 
 @dataclass(frozen=True)
-class Words:
+class ColumnWords:
     """The different words of some rows of a column, how often each occurs, and the first row of each, from 0."""
 
     words: tuple[str, ...]
@@ -43,7 +43,7 @@ class Words:
         return zip(self.words, self.counts, self.rows, strict=True)
 
 
-def words_of(values: pa.Array) -> Words | None:
+def words_of(values: pa.Array) -> ColumnWords | None:
     """The words of an array as a policy recognises them; None for lists and records, which have none.
 
     >>> words_of(pa.array(["a", None, "a", "b"])).counts
@@ -59,7 +59,7 @@ def words_of(values: pa.Array) -> Words | None:
     codes = found.indices.to_numpy(zero_copy_only=False)
     _, first, counts = np.unique(codes, return_index=True, return_counts=True)
     words = tuple(spelled(value) for value in found.dictionary.to_pylist())
-    return Words(
+    return ColumnWords(
         words,
         tuple(counts.tolist()),
         tuple(places[first].tolist()),
@@ -68,7 +68,7 @@ def words_of(values: pa.Array) -> Words | None:
     )
 
 
-def looks_like(name: str, kind: pa.DataType, found: Words) -> str | None:
+def looks_like(name: str, kind: pa.DataType, found: ColumnWords) -> str | None:
     """What nobody should collect as it is: dates, identifiers or free text; None if the column looks like none.
 
     >>> looks_like("seen", pa.string(), words_of(pa.array(["2024-01-31", "2024-02-01"])))
@@ -99,7 +99,7 @@ def _named_one(name: str) -> bool:
     return bool(_NAMES_ONE.search(re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()))
 
 
-def _share(found: Words, pattern: re.Pattern[str]) -> float:
+def _share(found: ColumnWords, pattern: re.Pattern[str]) -> float:
     return sum(count for word, count, _ in found if pattern.fullmatch(word.strip())) / sum(found.counts)
 
 

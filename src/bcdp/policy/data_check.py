@@ -15,7 +15,7 @@ import yaml
 from bcdp.errors import refuse
 from bcdp.files import NOT_A_NUMBER
 from bcdp.policy import PLACEHOLDER, Dumper, Feature, Policy
-from bcdp.policy.columns import DATE, Words, is_date, looks_like, number_in, number_meant, only_texts, words_of
+from bcdp.policy.columns import DATE, ColumnWords, is_date, looks_like, number_in, number_meant, only_texts, words_of
 from bcdp.policy.encoding import codes_of, spelled
 
 OTHER = "other"
@@ -28,7 +28,7 @@ _SAME = [  # words of one meaning, in small letters
 
 
 @dataclass(frozen=True)
-class Problem:
+class DataProblem:
     """Something about a column: what was found, what settles it, and the keys of the feature that do, if any.
 
     `refused`: records are refused for it. Else it is counted by the policy's rule, and worth knowing.
@@ -52,7 +52,7 @@ class Checked:
     """What a file's records look like to a policy; `uncollected` are the columns that it does not name, by kind."""
 
     people: int
-    problems: tuple[Problem, ...]
+    problems: tuple[DataProblem, ...]
     uncollected: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
@@ -89,21 +89,21 @@ def check_data(policy: Policy, batches: Iterable[pa.RecordBatch]) -> Checked:
     return Checked(people, tuple(problems), left)
 
 
-def _absent(policy: Policy, names: list[str]) -> Iterator[Problem]:
+def _absent(policy: Policy, names: list[str]) -> Iterator[DataProblem]:
     """The features without exactly one column."""
     for name in policy.features:
         count = names.count(name)
         if count > 1:
-            yield Problem(name, f"there are {count} columns of this name", "leave one of them in the file", True)
+            yield DataProblem(name, f"there are {count} columns of this name", "leave one of them in the file", True)
         elif not count:
             free = {other.strip().casefold(): other for other in names if other not in policy.features}
             close = get_close_matches(name.strip().casefold(), free, n=1)
             if close:
                 near = free[close[0]]
                 settled = f"name the feature {near!r} as the file does"
-                yield Problem(name, "there is no such column", settled, True, {}, near)
+                yield DataProblem(name, "there is no such column", settled, True, {}, near)
             else:
-                yield Problem(name, "there is no such column", "add it to the file, or leave the feature out", True)
+                yield DataProblem(name, "there is no such column", "add it to the file, or leave the feature out", True)
 
 
 class _Column:
@@ -136,15 +136,15 @@ class _Column:
             self._counts[what] += count
             self._first.setdefault(what, row + 1)
 
-    def problems(self, people: int) -> Iterator[Problem]:
+    def problems(self, people: int) -> Iterator[DataProblem]:
         """What was found, in words."""
         feature = self.feature
         assert feature is not None
         if self._unreadable:
-            yield Problem(self.name, "it holds lists or records", "turn it into a number or a category first", True)
+            yield DataProblem(self.name, "it holds lists or records", "turn it into a number or a category first", True)
             return
         if self.kind == DATE:
-            yield Problem(
+            yield DataProblem(
                 self.name,
                 "it looks like dates, which tell one person from another",
                 "collect a year or an age in its place, by a column of its own",
@@ -153,7 +153,7 @@ class _Column:
             )
             return
         if self.kind is not None:
-            yield Problem(self.name, f"it looks like {self.kind}", "leave it out: no statistic needs it", True)
+            yield DataProblem(self.name, f"it looks like {self.kind}", "leave it out: no statistic needs it", True)
             return
         for what, (told, settled, refused) in _SAID.items():
             if count := self._counts[what]:
@@ -162,7 +162,7 @@ class _Column:
                 said = settled.format("it" if count == 1 else "them")
                 yield self._problem(what, f"{found}, first in row {self._first[what]:,}", said, refused)
 
-    def _problem(self, what: str, found: str, settled: str, refused: bool) -> Problem:
+    def _problem(self, what: str, found: str, settled: str, refused: bool) -> DataProblem:
         feature = self.feature
         keys: dict[str, Any] | None = None
         assert feature is not None
@@ -177,7 +177,7 @@ class _Column:
                 keys = {"values": [*feature.categories, OTHER]}
             else:
                 keys = {"type": "categorical", "values": [*feature.categories, OTHER]}
-        return Problem(self.name, found, settled, refused, keys)
+        return DataProblem(self.name, found, settled, refused, keys)
 
 
 _SAID = {  # what is told of each kind of problem, what settles it, and whether records are refused for it
@@ -266,7 +266,7 @@ def _mended_column(feature: Feature, values: pa.Array) -> pa.Array:
     return only_texts(values, _rewritten(feature, found))
 
 
-def _rewritten(feature: Feature, found: Words) -> dict[str, str]:
+def _rewritten(feature: Feature, found: ColumnWords) -> dict[str, str]:
     """Each word that is written otherwise, and how."""
     judge, rewritten = _judge(feature), dict[str, str]()
     meant, other = ({}, None) if feature.is_number else (_meanings(feature), _other_of(feature))
@@ -281,7 +281,7 @@ def _rewritten(feature: Feature, found: Words) -> dict[str, str]:
     return rewritten
 
 
-def policy_lines(policy: Policy, problems: Iterable[Problem]) -> list[str]:
+def policy_lines(policy: Policy, problems: Iterable[DataProblem]) -> list[str]:
     """The features of a policy with the keys that settle some problems, as lines to paste."""
     changed: dict[str, dict[str, Any]] = {}
     names: dict[str, str] = {}
