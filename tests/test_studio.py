@@ -305,12 +305,12 @@ def test_the_report_is_that_of_the_command(studio: Studio, tmp_path: Path) -> No
 def test_a_collection_runs_until_the_studio_ends(tmp_path: Path) -> None:
     running = Studio(tmp_path)
     plan = make_plan(Policy(**SMALL))
-    started = running.ask("collect", plan=plan.text).json()
-    assert running.ask("collect", plan=plan.text).json() == started
+    started = running.ask("collect", plan=plan.text, policy=SMALL).json()
+    assert running.ask("collect", plan=plan.text, policy=SMALL).json() == started
     assert Plan.parse(httpx.get(f"{started['survey']}v1/plan").text).id == plan.id
     folder = Path(started["folder"])
     assert Plan.load(folder / "plan.json").id == plan.id
-    assert Policy.load(folder / "policy.yaml") == plan.policy
+    assert Policy.load(folder / "policy.yaml") == Policy(**SMALL)
     assert (folder / "token").stat().st_mode & 0o077 == 0
     token = started["dashboard"].partition("#token=")[2]
     found = httpx.get(f"{started['survey']}v1/estimates", headers={"authorization": f"Bearer {token}"})

@@ -128,8 +128,9 @@ class Studio:
 
     async def collect(self, request: Request) -> Response:
         """Starts the collector of a plan."""
-        text = _plan_text(await _given(request))
-        return _answer((await asyncio.to_thread(self._collections.start, text)).to_dict())
+        given = await _given(request)
+        text, policy = _plan_text(given), exports.policy_text(given.get("policy", {}))
+        return _answer((await asyncio.to_thread(self._collections.start, text, policy)).to_dict())
 
     async def page(self, path: str, request: Request) -> Response:
         """A page of the studio, or of a preview."""

@@ -51,14 +51,14 @@ class Collections:
         self._folder = folder
         self._running: dict[str, Collection] = {}
 
-    def start(self, text: str) -> Collection:
+    def start(self, text: str, policy: str) -> Collection:
         """Writes a plan and its policy into a folder of their own and collects; what runs already goes on."""
         plan = Plan.parse(text)
         plan.verify()
         check_menus(plan)
         running = self._running.get(plan.id)
         if running is None or running.process.poll() is not None:
-            running = self._running[plan.id] = _started(plan, self._folder / f"collection-{plan.id[:8]}")
+            running = self._running[plan.id] = _started(plan, policy, self._folder / f"collection-{plan.id[:8]}")
         return running
 
     def close(self) -> None:
@@ -72,12 +72,12 @@ class Collections:
                 one.process.kill()
 
 
-def _started(plan: Plan, folder: Path) -> Collection:
+def _started(plan: Plan, policy: str, folder: Path) -> Collection:
     try:
         folder.mkdir(exist_ok=True)
         with written_whole(folder / "plan.json") as draft:
             plan.save(draft)
-        (folder / "policy.yaml").write_text(plan.policy.to_yaml(), encoding="utf-8")
+        (folder / "policy.yaml").write_text(policy, encoding="utf-8")
         token = _token(folder / "token")
         log = (folder / "log").open("wb")
     except OSError as error:

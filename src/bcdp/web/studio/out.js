@@ -36,7 +36,7 @@ export function wireOut(state, failed) {
   });
   on("collect", async () => {
     say($("collection"), "Starting the collector…");
-    const { survey, dashboard, folder, command } = await ask("collect", { plan: state.plan });
+    const { survey, dashboard, folder, command } = await ask("collect", { plan: state.plan, policy: state.policy });
     $("collection").className = "note good";
     const lines = [
       [link(survey, "Where people answer"), ` (${survey})`],
