@@ -110,7 +110,7 @@ class Policy(Record):
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
-        """The policy in a YAML file; the files that it names are looked for beside it."""
+        """The policy in a YAML file; the files that it names are looked for in its folder."""
         mistakes: list[str] = []
         document = read_document(path, mistakes)
         if document is None and not mistakes:
@@ -142,7 +142,7 @@ def read_document(path: str | Path, mistakes: list[str]) -> object:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise refuse("policy", str(path), f"the path of a readable YAML file ({reason})") from None
-    return _beside(read_yaml(text, mistakes), Path(path).parent)
+    return _in_folder(read_yaml(text, mistakes), Path(path).parent)
 
 
 _RECORDS: tuple[type[BaseModel], ...] = (
@@ -186,7 +186,7 @@ def _default_tasks(types: Mapping[str, object]) -> dict[str, Any]:
     return {"tasks": tasks} if tasks else {}
 
 
-def _beside(document: object, folder: Path) -> object:
+def _in_folder(document: object, folder: Path) -> object:
     """The document with the files that its correlation names as seen from outside the policy's folder."""
     if not isinstance(document, dict) or not isinstance(document.get("correlation"), dict):
         return document

@@ -80,8 +80,8 @@ def _feature(plan: Plan, name: str, errors: Errors, promise: Promise, people: in
         "standard_error_paper": standard_error(plan.policy, name, errors.paper, people),
         "standard_error_uniform_ldp": standard_error(plan.policy, name, errors.uniform, people),
         "condition": promise.condition,
-        "certified_at_twice_q": claim.certified if promise.twice is None else promise.twice,
-        "certified_at_q_1": promise.nothing,
+        "certified_at_twice": claim.certified if promise.twice is None else promise.twice,
+        "certified_with_nothing_assumed": promise.nothing,
     }
 
 
