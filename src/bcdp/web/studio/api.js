@@ -48,7 +48,9 @@ export async function follow(kind, given, part, again = 3) {
     let rest = "";
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return again > 0 && !control.signal.aborted ? follow(kind, given, part, again - 1) : false;
+      if (done && control.signal.aborted) return false;
+      if (done && again === 0) throw new Error("The planner ended without an answer.");
+      if (done) return follow(kind, given, part, again - 1);
       const lines = (rest + value).split("\n");
       rest = lines.pop();
       for (const line of lines) {

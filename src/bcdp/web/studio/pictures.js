@@ -34,6 +34,7 @@ export function curvePicture({ points, name, feature, now, useless, width, whole
   const y = (value) => HEIGHT - BOTTOM - (Math.log(value / low) / Math.log(high / low)) * (HEIGHT - TOP - BOTTOM);
   const text = (place, height, words, anchor = "middle", kind = "") =>
     drawn("text", { x: place, y: height, "text-anchor": anchor, class: kind }, words);
+  const falls = sorted[0][1] > sorted.at(-1)[1]; // the words stand where the curve is not
   const parts = [
     ...ticks(left, right).flatMap((at) => [
       drawn("line", { class: "grid", x1: x(at), x2: x(at), y1: TOP, y2: HEIGHT - BOTTOM }),
@@ -44,7 +45,7 @@ export function curvePicture({ points, name, feature, now, useless, width, whole
       text(LEFT - 6, y(at) + 5, own(feature, at).replace(" points", ""), "end"),
     ]),
     drawn("line", { class: "limit", x1: LEFT, x2: width - RIGHT, y1: y(useless), y2: y(useless) }),
-    text(width - RIGHT, y(useless) - 6, "of little use above this line", "end"),
+    text(LEFT + 6, y(useless) + (falls ? 18 : -7), "of little use above this line", "start"),
     drawn("polyline", { class: "curve", points: sorted.map(([a, b]) => `${x(a)},${y(b)}`).join(" ") }),
     ...sorted.map(([a, b]) => drawn("circle", { class: "point", cx: x(a), cy: y(b), r: 4 })),
     text(

@@ -79,7 +79,7 @@ export function shownMenus(policy, { menus }) {
     ...names.map((name) => element("th", { scope: "col" }, name)),
   );
   const rows = sorted.map(({ share, asks, odds }) => {
-    const asked = asks.map((together) => together.map((name) => name).join(" × ")).join(", ");
+    const asked = asks.map((together) => together.join(" × ")).join(", ");
     const cells = odds.map((factor) =>
       element("td", { class: `heat heat-${shade(factor)}` }, `× ${factor.toFixed(2)}`),
     );
@@ -90,19 +90,19 @@ export function shownMenus(policy, { menus }) {
       ...cells,
     );
   });
-  const caption = element(
-    "caption",
-    {},
+  const said = element(
+    "p",
+    { class: "small" },
     "A device is asked one line, which chance draws. Each number is the factor by which its answers can raise the odds " +
       "of a guess about the feature above, asked or not; darker is more. The largest of a column is the promise.",
   );
-  const node = element("table", { class: "heats" }, caption, element("thead", {}, head), element("tbody", {}, ...rows));
+  const node = element("table", { class: "heats" }, element("thead", {}, head), element("tbody", {}, ...rows));
   const frame = element(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": "What each menu tells, a map" },
     node,
   );
-  return [element("h2", {}, "What each menu tells"), frame];
+  return [element("h2", {}, "What each menu tells"), said, frame];
 }
 
 /** What the published counts tell; nothing is said of few people. */
