@@ -43,7 +43,7 @@ COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the 
     "export": ("export", "Write a store's counts to a tally, without ids and order."),
     "verify": ("verify", "Check a plan against its claims and your own limits."),
     "audit": ("audit", "Compute what a plan's reports tell about a population."),
-    "ledger": ("ledger", "Keep account of what one person has given away over several plans."),
+    "ledger": ("ledger", "Keep account of what one person gave away over several plans."),
     "simulate": ("simulate", "See the error to expect of every task, on data that you have."),
     "experiment": ("experiment", "Repeat the paper's experiments; writes a table and a picture."),
 }
