@@ -60,7 +60,7 @@ function featureRow(policy, name, place, change) {
 /** The bounds of a number, or the values of anything else. */
 function possible({ type, bounds, values }, path, set, place) {
   if (type === "numeric") {
-    const ends = Array.isArray(bounds) ? bounds : [FILL, FILL];
+    const ends = Array.isArray(bounds) ? [...bounds] : [FILL, FILL];
     const end = (side, label) =>
       field(
         path("bounds"),
