@@ -62,7 +62,9 @@ class Estimates:
 
     def sections(self) -> Iterator[Section]:
         """The estimates as rows to show, in the order of the policy's tasks."""
-        for statistic in dict.fromkeys([*map(type, self.policy.tasks), *statistics().values()]):
+        kinds = [task.kind for task in self.policy.tasks]
+        every = statistics().values()
+        for statistic in sorted(every, key=lambda one: kinds.index(one.kind) if one.kind in kinds else len(kinds)):
             yield from statistic.sections(self.policy, self.results[statistic.key])
 
     def to_arrow(self) -> pa.Table:
