@@ -251,7 +251,7 @@ def _show(
         *conditions(promised),
         operator_says(made),
         "",
-        *counts_lines(counted),
+        *counts_lines(made, counted),
         *_limited(document),
         *finer_lines(made, {name: f["finer"] for name, f in features.items() if f.get("finer")}, "on the sample"),
         "",
