@@ -14,9 +14,9 @@ from bcdp import Plan, Policy, make_plan
 from bcdp.collector import Settings, Store, StoreError, make_tickets, open_store
 from bcdp.collector.counters import ACCEPTED, Counters
 from bcdp.collector.door import Door
-from bcdp.collector.limits import Rates, network_of
+from bcdp.collector.quotas import Rates, network_of
 from bcdp.collector.refusal import RefusalError
-from bcdp.collector.settings import Limits
+from bcdp.collector.settings import Quotas
 from bcdp.collector.store import Answers
 from bcdp.collector.tickets import is_ticket
 from bcdp.collector.upload import Marked
@@ -186,7 +186,7 @@ def test_addresses_are_read_from_in_turns(collection: tuple[Plan, Path]) -> None
     """One that sends little waits for few of those that send much; nothing is lost, doubled or out of order."""
 
     async def run() -> None:
-        door, read = Door(Limits(), Counters(), False), list[tuple[str, int]]()
+        door, read = Door(Quotas(), Counters(), False), list[tuple[str, int]]()
 
         def send(address: str, number: int) -> None:
             if door.may_read(address, lambda: read.append((address, number))):
@@ -214,7 +214,7 @@ def test_one_subscriber_is_one_network() -> None:
 
 
 def test_rates_forget_the_oldest_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bcdp.collector.limits._ADDRESSES", 100)
+    monkeypatch.setattr("bcdp.collector.quotas._ADDRESSES", 100)
     rates = Rates(1.0)
     for number in range(1000):
         rates.admit(str(number), 0.0)

@@ -21,8 +21,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, expect
-from playwright.sync_api import Request as BrowserRequest
+from playwright.sync_api import Browser, Request, expect
 
 from bcdp import InputError, Plan, Policy, make_plan
 from bcdp.cli import main
@@ -30,8 +29,16 @@ from bcdp.collector import Settings
 from bcdp.collector.gateway import GATEWAY
 from bcdp.collector.pages import load_pages
 from bcdp.device import Device, NotTakenError, send
-from bcdp.sealing import GatewayKey, Request, read_request, read_response, seal, write_request, write_response
-from bcdp.sealing import Response as Answer
+from bcdp.sealing import (
+    GatewayKey,
+    HttpRequest,
+    HttpResponse,
+    read_request,
+    read_response,
+    seal,
+    write_request,
+    write_response,
+)
 from collector_fixtures import HEADERS, TOKEN, Server, serving, stored, upload
 from conftest import require
 from helpers import loaded
@@ -150,7 +157,7 @@ class Way:
     def sealed(self, body: bytes, path: str = "/v1/reports", method: str = "POST", **changes: Any) -> tuple[int, Any]:
         """The status and the document inside the answer to a sealed request."""
         fields = changes.pop("fields", {"content-type": "application/json"})
-        message = write_request(Request(method, changes.pop("scheme", "https"), "a.example", path, fields, body))
+        message = write_request(HttpRequest(method, changes.pop("scheme", "https"), "a.example", path, fields, body))
         sealed, open_answer = seal(self.plan.policy.relay.key, message)  # type: ignore[union-attr]
         answer = self.post(sealed)
         assert (answer.status_code, answer.headers["content-type"]) == (200, "message/ohttp-res"), answer.text
@@ -210,7 +217,7 @@ def test_what_tells_of_the_sender_is_not_handed_on(way: Way) -> None:
         "accept-language": "gsw-CH",
         "x-me": "it is me",
     }
-    message = write_request(Request("POST", "https", "a", "/v1/reports", {}, b"{}"))
+    message = write_request(HttpRequest("POST", "https", "a", "/v1/reports", {}, b"{}"))
     body = seal(way.key.configuration, message)[0]
     before = len(way.before_collector.seen)
     assert way.post(body, **told).status_code == 200
@@ -228,7 +235,7 @@ def test_all_single_reports_are_of_one_length(way: Way) -> None:
     longest = max(len(digits) for digits in way.plan.symbols)
     assert longest >= 1
     lengths = {
-        len(seal(way.key.configuration, write_request(Request("POST", "https", "collector.invalid", "/v1/reports",
+        len(seal(way.key.configuration, write_request(HttpRequest("POST", "https", "collector.invalid", "/v1/reports",
             {"content-type": "application/json"}, json.dumps(upload(way.plan, [(name, menu, answer)])).encode())))[0])
         for name in ("a", "b" * 64) for menu in (0, 99) for answer in (0, 10**9)
     }  # fmt: skip
@@ -262,7 +269,7 @@ def test_mistakes_inside_are_told_inside(way: Way) -> None:
 
 
 def test_what_cannot_be_opened_is_refused_openly(way: Way) -> None:
-    body = seal(way.key.configuration, write_request(Request("POST", "https", "a", "/v1/reports")))[0]
+    body = seal(way.key.configuration, write_request(HttpRequest("POST", "https", "a", "/v1/reports")))[0]
     changed = body[:-1] + bytes([body[-1] ^ 1])
     assert way.post(changed).json() == {"detail": "malformed: it cannot be opened"}
     assert way.post(changed).status_code == way.post(b"").status_code == way.post(body[:40]).status_code == 400
@@ -280,7 +287,7 @@ def test_the_collector_takes_nothing_but_from_its_relay(way: Way) -> None:
         403,
         {"detail": "accepted: sealed reports, through the relay that the plan names"},
     )
-    body = seal(way.key.configuration, write_request(Request("POST", "https", "a", "/v1/reports")))[0]
+    body = seal(way.key.configuration, write_request(HttpRequest("POST", "https", "a", "/v1/reports")))[0]
     with way.client() as client:
         stranger = client.post(f"{way.server.url}{GATEWAY}", content=body, headers=SEALED)
         keys = client.get(f"{way.server.url}{GATEWAY}")
@@ -303,7 +310,7 @@ def test_a_page_in_a_browser_seals_what_it_sends(way: Way, browser: Browser) -> 
     """The survey page sends nothing but a sealed message, and that to the relay; it is counted, and shown as such."""
     context = browser.new_context(viewport={"width": 900, "height": 900})
     page = context.new_page()
-    requests = list[BrowserRequest]()
+    requests = list[Request]()
     page.on("request", lambda request: requests.append(request))
     page.goto(way.server.url)
     page.get_by_label("no", exact=True).check()
@@ -321,7 +328,7 @@ def test_a_page_in_a_browser_seals_what_it_sends(way: Way, browser: Browser) -> 
     assert body is not None
     opened = read_request(way.key.open(body)[0])
     assert json.loads(opened.content) == message
-    python = Request("POST", "https", "collector.invalid", "/v1/reports", {"content-type": "application/json"})
+    python = HttpRequest("POST", "https", "collector.invalid", "/v1/reports", {"content-type": "application/json"})
     assert replace(opened, content=b"") == python
     loaded = {urlsplit(request.url).path for request in requests}
     assert "/sealing.js" in loaded
@@ -372,8 +379,8 @@ def test_what_javascript_seals_python_opens_and_the_other_way_round(tmp_path: Pa
         assert len(opened) % 512 == 0
         assert read_request(opened).content.decode() == message
         answers = [
-            Answer(200, {"content-type": "application/json"}, message.encode()),
-            Answer(429, {"retry-after": "7"}, b"{}"),
+            HttpResponse(200, {"content-type": "application/json"}, message.encode()),
+            HttpResponse(429, {"retry-after": "7"}, b"{}"),
         ]
         sealed = [seal_answer(write_response(answer)) for answer in answers]
         changed = [sealed[0][:-1] + bytes([sealed[0][-1] ^ 1]), sealed[0][:20], b"", seal_answer(b"\x01\x40\xc8\x05")]

@@ -16,9 +16,9 @@ from pyhpke.kem_primitives.x25519 import X25519
 from bcdp import InputError
 from bcdp.sealing import (
     GatewayKey,
+    HttpRequest,
+    HttpResponse,
     MalformedError,
-    Request,
-    Response,
     SealError,
     UnknownKeyError,
     read_request,
@@ -55,8 +55,8 @@ def test_the_example_of_the_standard(monkeypatch: pytest.MonkeyPatch) -> None:
     assert message == REQUEST
     assert seal_answer(RESPONSE) == SEALED_RESPONSE
     assert open_answer(SEALED_RESPONSE) == RESPONSE
-    assert read_request(REQUEST) == Request("GET", "https", "example.com", "/")
-    assert read_response(RESPONSE) == Response(200)
+    assert read_request(REQUEST) == HttpRequest("GET", "https", "example.com", "/")
+    assert read_response(RESPONSE) == HttpResponse(200)
 
 
 def test_whatever_was_changed_is_not_opened() -> None:
@@ -117,7 +117,10 @@ FIELDS = st.dictionaries(st.text("abcdefghijklmnopqrstuvwxyz-", min_size=1), WOR
 def test_messages_are_read_as_they_were_written(
     method: str, authority: str, path: str, fields: dict[str, str], content: bytes, status: int
 ) -> None:
-    request, response = Request(method, "https", authority, path, fields, content), Response(status, fields, content)
+    request, response = (
+        HttpRequest(method, "https", authority, path, fields, content),
+        HttpResponse(status, fields, content),
+    )
     assert read_request(write_request(request)) == request
     assert read_response(write_response(response)) == response
     assert len(write_request(request)) % 512 == len(write_response(response)) % 512 == 0

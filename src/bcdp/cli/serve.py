@@ -18,13 +18,13 @@ def serve(
     plan: PlanFile,
     store: StoreUrl = "reports.db",
     host: Annotated[str, typer.Option(metavar="H", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="P", min=0, max=65535, help="0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option(metavar="P", min=0, max=65535, help="The port; 0 takes a free one.")] = 8000,
     workers: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Processes that answer.")] = 1,
     token_file: Annotated[
         Path | None, typer.Option(metavar="F", help="The operator's token; else a new one is shown at the start.")
     ] = None,
     tickets_key: Annotated[
-        Path | None, typer.Option(metavar="F", help="Accept only tickets made with this key, each once.")
+        Path | None, typer.Option(metavar="F", help="Accept only tickets issued with this key, each once.")
     ] = None,
     rate: Annotated[
         float, typer.Option(metavar="R", min=0, help="Reports a second from one address; 0: no limit.")
@@ -56,7 +56,7 @@ def serve(
     from bcdp.collector import Settings, StoreError, open_store
     from bcdp.collector.origins import Origins
     from bcdp.collector.server import serve as serve_collection
-    from bcdp.collector.settings import Limits
+    from bcdp.collector.settings import Quotas
     from bcdp.plan import Plan
 
     made = Plan.load(plan)
@@ -69,7 +69,7 @@ def serve(
         store,
         secret,
         key,
-        Limits(rate=rate),
+        Quotas(rate=rate),
         origins=tuple(sorted(origins)),
         gateway_key=opening,
         relays=tuple(relays.split(",")) if relays else (),
@@ -131,9 +131,9 @@ def relay(
     """
     from bcdp.collector.relay import RelaySettings
     from bcdp.collector.server import serve_relay
-    from bcdp.collector.settings import Limits
+    from bcdp.collector.settings import Quotas
 
-    settings = RelaySettings(to, Limits(body_bytes=2**16, rate=rate))
+    settings = RelaySettings(to, Quotas(body_bytes=2**16, rate=rate))
     serve_relay(settings, host, port, proxies, lambda at, taken: print(f"relay: http://{at}:{taken}/", file=sys.stderr))
 
 
@@ -149,7 +149,7 @@ def _tell(host: str, port: int) -> None:
 
 def tickets(
     plan: PlanFile,
-    count: Annotated[int, typer.Argument(metavar="N", min=1, help="How many to make.")],
+    count: Annotated[int, typer.Argument(metavar="N", min=1, help="How many to issue.")],
     key_file: Annotated[Path, typer.Option(metavar="F", help="32 or more secret random bytes.")],
     as_json: AsJson = False,
 ) -> None:

@@ -10,28 +10,28 @@ from collections.abc import Callable, Collection
 
 from bcdp.collector.counters import Counters
 from bcdp.collector.guard import TOO_OFTEN_SECONDS
-from bcdp.collector.limits import Rates
+from bcdp.collector.quotas import Rates
 from bcdp.collector.refusal import RefusalError
-from bcdp.collector.settings import Limits
+from bcdp.collector.settings import Quotas
 
 _READS = 16  # from connections, before whatever else there is to do
 _MISTAKES = 100  # an address may send one malformed request for so many reports
 
 
 class Door:
-    """The addresses at one process; a rate of 0 lifts the limits, and so does a proxy, at which all are one address.
+    """The addresses at one process; a rate of 0 lifts the quotas, and so does a proxy, at which all are one address.
 
     Relays have none either: each speaks for many.
     """
 
     def __init__(
-        self, limits: Limits, counters: Counters, behind_proxy: bool, relays: Collection[str] = frozenset()
+        self, quotas: Quotas, counters: Counters, behind_proxy: bool, relays: Collection[str] = frozenset()
     ) -> None:
         self.counters = counters
-        self._limited, self._relays = limits.rate > 0 and not behind_proxy, frozenset(relays)
-        self._most = limits.connections
+        self._limited, self._relays = quotas.rate > 0 and not behind_proxy, frozenset(relays)
+        self._most = quotas.connections
         self._open = Counter[str]()
-        self._mistakes = Rates(limits.rate / _MISTAKES)
+        self._mistakes = Rates(quotas.rate / _MISTAKES)
         self._reads, self._goes_on = _READS, False
         self._waiting: dict[str, deque[Callable[[], None]]] = {}
 

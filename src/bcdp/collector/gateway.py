@@ -8,20 +8,20 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bcdp.collector.limits import Bodies, media_type
+from bcdp.collector.quotas import Bodies, media_type
 from bcdp.collector.refusal import RefusalError
 from bcdp.sealing import (
     KEYS_TYPE,
     REQUEST_TYPE,
     RESPONSE_TYPE,
     GatewayKey,
+    HttpResponse,
     MalformedError,
     SealError,
     UnknownKeyError,
     read_request,
     write_response,
 )
-from bcdp.sealing import Response as Answer
 
 GATEWAY = "/.well-known/ohttp-gateway"  # the path of RFC 9540, at which the keys are found too
 _KEY_PROBLEM = {
@@ -55,7 +55,7 @@ class Gateway:
         except RefusalError as refusal:
             content, status = msgspec.json.encode({"detail": refusal.sentence}), refusal.status
             headers = {name: value for name, value in (refusal.headers or {}).items() if name == "retry-after"}
-        answer = Answer(status, {"content-type": "application/json", **headers}, content)
+        answer = HttpResponse(status, {"content-type": "application/json", **headers}, content)
         return Response(seal_answer(write_response(answer)), media_type=RESPONSE_TYPE)
 
     def _reports(self, message: bytes) -> bytes:

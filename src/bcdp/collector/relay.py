@@ -20,18 +20,18 @@ from starlette.types import ASGIApp, Scope
 
 from bcdp.collector.counters import Counters
 from bcdp.collector.guard import Guard
-from bcdp.collector.limits import Bodies, Rates, Turns, address_of, media_type
 from bcdp.collector.origins import Anyone
+from bcdp.collector.quotas import Bodies, Rates, Turns, address_of, media_type
 from bcdp.collector.refusal import RefusalError
 from bcdp.collector.service import Service
-from bcdp.collector.settings import Limits
+from bcdp.collector.settings import Quotas
 from bcdp.errors import refuse
 
 REQUEST_TYPE, RESPONSE_TYPE = "message/ohttp-req", "message/ohttp-res"
 _HANDED_BACK = (RESPONSE_TYPE, "application/problem+json", "application/json")  # types of the collector's answers
 _ANSWER_BYTES = 2**16
 _SECONDS, _CONNECTIONS = 30.0, 64
-_LIMITS = Limits(body_bytes=2**16)
+_QUOTAS = Quotas(body_bytes=2**16)
 _AWAY = RefusalError(502, "the collector cannot be reached now", {"retry-after": "5"})
 
 
@@ -40,7 +40,7 @@ class RelaySettings:
     """Where sealed messages go, and how many an address may send."""
 
     gateway: str
-    limits: Limits = _LIMITS
+    quotas: Quotas = _QUOTAS
     counters: Counters = field(default_factory=Counters)
 
     def __post_init__(self) -> None:
@@ -49,13 +49,13 @@ class RelaySettings:
             raise refuse("to", self.gateway, "the address of a gateway, https://HOST/.well-known/ohttp-gateway")
 
 
-class Relay:
+class Forwarder:
     """One worker of a relay."""
 
     def __init__(self, settings: RelaySettings) -> None:
-        limits = settings.limits
-        self._gateway, self._counters, self._limited = settings.gateway, settings.counters, limits.rate > 0
-        self._rates, self._turns, self._bodies = Rates(limits.rate), Turns(), Bodies(limits)
+        quotas = settings.quotas
+        self._gateway, self._counters, self._limited = settings.gateway, settings.counters, quotas.rate > 0
+        self._rates, self._turns, self._bodies = Rates(quotas.rate), Turns(), Bodies(quotas)
         self._client = httpx.AsyncClient(
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # none is kept
             headers={"user-agent": "bcdp-relay"},
@@ -107,7 +107,7 @@ class Relay:
 
 def create_relay(settings: RelaySettings) -> ASGIApp:
     """The ASGI application that relays."""
-    relay = Relay(settings)
+    relay = Forwarder(settings)
     routes = {"/": {"POST": relay.forward}, "/healthz": {"GET": relay.healthz}}
     service = Service(routes, Router(lifespan=relay.running), Anyone())
     return Guard(service, settings.counters, routes.keys(), relay.admit, Anyone())

@@ -19,7 +19,7 @@ from uvicorn.supervisors import Multiprocess
 from bcdp.collector.app import create_app
 from bcdp.collector.door import Door
 from bcdp.collector.guard import NOT_KEPT, SAFE_HEADERS, JsonLines, log
-from bcdp.collector.limits import network_of
+from bcdp.collector.quotas import network_of
 from bcdp.collector.settings import Settings
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ def serve(
     proxies: str | None,
     tell: Callable[[str, int], None] = lambda host, port: None,
 ) -> None:
-    """Serves a collection until told to stop (SIGTERM or SIGINT); requests under way are then answered first.
+    """Serves a collection until asked to stop (SIGTERM or SIGINT); requests under way are then answered first.
 
     `proxies` lists the addresses whose `X-Forwarded-For` is believed, separated by commas. `tell` is called with the
     address and the port when they are taken.
     """
     relays = [network_of(address) for address in settings.relays]
-    door = Door(settings.limits, settings.counters, proxies is not None, relays)
+    door = Door(settings.quotas, settings.counters, proxies is not None, relays)
     application = functools.partial(_worker, create_app, settings)
     _serve(application, door, {"plan": settings.plan.id}, host, port, workers, proxies, tell)
 
@@ -57,7 +57,7 @@ def serve_relay(
     """Relays until told to stop, likewise."""
     from bcdp.collector.relay import create_relay
 
-    door = Door(settings.limits, settings.counters, proxies is not None)
+    door = Door(settings.quotas, settings.counters, proxies is not None)
     _serve(functools.partial(_worker, create_relay, settings), door, {}, host, port, 1, proxies, tell)
 
 

@@ -57,7 +57,7 @@ def _through(url: str, key: str, body: bytes) -> tuple[int, bytes]:
     from bcdp import sealing
 
     fields = {"content-type": "application/json"}
-    request = sealing.Request("POST", "https", _HOST, _REPORTS, fields, body)
+    request = sealing.HttpRequest("POST", "https", _HOST, _REPORTS, fields, body)
     sealed, open_answer = sealing.seal(key, sealing.write_request(request))
     status, content = _post(url, sealed, sealing.REQUEST_TYPE)
     if status != 200:

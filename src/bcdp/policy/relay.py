@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from bcdp.policy.checks import Accepts, Record, Words
+from bcdp.policy.checks import Accepts, Record, Writable
 
 LONGEST_URL = 200
 # Over TLS, or on this machine for a trial.
@@ -34,11 +34,11 @@ class Relay(Record):
     """Where sealed reports go, and the key configuration for which devices seal them."""
 
     url: Annotated[
-        Words,
+        Writable,
         AfterValidator(_url),
         Accepts(f"an address of at most {LONGEST_URL} letters with a path, such as https://relay.example.org/"),
     ]
-    key: Annotated[Words, AfterValidator(_key), Accepts("the 82 hexadecimal digits that `bcdp keypair` prints")]
+    key: Annotated[Writable, AfterValidator(_key), Accepts("the 82 hexadecimal digits that `bcdp keypair` prints")]
 
     @property
     def origin(self) -> str:

@@ -14,9 +14,9 @@ from bcdp.sealing.envelope import (
     seal,
 )
 from bcdp.sealing.messages import (
+    HttpRequest,
+    HttpResponse,
     MalformedError,
-    Request,
-    Response,
     read_request,
     read_response,
     write_request,
@@ -28,9 +28,9 @@ __all__ = [
     "REQUEST_TYPE",
     "RESPONSE_TYPE",
     "GatewayKey",
+    "HttpRequest",
+    "HttpResponse",
     "MalformedError",
-    "Request",
-    "Response",
     "SealError",
     "UnknownKeyError",
     "read_request",

@@ -21,7 +21,7 @@ class MalformedError(ValueError):
 
 
 @dataclass(frozen=True)
-class Request:
+class HttpRequest:
     """A request; names of fields are in lower case."""
 
     method: str
@@ -33,7 +33,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Response:
+class HttpResponse:
     """An answer; names of fields are in lower case."""
 
     status: int
@@ -41,26 +41,26 @@ class Response:
     content: bytes = b""
 
 
-def write_request(request: Request) -> bytes:
+def write_request(request: HttpRequest) -> bytes:
     """The request as bytes.
 
-    >>> read_request(write_request(Request("POST", "https", "example.org", "/", content=b"{}"))).content
+    >>> read_request(write_request(HttpRequest("POST", "https", "example.org", "/", content=b"{}"))).content
     b'{}'
     """
     control = b"".join(_part(word.encode()) for word in (request.method, request.scheme, request.authority))
     return _filled(_number(_REQUEST) + control + _part(request.path.encode()) + _rest(request.fields, request.content))
 
 
-def write_response(response: Response) -> bytes:
+def write_response(response: HttpResponse) -> bytes:
     """The answer as bytes.
 
-    >>> read_response(write_response(Response(200, content=b"{}"))).status
+    >>> read_response(write_response(HttpResponse(200, content=b"{}"))).status
     200
     """
     return _filled(_number(_RESPONSE) + _number(response.status) + _rest(response.fields, response.content))
 
 
-def read_request(data: bytes) -> Request:
+def read_request(data: bytes) -> HttpRequest:
     """The request that the bytes are; raises `MalformedError` if they are none."""
     reader = _Reader(data)
     reader.begins(_REQUEST)
@@ -69,17 +69,17 @@ def read_request(data: bytes) -> Request:
         raise MalformedError("malformed: a method, scheme, authority or path")
     fields, content = reader.rest()
     method, scheme, authority, path = (word.decode("ascii") for word in words)
-    return Request(method, scheme, authority, path, fields, content)
+    return HttpRequest(method, scheme, authority, path, fields, content)
 
 
-def read_response(data: bytes) -> Response:
+def read_response(data: bytes) -> HttpResponse:
     """The final answer that the bytes are; raises `MalformedError` if they are none."""
     reader = _Reader(data)
     reader.begins(_RESPONSE)
     status = reader.number()
     if not 200 <= status <= 599:
         raise MalformedError("malformed: not the status of a final answer")
-    return Response(status, *reader.rest())
+    return HttpResponse(status, *reader.rest())
 
 
 class _Reader:
