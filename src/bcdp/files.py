@@ -177,8 +177,8 @@ def _told_of_csv(path: Path, names: Sequence[str] = ()) -> Iterator[None]:
             place = int(found[1])
             line = _line(path, lambda row: not _is_number(row[place]))
             raise InputError(
-                f"{path}: column '{names[place]}'{line}: got what is no number; accepted: a number, "
-                "or nothing where the policy states `missing`"
+                f"{path}: column '{names[place]}'{line}: got what is no number; accepted: a number such as 1234.5, "
+                "without thousands separators, $ or %, or nothing where the policy states `missing`"
             ) from None
         line = _line(path, lambda row: len(row) != len(names))
         raise InputError(f"{path}{line}: cannot be read; accepted: {len(names)} columns in every line") from None

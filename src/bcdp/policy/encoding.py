@@ -206,7 +206,8 @@ def _unknown(name: str, feature: BinaryFeature | CategoricalFeature, row: int) -
     values = feature.values
     listed = ", ".join(map(repr, (values or (0, 1, False, True))[:12])) + ", ..." * (len(values or ()) > 12)
     empty = ", or empty" * (feature.missing is not None)
-    hint = " (other words: state `values` in the policy)" * (values is None)
+    hint = " (capitals and spaces count)" if any(isinstance(value, str) for value in values or ()) else ""
+    hint = hint if values else " (other words: state `values` in the policy)"
     error = InputError(f"column '{name}': got a value that is not listed; accepted: {listed}{empty}{hint}")
     error.row = row
     return error
