@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from bcdp import Policy, Tally, make_plan
 from bcdp.cli.app import program
-from bcdp.collector.results import operator_document
+from bcdp.collector.operator import operator_document
 from bcdp.correlation import Stronger
 from bcdp.errors import InputError
 from bcdp.plan import Plan

@@ -208,10 +208,10 @@ def _chances(plan: Plan, question: Question, held: Sequence[npt.NDArray[Any]]) -
     ]
     if all(column.dtype.kind == "i" for column in held):
         return np.asarray(weights[np.ravel_multi_index(tuple(held), question.levels)])
-    level = np.ones((len(held[0]), 1))
+    chance = np.ones((len(held[0]), 1))
     for column, levels in zip(held, question.levels, strict=True):
-        level = _both(level, _rounded(column, levels) if column.dtype.kind == "f" else np.eye(levels)[column])
-    return np.asarray(level @ weights)
+        chance = _both(chance, _rounded(column, levels) if column.dtype.kind == "f" else np.eye(levels)[column])
+    return np.asarray(chance @ weights)
 
 
 def _signs(code: Codes, category: int | None) -> Array:

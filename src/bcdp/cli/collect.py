@@ -199,10 +199,10 @@ def _estimate_tables(policy: Policy, found: Estimates) -> list[Any]:
     return parts
 
 
-def _section_table(section: Section, level: float) -> Any:
+def _section_table(section: Section, confidence: float) -> Any:
     projected = any(row.raw is not None for row in section.rows)
     counted = not section.title and any(row.answers is not None for row in section.rows)
-    share = f"{100 * level:g}% interval{section.interval}"
+    share = f"{100 * confidence:g}% interval{section.interval}"
     pictured = section.drawn == "curve"
     head = [*section.heads, *["unprojected"] * projected, "std. error", share, *["answers"] * counted]
     rows = []

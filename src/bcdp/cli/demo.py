@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bcdp.audit import PlanAudit
-    from bcdp.compare import Row
+    from bcdp.compare import Point
     from bcdp.compare.fertility import Truth
     from bcdp.estimates import Estimates
     from bcdp.plan import Plan
@@ -165,7 +165,7 @@ def _both(audited: PlanAudit) -> tuple[float, float]:
     return audited.epsilon.certified, audited.epsilon.measured
 
 
-def _simulated(step: _Step, plan: Plan, women: pa.Table) -> list[Row]:
+def _simulated(step: _Step, plan: Plan, women: pa.Table) -> list[Point]:
     from bcdp.compare import write_csv
     from bcdp.compare.simulation import PAPER, SURVEY, UNIFORM, simulate
     from bcdp.policy import Policy

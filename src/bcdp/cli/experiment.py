@@ -17,7 +17,7 @@ from bcdp.cli.output import make_folder, progress, show, show_json, table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bcdp.compare import Experiment, Row
+    from bcdp.compare import Experiment, Point
 
 
 def experiment(
@@ -64,7 +64,7 @@ def experiment(
         show(*_tables(found, rows), f"{table_file} and {picture_file} written in {seconds} s")
 
 
-def _tables(found: Experiment, rows: Sequence[Row]) -> Iterator[str | Table]:
+def _tables(found: Experiment, rows: Sequence[Point]) -> Iterator[str | Table]:
     """One table of medians for each panel: a line for each point, a column for each curve."""
     for panel in dict.fromkeys(row.panel for row in rows):
         own = [row for row in rows if row.panel == panel]

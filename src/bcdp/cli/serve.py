@@ -50,14 +50,14 @@ def serve(
     from bcdp.collector import Settings, StoreError, open_store
     from bcdp.collector.origins import Origins
     from bcdp.collector.server import serve as serve_collection
-    from bcdp.collector.settings import Limits
+    from bcdp.collector.settings import Quotas
     from bcdp.plan import Plan
 
     made = Plan.load(plan)
     token = _read(token_file, "--token-file").decode("ascii", "replace").strip() if token_file else None
     key = _read(tickets_key, "--tickets-key") if tickets_key else None
     secret, origins = secrets.token_urlsafe(24) if token is None else token, Origins(allow_origin or ()).allowed
-    settings = Settings(made, store, secret, key, Limits(rate=rate), origins=tuple(sorted(origins)))
+    settings = Settings(made, store, secret, key, Quotas(rate=rate), origins=tuple(sorted(origins)))
     opened = open_store(store, made.id)
     try:
         opened.check()

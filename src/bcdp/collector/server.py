@@ -19,7 +19,7 @@ from uvicorn.supervisors import Multiprocess
 from bcdp.collector.app import create_app
 from bcdp.collector.door import Door
 from bcdp.collector.guard import NOT_KEPT, SAFE_HEADERS, JsonLines, log
-from bcdp.collector.limits import network_of
+from bcdp.collector.quotas import network_of
 from bcdp.collector.settings import Settings
 
 _HEAD_SECONDS, _HEAD_BYTES = 10.0, 2**16

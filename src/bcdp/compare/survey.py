@@ -28,7 +28,7 @@ PROOFS = Path(__file__).parent / "bound" / "proofs"
 
 
 @dataclass(frozen=True)
-class Survey:
+class SimulatedSurvey:
     """A survey by its plan's text; the estimate is its tally."""
 
     text: str
@@ -57,7 +57,7 @@ class Survey:
 
 
 @dataclass(frozen=True)
-class SurveyMeans(Survey):
+class SurveyMeans(SimulatedSurvey):
     """The means of all features, not projected; 0 where nobody was asked."""
 
     def estimate(self, tally: Array, people: int) -> Array:
@@ -67,7 +67,7 @@ class SurveyMeans(Survey):
 
 
 @dataclass(frozen=True)
-class SurveyLeastSquares(Survey):
+class SurveyLeastSquares(SimulatedSurvey):
     """The coefficients of the last feature on the others, shrunk as the noise asks, and the second moments."""
 
     def estimate(self, tally: Array, people: int) -> LeastSquares:

@@ -97,7 +97,7 @@ class Estimates:
 
 
 def estimate(tally: Tally, level: float = 0.95) -> Estimates:
-    """The estimates of all that the plan's tasks name, with intervals of the given level.
+    """The estimates of all that the plan's tasks name, with intervals that hold the truth with probability `level`.
 
     The intervals are for the population that the people were drawn from.
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, field_validator
 
 from bcdp.errors import InputError, refuse
-from bcdp.policy.checks import Accepts, Number, Record, Words, some
+from bcdp.policy.checks import Accepts, Number, Record, Writable, some
 from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
 from bcdp.policy.features import BinaryFeature, CategoricalFeature, Feature, NumericFeature
 from bcdp.policy.mistakes import broken_keys, sentence
@@ -53,7 +53,7 @@ class Policy(Record):
     ]
     features: Annotated[
         dict[
-            Annotated[Words, Field(min_length=1, max_length=200), Accepts("text of 1 to 200 characters as a name")],
+            Annotated[Writable, Field(min_length=1, max_length=200), Accepts("text of 1 to 200 characters as a name")],
             Feature,
         ],
         AfterValidator(some),

@@ -19,12 +19,12 @@ from bcdp.statistics.remedies import remedy
 HELPS = "The answers show that the features help to predict the target."
 
 
-class Evidence(Protocol):
+class RegressionEvidence(Protocol):
     """What a regression's answers say beyond its coefficients."""
 
     @property
     def explained(self) -> Coefficient:
-        """The share of the target's variance that the features explain."""
+        """The share of the outcome's variance that the features explain."""
 
     @property
     def adds(self) -> dict[str, Coefficient]:
@@ -68,17 +68,17 @@ class Counted:
     beside: Centred  # the noise, drawn many times
     noise: Noise
     people: int
-    level: float
+    confidence: float
     determined: bool
 
     @cached_property
     def helps(self) -> bool:
         """Whether the features are seen to help."""
-        return seen_to_help(self.found, self.beside, self.noise, (1 - self.level) / 2)
+        return seen_to_help(self.found, self.beside, self.noise, (1 - self.confidence) / 2)
 
     @cached_property
     def _explained(self) -> Explained:
-        return Explained(self.found, self.beside, self.noise, self.level)
+        return Explained(self.found, self.beside, self.noise, self.confidence)
 
     @property
     def _features(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""How much of the target's variance the features explain, with an interval, and whether they help at all.
+"""How much of the outcome's variance the features explain, with an interval, and whether they help at all.
 
 What noise alone adds to the share is as large as what weak features explain, and the share cannot be below 0. So an
 interval holds the shares under which what was found is no rarity (docs/theory.md, section 4.4): for each share, the
@@ -43,10 +43,10 @@ def help_weights(slope: Array, noise: Noise) -> Array:
 class Explained:
     """The share of the variance that all columns explain, or that some of them add to the others."""
 
-    def __init__(self, found: Centred, beside: Centred, noise: Noise, level: float) -> None:
+    def __init__(self, found: Centred, beside: Centred, noise: Noise, confidence: float) -> None:
         """`beside` is what noise may have added, drawn many times."""
         varies = np.outer(noise.varies, noise.varies) | np.eye(len(noise.scale), dtype=bool)
-        self._noise, self._level = noise, level
+        self._noise, self._confidence = noise, confidence
         self._slope = np.where(noise.varies, found.slope, 0.0)
         self._matrix = noise.plausible(np.where(varies, found.matrix, 0.0))
         self._matrices = noise.plausible(self._matrix + np.where(varies, beside.matrix, 0.0))
@@ -73,7 +73,7 @@ class Explained:
         def imagined(share: float) -> Array:
             return np.sort(many(within + math.sqrt(share) * direction + self._beside) / self._variances)
 
-        return _unified(float(added(self._slope)) / variance, imagined, 1 - self._level)
+        return _unified(float(added(self._slope)) / variance, imagined, 1 - self._confidence)
 
 
 def _unified(ours: float, imagined: Callable[[float], Array], outside: float) -> Coefficient:

@@ -31,8 +31,8 @@ class Frequency(Statistic):
         # the two frequencies of a binary feature are (1 +- mean) / 2, so their errors sum to half of the mean's
         return ((Single(name), 1.0 if policy.features[name].counts_values else 0.5) for name in self.features)
 
-    def estimate(self, decoder: Decoder, level: float) -> dict[str, Shares]:
-        return {name: _shares(decoder, name, level) for name in self.features}
+    def estimate(self, decoder: Decoder, confidence: float) -> dict[str, Shares]:
+        return {name: _shares(decoder, name, confidence) for name in self.features}
 
     @classmethod
     def document(cls, estimates: Mapping[str, Shares]) -> dict[str, Any]:
@@ -57,10 +57,10 @@ class Frequency(Statistic):
         return [_goal(policy, name, data) for name in self.features]
 
 
-def _shares(decoder: Decoder, name: str, level: float) -> dict[Any, Estimate]:
+def _shares(decoder: Decoder, name: str, confidence: float) -> dict[Any, Estimate]:
     feature, found = decoder.policy.features[name], decoder.decode(Single(name))
     shares = found if feature.counts_values else found.shares()
-    _, errors, low, high = bounded(shares, 0.0, level)
+    _, errors, low, high = bounded(shares, 0.0, confidence)
     inside = on_simplex(shares.value) if np.all(np.isfinite(shares.value)) else shares.value
     low, high = np.fmin(low, inside), np.fmax(high, inside)
     rows = np.column_stack([inside, errors, low, high, shares.value]).tolist()

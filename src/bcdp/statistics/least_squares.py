@@ -48,7 +48,7 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Centred:
-    """The features' matrix, their products with the target, the target's variance, and all means (0 if uncentred)."""
+    """The features' matrix, their products with the outcome, the outcome's variance, and all means (0 if uncentred)."""
 
     matrix: Array
     slope: Array
@@ -89,7 +89,7 @@ class Noise:
     slope: Array
     matrix: Array
     scale: Array  # each feature's variance, kept above its own noise
-    variance: float  # the target's, likewise
+    variance: float  # the outcome's, likewise
     varies: npt.NDArray[np.bool_]  # which features are seen to vary; the rest is left out of what follows
     kept: Array  # how much of each entry of the matrix is kept: correlations are as large as they are seen to be
     signal: float  # an unbiased estimate of what the features explain, if they are uncorrelated
@@ -115,7 +115,7 @@ class Noise:
 
     @property
     def explained(self) -> float:
-        """The part of the target's variance that the features are taken to explain: what stands out of the noise."""
+        """The part of the outcome's variance that the features are taken to explain: what stands out of the noise."""
         least = min(_LEAST_SHARE, self.guess / 5) * self.variance
         return min(max(self.signal - self.margin, least), self.variance)
 
@@ -203,8 +203,8 @@ def own_units(policy: Policy, design: Design) -> Array:
     """The matrix that takes (coefficients, constant, 1) to (coefficients, intercept) in own units."""
     scales = np.array([own_scale(policy, column) for column in design])
     slopes, constants = scales[:-1].T
-    target_slope, target_constant = scales[-1]
+    outcome_slope, outcome_constant = scales[-1]
     result = np.zeros((len(design), len(design) + 1))
     result[:-1, :-2] = np.diag(slopes)
-    result[-1] = [*constants, 1.0, -target_constant]
-    return np.asarray(result / target_slope)
+    result[-1] = [*constants, 1.0, -outcome_constant]
+    return np.asarray(result / outcome_slope)

@@ -38,7 +38,7 @@ class Outlook:
     theta: Array | None = None
 
     def _slopes(self) -> Array:
-        """The features' products with the target if they explain the share, one row for each draw."""
+        """The features' products with the outcome if they explain the share, one row for each draw."""
         if self.theta is None:
             rng = np.random.default_rng(len(self.matrix))
             root = np.linalg.cholesky(self.matrix)

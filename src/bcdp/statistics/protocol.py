@@ -97,8 +97,8 @@ class Statistic(Record):
         """What has to be asked for, and how much its squared error counts; a target may come several times."""
 
     @abstractmethod
-    def estimate(self, decoder: Decoder, level: float) -> Mapping[Any, Any]:
-        """Its estimates with intervals of the given level, by name."""
+    def estimate(self, decoder: Decoder, confidence: float) -> Mapping[Any, Any]:
+        """Its estimates with intervals of the given confidence, by name."""
 
     @classmethod
     @abstractmethod

@@ -55,7 +55,7 @@ class TableEstimate:
         return {"cells": cells, "association": association, "independence": self.independence.to_dict()}
 
 
-class Table(Statistic):
+class TwoWayTable(Statistic):
     """How often each pair of values of two features occurs; numbers by their ranges."""
 
     kind: ClassVar[str] = "table"
@@ -78,8 +78,8 @@ class Table(Statistic):
         yield target.margins[1], signs[1] / one
         yield target, signs[0] * signs[1]
 
-    def estimate(self, decoder: Decoder, level: float) -> dict[Pair, TableEstimate]:
-        return {self.pair: _table(decoder, self.pair, level)}
+    def estimate(self, decoder: Decoder, confidence: float) -> dict[Pair, TableEstimate]:
+        return {self.pair: _table(decoder, self.pair, confidence)}
 
     @classmethod
     def document(cls, estimates: Mapping[Pair, TableEstimate]) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def cells_of(policy: Policy, target: Interaction) -> tuple[Array, Array]:
     return constant, slopes
 
 
-def _table(decoder: Decoder, pair: Pair, level: float) -> TableEstimate:
+def _table(decoder: Decoder, pair: Pair, confidence: float) -> TableEstimate:
     policy = decoder.policy
     target = interaction_of(policy, pair)
     found = decoder.together([*target.margins, target])
@@ -155,13 +155,13 @@ def _table(decoder: Decoder, pair: Pair, level: float) -> TableEstimate:
     if known:
         inside = nearest_table(raw.reshape(shape)).ravel()
         errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-        reach = width(level) * errors
+        reach = width(confidence) * errors
         low, high = np.clip(raw - reach, 0.0, inside), np.clip(raw + reach, inside, 1.0)
     answers = 0 if found is None else found.answers[-1]
     numbers = np.column_stack([inside, errors, low, high, raw]).tolist()
     cells = [Estimate(value, se, start, end, answers, exact, rule) for value, se, start, end, exact in numbers]
     rows = tuple(tuple(cells[start : start + shape[1]]) for start in range(0, len(cells), shape[1]))
-    told = associations(raw.reshape(shape), covariance, level) if known else {}
+    told = associations(raw.reshape(shape), covariance, confidence) if known else {}
     return TableEstimate(values, rows, told, independence(raw.reshape(shape), covariance))
 
 

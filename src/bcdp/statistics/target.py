@@ -40,7 +40,7 @@ class Target(Protocol):
         """Whether the answers to a question tell it."""
 
     def at(self, policy: Policy, question: Question) -> Array:
-        """Its numbers at each input level of a question that tells it, shape (levels, size)."""
+        """Its numbers at each input of a question that tells it, shape (inputs, size)."""
 
 
 @dataclass(frozen=True)

@@ -67,8 +67,8 @@ function announce(test) {
 // ----------------------------------------------------------------------------------------------------------- estimates
 
 /** Each section of the estimates as a table; what it is about stands in its words, not here. */
-function shownEstimates(sections, level) {
-  const percent = `${number(level * 100)}%`;
+function shownEstimates(sections, confidence) {
+  const percent = `${number(confidence * 100)}%`;
   return [element("h2", {}, "Estimates"), ...sections.map((section) => shownSection(section, percent))];
 }
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.places import Place, places
-from bcdp.mechanisms.survey.profiles import FeatureClass, Profile, Question
+from bcdp.mechanisms.survey.profiles import ClassQuestion, FeatureClass, Profile
 from bcdp.mechanisms.survey.shapes import Demand, Pairs, Shape, best_shape, climb
 from bcdp.notions import ldp_limit
 from bcdp.tables.categorical import subset_moment
@@ -71,7 +71,7 @@ class ShapeOffers:
             best = sorted({*best, *self._grown(prices), *self._all, *self._dearest_pairs(prices)})
             self._seek(best, prices)
         best = sorted(best, key=lambda group: -self._worth(group, prices))[:_OFFERED]
-        return [(Question(g, self.total(g), self._known[g]),) for g in best if self._worth(g, prices) > enough]
+        return [(ClassQuestion(g, self.total(g), self._known[g]),) for g in best if self._worth(g, prices) > enough]
 
     def _worth(self, group: Group, prices: Array) -> float:
         return float(self._priced(group, prices) @ self._known[group].information_of(self._pairs(group)))

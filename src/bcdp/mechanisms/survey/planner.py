@@ -183,7 +183,7 @@ def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, flo
     correlation = as_seen(correlation, weights)
     alone_with = _alone(policy, correlation)
     for name, feature in policy.features.items():
-        values, alone = feature.joint_levels, alone_with[name]
+        values, alone = feature.joint_inputs, alone_with[name]
         if weights[Single(name)] == 0 or values < 2 or alone < NEGLIGIBLE:
             continue  # not needed, known without asking, or not to be asked at all
         demand = _demand(policy, name)
@@ -192,7 +192,7 @@ def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, flo
         odds = math.inf if free else correlation.odds(name, _others(policy, name))
         told_apart = () if free else guessed_parts(feature, correlation, name)
         parts = tuple((round(low, 12), round(high, 12)) for low, high in told_apart)  # alike between other bounds too
-        key = (Kind(feature.type, values), demand, q, alone, weights[Single(name)], feature.shares_levels, parts, odds)
+        key = (Kind(feature.type, values), demand, q, alone, weights[Single(name)], feature.shares_inputs, parts, odds)
         own = name if name in tied else ""  # what is asked of one with another is not what is asked of its likes
         groups.setdefault((0, own, *key, name in spread), []).append(Single(name))
     alone_of = cache(lambda features: _alone_together(policy, correlation, features))
@@ -384,7 +384,7 @@ def _levels(policy: Policy, target: Target) -> int:
     """How many levels a feature has in a question: a number is rounded to two, unless it enters in steps."""
     if isinstance(target, Steps):
         return target.size(policy)
-    return policy.features[target.features[0]].joint_levels
+    return policy.features[target.features[0]].joint_inputs
 
 
 def _integer_weights(probabilities: list[Fraction]) -> list[int]:

@@ -52,12 +52,12 @@ class FeatureClass:
 
     def first(self, number: int) -> Profile:
         """The menu that asks nothing but this class, which is number so many."""
-        return (Question((number,) if self.pair is None else self.pair, self.alone),)
+        return (ClassQuestion((number,) if self.pair is None else self.pair, self.alone),)
 
 
 @dataclass(frozen=True)
-class Question:
-    """A question of a menu in terms of classes: one feature, or several jointly, each drawn from the class named.
+class ClassQuestion:
+    """A question of the design: about one feature, or several jointly, each drawn from the class that is named.
 
     A joint question is one randomized response over all combinations of values, unless it has a shape of its own.
     """
@@ -67,7 +67,7 @@ class Question:
     shape: Shape | None = None
 
 
-Profile = tuple[Question, ...]  # a menu up to exchange of interchangeable features
+Profile = tuple[ClassQuestion, ...]  # a menu up to exchange of interchangeable features
 
 
 def information(classes: tuple[FeatureClass, ...], profile: Profile) -> Array:
@@ -89,7 +89,7 @@ def information(classes: tuple[FeatureClass, ...], profile: Profile) -> Array:
     return told
 
 
-def _add_pairs(told: Array, classes: tuple[FeatureClass, ...], question: Question) -> None:
+def _add_pairs(told: Array, classes: tuple[FeatureClass, ...], question: ClassQuestion) -> None:
     """What a question about several features tells of how two of them go together, where that is wanted."""
     wanted = [
         (number, (question.classes.index(c.pair[0]), question.classes.index(c.pair[1])))

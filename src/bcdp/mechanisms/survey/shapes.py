@@ -39,7 +39,7 @@ _RAYS = 3  # a pair of laws within odds K is a mixture, point by point, of (K, 1
 
 @dataclass(frozen=True)
 class Demand:
-    """What a feature of the group is owed: `delta` over all priors within `q` and `odds`, even if values share a level.
+    """A demand of a feature in the group: `delta` over all priors within `q` and `odds`, even if values share an input.
 
     `parts`: those of a number between which guesses are to be covered, if not between all its values.
     """
@@ -53,7 +53,7 @@ class Demand:
 
     @property
     def sides(self) -> tuple[Parts, ...]:
-        """The parts as seen from either answer, which names the lower or the upper of a number's two levels."""
+        """The parts as seen from either answer, which names the lower or the upper of a number's two inputs."""
         turned = tuple(sorted((1 - high, 1 - low) for low, high in self.parts))
         return tuple(dict.fromkeys((tuple(sorted(self.parts)), turned))) if self.parts else ()
 
@@ -262,7 +262,7 @@ def _program(demands: tuple[Demand, ...], total: float) -> _Program:
         changed = every + step * (1 - 2 * side)  # the same record but for feature i
         high = int(starts[i]) + side  # the largest weight on the same side
         low = high + 2
-        # two values on the same side: they share a level, or have one each
+        # two values on the same side: they share an input, or have one each
         same = every[np.array([demand.shared or count > 1 for count in demand.place.counts])[side]]
         blocks += [
             _block(variables, (every, 1.0), (high, -1.0)),
@@ -281,9 +281,9 @@ def _program(demands: tuple[Demand, ...], total: float) -> _Program:
 
 
 def _ranged(variables: int, start: int, demand: Demand, named: Integers, step: int) -> list[Array]:
-    """The certificate of a number whose parts are told apart: at their ends, because two levels make straight lines.
+    """The certificate of a number whose parts are told apart: at their ends, because two inputs make straight lines.
 
-    `named`: the weights if the number is at the level that the answer names, those at the other level a step further.
+    `named`: the weights if the number is at the input that the answer names, those at the other one a step further.
     """
     ratio, q, blocks = math.exp(demand.delta), demand.q, []
     for parts in demand.sides:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bcdp.audit import PlanAudit
-from bcdp.compare import Row
+from bcdp.compare import Point
 from bcdp.compare.baselines import compare
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan
@@ -23,7 +23,7 @@ def write_report(
     *,
     truth: Truth | None = None,
     audited: PlanAudit | None = None,
-    simulated: Sequence[Row] = (),
+    simulated: Sequence[Point] = (),
     title: str | None = None,
 ) -> None:
     """Writes the page of a plan for so many people, with all that is known beside it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from bcdp.compare import Row as Simulated
+from bcdp.compare import Point
 from bcdp.compare.baselines import NO_REGRESSION, Errors, standard_error
 from bcdp.compare.simulation import PAPER, SURVEY, UNIFORM
 from bcdp.estimates import Estimates
@@ -44,19 +44,19 @@ def _cells(row: Row, truth: float | None) -> list[str]:
     return cells if truth is None else [*cells, measured(truth, found.se)]
 
 
-def _apart(one: Section, level: float) -> Html:
+def _apart(one: Section, confidence: float) -> Html:
     """A section that no single question answers, as a table of its own."""
     rows = [[row.name, measured(row.number.value, row.number.se), interval(row.number)] for row in one.told]
     return joined(
         [
             heading(one.subject),
-            table(["", one.heads[1], f"{100 * level:g}% interval{one.interval}"], rows),
+            table(["", one.heads[1], f"{100 * confidence:g}% interval{one.interval}"], rows),
             *(paragraph(remark, kind="quiet") for remark in one.remarks),
         ]
     )
 
 
-def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Sequence[Simulated]) -> Html:
+def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Sequence[Point]) -> Html:
     """The errors to expect and, where collections were simulated, those that were seen."""
     rows = []
     for name, error in errors.items():
@@ -89,7 +89,7 @@ def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Se
     )
 
 
-def _simulated(rows: Sequence[Simulated]) -> Html:
+def _simulated(rows: Sequence[Point]) -> Html:
     people = max(row.n for row in rows)
     seen = {(row.panel, row.curve): row.mean for row in rows if row.n == people}
     panels = list(dict.fromkeys(panel for panel, _ in seen))

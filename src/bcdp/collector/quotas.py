@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from bcdp.collector.refusal import RefusalError
-from bcdp.collector.settings import Limits
+from bcdp.collector.settings import Quotas
 
 _ADDRESSES = 100_000
 _BURST_SECONDS = 10.0
@@ -94,8 +94,8 @@ class Bodies:
     So whoever leaves large bodies unfinished takes no more memory than the room, and stops nobody's single report.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._most, self._seconds, self._room = limits.body_bytes, limits.body_seconds, limits.bodies_bytes
+    def __init__(self, quotas: Quotas) -> None:
+        self._most, self._seconds, self._room = quotas.body_bytes, quotas.body_seconds, quotas.bodies_bytes
 
     async def read(self, request: Request) -> bytes:
         """The body of a request."""
