@@ -14,7 +14,7 @@ from pyarrow import csv, parquet
 from bcdp.cli.records import told_columns
 from bcdp.errors import InputError
 from bcdp.policy import Policy
-from bcdp.policy.skeleton import Columns, policy_skeleton
+from bcdp.policy.skeleton import FileColumns, policy_skeleton
 
 NAMES = ["no", "age", "a: b", "x\ny", "région", "grade", "price", "#", "k" * 200]
 TYPES = [
@@ -81,7 +81,7 @@ def test_columns_with_missing_values_get_a_line_and_their_number_is_told(tmp_pat
         }
         path = tmp_path / f"data.{ending}"
         parquet.write_table(pa.table(columns), path) if ending == "parquet" else csv.write_csv(pa.table(columns), path)
-        told: list[Columns] = []
+        told: list[FileColumns] = []
         drafts.append(policy_skeleton(path, told.append))
         assert [told[0].missing, told[0].people] == [dict.fromkeys(["flag", "age", "rate", "name"], gaps), size]
     assert drafts[0] == drafts[1]
@@ -99,7 +99,7 @@ def test_columns_with_missing_values_get_a_line_and_their_number_is_told(tmp_pat
 
 def test_a_number_is_missing_in_a_csv_where_no_number_stands(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("age,word\n3,NA\nNA,NA\n,x\nnull,y\n")
-    told: list[Columns] = []
+    told: list[FileColumns] = []
     policy_skeleton(tmp_path / "data.csv", told.append)
     assert [told[0].missing, told[0].people] == [{"age": 3}, 4]
 
@@ -118,7 +118,7 @@ def test_columns_of_text_that_look_like_numbers_or_ids_are_told(tmp_path: Path, 
     path = tmp_path / f"data.{ending}"
     table = pa.table(columns)
     parquet.write_table(table, path) if ending == "parquet" else csv.write_csv(table, path)
-    told: list[Columns] = []
+    told: list[FileColumns] = []
     draft = policy_skeleton(path, told.append)
     assert told[0].numbers == {"income": size - 1, "rate": 4 * size // 6}
     notes = {sentence.partition(":")[0]: sentence for sentence in told_columns(told[0])}

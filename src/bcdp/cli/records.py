@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bcdp.policy import Policy
-    from bcdp.policy.skeleton import Columns
+    from bcdp.policy.skeleton import FileColumns
 
 _MANY = 200  # different texts, beyond which a column can hardly be one of categories
 
 
-def told_columns(found: Columns) -> Iterator[str]:
+def told_columns(found: FileColumns) -> Iterator[str]:
     """What to know of the columns of a draft's file before the draft is filled in."""
     for name, missing in found.missing.items():
         yield f"{name}: {missing:,} of {found.people:,} have no value; fill in `missing`, or leave these records out"

@@ -32,7 +32,7 @@ _HEADER = f"""\
 """
 
 
-class Columns(NamedTuple):
+class FileColumns(NamedTuple):
     """What a file's columns hold, for whoever holds the file: numbers of records, and of different texts."""
 
     people: int
@@ -41,7 +41,7 @@ class Columns(NamedTuple):
     different: Counter[str]  # in columns of text, as far as the first records show
 
 
-def policy_skeleton(path: str | Path, watch: Callable[[Columns], object] = lambda columns: None) -> str:
+def policy_skeleton(path: str | Path, watch: Callable[[FileColumns], object] = lambda columns: None) -> str:
     """The YAML text of a policy to be filled in, from the column names and types of a CSV or Parquet file.
 
     A column with missing values gets a line for them. How many there are is not written, because policies are public:
@@ -79,9 +79,9 @@ def _schema(path: Path) -> pa.Schema:
         raise refuse("data", str(path), "an existing CSV or Parquet file with columns") from None
 
 
-def _columns(path: Path, schema: pa.Schema) -> Columns:
+def _columns(path: Path, schema: pa.Schema) -> FileColumns:
     """What commands that read records see in each column."""
-    found = Columns(0, Counter(), Counter(), Counter())
+    found = FileColumns(0, Counter(), Counter(), Counter())
     for batch in read_batches(path, {}):  # the cells of a CSV as text: a later one may not fit the type of the first
         for column in schema:
             name, values = column.name, _plain(batch.column(column.name))
@@ -93,7 +93,7 @@ def _columns(path: Path, schema: pa.Schema) -> Columns:
                 found.numbers[name] += pc.sum(pc.match_substring_regex(values, _NUMBER)).as_py() or 0
                 found.different[name] = found.different[name] or pc.count_distinct(values).as_py()
         found = found._replace(people=found.people + len(batch))
-    return Columns(found.people, +found.missing, +found.numbers, +found.different)
+    return FileColumns(found.people, +found.missing, +found.numbers, +found.different)
 
 
 def _plain(values: pa.Array) -> pa.Array:
