@@ -114,7 +114,7 @@ def test_the_site_fetches_nothing(site):
 
 @pytest.mark.parametrize("name", ["index", "tutorial", "files", "correlation", "install"])
 def test_the_site_has_no_serious_barrier(name, site, browser):
-    """As axe sees it; it takes minutes of the longest pages, theory and reference, so those are left to hand."""
+    """As axe sees it, on pages that between them have all that pages are made of."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto((site / f"{name}.html").as_uri())
     page.evaluate((npm_packages() / "axe-core" / "axe.min.js").read_text("utf-8"))
