@@ -86,12 +86,10 @@ def read_text(source: Source, accepted: str) -> str:
 
 def write_text(target: Source, text: str) -> None:
     """Writes a document, in UTF-8, to a path or to a file that was opened for text or for bytes."""
-    if not _is_open(target):
-        path_of(target).write_text(text, encoding="utf-8")
-    elif isinstance(target, io.TextIOBase):
-        target.write(text)
+    if _is_open(target):
+        target.write(text if isinstance(target, io.TextIOBase) else text.encode())
     else:
-        target.write(text.encode())
+        path_of(target).write_text(text, encoding="utf-8")
 
 
 def path_of(source: Source) -> Path:
