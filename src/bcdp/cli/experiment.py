@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 def experiment(
     name: Annotated[str, typer.Argument(metavar="NAME", help="mean, dimension, fraction or regression.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for NAME.csv and NAME.png.")],
-    trials: Annotated[int | None, typer.Option(metavar="N", help="Trials at each point, if not its usual.")] = None,
+    trials: Annotated[int | None, typer.Option(metavar="N", help="Trials at each point; by default its own.")] = None,
     people: Annotated[
-        int | None, typer.Option("--n", metavar="N", help="People in a trial (regression: the most), if not its usual.")
+        int | None, typer.Option("--n", metavar="N", help="People in a trial (regression: at most); default: its own.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="S", help="Another seed than the fixed one.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="S", help="A seed in place of the fixed one.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate the paper's experiment or a comparison; writes a table and a picture.

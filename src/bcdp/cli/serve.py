@@ -18,13 +18,13 @@ def serve(
     plan: PlanFile,
     store: StoreUrl = "reports.db",
     host: Annotated[str, typer.Option(metavar="H", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="P", min=0, max=65535, help="0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option(metavar="P", min=0, max=65535, help="The port; 0 takes a free one.")] = 8000,
     workers: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Processes that answer.")] = 1,
     token_file: Annotated[
         Path | None, typer.Option(metavar="F", help="The operator's token; else a new one is shown at the start.")
     ] = None,
     tickets_key: Annotated[
-        Path | None, typer.Option(metavar="F", help="Accept only tickets made with this key, each once.")
+        Path | None, typer.Option(metavar="F", help="Accept only tickets issued with this key, each once.")
     ] = None,
     rate: Annotated[
         float, typer.Option(metavar="R", min=0, help="Reports a second from one address; 0: no limit.")
@@ -83,7 +83,7 @@ def _tell(host: str, port: int) -> None:
 
 def tickets(
     plan: PlanFile,
-    count: Annotated[int, typer.Argument(metavar="N", min=1, help="How many to make.")],
+    count: Annotated[int, typer.Argument(metavar="N", min=1, help="How many to issue.")],
     key_file: Annotated[Path, typer.Option(metavar="F", help="32 or more secret random bytes.")],
     as_json: AsJson = False,
 ) -> None:

@@ -35,7 +35,7 @@ log = logging.getLogger("bcdp.collector")
 
 
 class Guard:
-    """The application with its answers made safe, counted and logged.
+    """The application, with answers that are safe, counted and logged.
 
     `admit` may refuse a request, or give the place in which it has to wait for its turn.
     """

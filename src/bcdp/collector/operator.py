@@ -67,7 +67,7 @@ def operator_document(tally: SurveyTally) -> dict[str, Any]:
         "people": tally.people,
         "estimates": found.to_dict(),
         "note": missing_note({feature.label: feature.rule for feature in plan.policy.features.values()}),
-        "sections": [section.to_dict() for section in found.sections(plan.policy)],
+        "sections": [section.to_dict() for section in found.sections()],
         "menus": [
             {"expected": menu.weight / TOTAL, "count": count, "asks": _asks(plan, menu)}
             for menu, count in zip(plan.menus, drawn, strict=True)

@@ -37,7 +37,7 @@ def serve(
     proxies: str | None,
     tell: Callable[[str, int], None] = lambda host, port: None,
 ) -> None:
-    """Serves until told to stop (SIGTERM or SIGINT); requests under way are then answered first.
+    """Serves until asked to stop (SIGTERM or SIGINT); requests under way are then answered first.
 
     `proxies` lists the addresses whose `X-Forwarded-For` is believed, separated by commas. `tell` is called with the
     address and the port when they are taken.

@@ -172,8 +172,8 @@ class RegressionScenario:
 
 def excess_risk(theta: Array) -> float:
     """How much more half of the mean squared error is with `theta` than with the best coefficients."""
-    beside = theta - THETA
-    return float(beside @ population().second_moments[:-1, :-1] @ beside / 2)
+    error = theta - THETA
+    return float(error @ population().second_moments[:-1, :-1] @ error / 2)
 
 
 def over_people(largest: int) -> list[RegressionScenario]:

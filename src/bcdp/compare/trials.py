@@ -78,7 +78,7 @@ def _run(task: _Task) -> tuple[_Task, Array]:
 @contextmanager
 def _pool(workers: int) -> Iterator[Pool]:
     # Ctrl-C is for the parent alone, which then ends the pool: the workers inherit a mask that blocks it. They are
-    # spawned, because forking is unsafe beside the threads of a progress bar or of a linear algebra library. Starting
+    # spawned, because forking is unsafe with the threads of a progress bar or of a linear algebra library. Starting
     # the resource tracker resets the mask, so that comes first.
     spawn = multiprocessing.get_context("spawn")
     if sys.platform == "win32":  # which has neither

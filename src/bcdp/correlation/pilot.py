@@ -2,10 +2,10 @@
 
 The sample counts as public. Records are coded by the policy's own rules, as a device codes them. A number that is
 *given* counts as its range, so that the limit covers guesses which of its ranges it is in (the model's `ranges`); a
-number that is *told* is shared out between neighbouring levels, as a device's random rounding does, so that the limit
+number that is *asked* is divided between neighbouring inputs, as a device's random rounding does, so that the limit
 covers tables about it (but not about its products with other numbers: the model's `rounded` says so). Where a task
-reads a number in steps, a number told has cells of its own in every step (the model's `cuts`). Where the policy states
-a `missing` rule, "missing" is one more value of the feature that is given.
+reads a number in steps, a number that is asked has cells of its own in every step (the model's `cuts`). Where the
+policy states a `missing` rule, "missing" is one more value of the feature that is given.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _ROUNDING = 2.0**-30  # a device rounds up with chances that are multiples of 2^
 
 @dataclass(frozen=True)
 class _Coded:
-    """A feature of every record: its value where it is given, and its cells, with shares, where it is told."""
+    """A feature of every record: its value where it is given, and its cells, with shares, where it is asked."""
 
     values: int
     given: npt.NDArray[np.int64]
@@ -193,9 +193,9 @@ def _coded(
     tree: bool,
     steps: tuple[float, ...] = (),
 ) -> _Coded:
-    """`tree`: what is told of the feature says also whether it is missing, on which the features beyond may depend.
+    """`tree`: what is known of the feature also says whether it is missing, on which the features beyond may depend.
 
-    `steps`: cuts at which what is told of a number changes, beside its ranges.
+    `steps`: cuts at which the answers about a number change, besides its ranges.
     """
     if feature.is_number:
         coded = _as_number(codes, coded_cuts(feature), coded_numbers(feature, steps))

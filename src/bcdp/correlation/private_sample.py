@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 TWO_RELEASES = (
-    "whoever answered this wave and answers the collection too makes two releases, which may together tell "
-    "the sum of their epsilons about any feature: ask other people, or let those keep a ledger"
+    "people who answered this wave and answer the collection too make two releases, which may together tell "
+    "the sum of their epsilons about any feature: ask other people, or let them keep a ledger"
 )
 _MOST_VALUES = 8  # of either feature: 254 events about the other for each value
 

@@ -1,4 +1,4 @@
-"""What a plan's integer tables protect: `epsilon`, `c` and `delta`, recomputed from nothing but the plan.
+"""What a plan's integer tables protect: `epsilon`, `c` and `delta`, recomputed from the plan alone.
 
 What a device draws does not depend on the record, so every level is the largest over what it may draw (docs/theory.md,
 Theorem 2). Given the menu, the level of a feature is the exact worst case over all priors within q (Theorems 3 and 4),
@@ -283,12 +283,12 @@ def joint_delta(
     odds: float = math.inf,
     stepped: bool = False,
 ) -> float:
-    """The certificate of a feature inside a joint table beside questions of ratio `rest`, for priors within q and odds.
+    """The certificate of a feature inside a joint table, for priors within q and odds.
 
-    Two values of a feature are two inputs, unless inputs are `shared` (`shares_inputs`): the others may be distributed
-    differently for two values that are coded alike. Between `parts` of a number (docs/theory.md, Theorem 6) it counts
-    the most and the least that any number of a part may give, because within a part it may go with the others. Where
-    the number is `stepped`, parts are given by their inputs.
+    `rest`: the ratio of the menu's other questions together. Two values of a feature are two inputs, unless inputs are
+    `shared` (`shares_inputs`): the others may be distributed differently for two values that are coded alike. Between
+    `parts` of a number (docs/theory.md, Theorem 6) it counts the most and the least that any number of a part may give,
+    because within a part it may go with the others. Where the number is `stepped`, parts are given by their inputs.
     """
     weights = table.dense().weights.reshape(*levels, -1)
     f = np.moveaxis(weights, position, 0).reshape(levels[position], -1, table.symbols)  # own value x others x symbol

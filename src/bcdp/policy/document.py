@@ -113,7 +113,7 @@ class Policy(Record):
 
     @classmethod
     def load(cls, path: Source) -> Policy:
-        """The policy in a YAML file; the files that it names are looked for beside it."""
+        """The policy in a YAML file; the files that it names are looked for in its folder."""
         from bcdp.files import path_of, read_text  # what policies need of them is little, what they import much
 
         text = read_text(path, "a YAML file with a policy").removeprefix("\ufeff")  # the mark of some editors
@@ -122,7 +122,7 @@ class Policy(Record):
         if document is None and not mistakes:
             raise InputError(f"policy: got an empty file; accepted: YAML with at least {_KEYS}")
         try:
-            policy = cls.parse(_beside(document, path_of(path).parent))
+            policy = cls.parse(_in_folder(document, path_of(path).parent))
         except InputError as error:
             mistakes.append(str(error))
         if mistakes:
@@ -179,7 +179,7 @@ def _default_tasks(types: Mapping[str, object]) -> dict[str, Any]:
     return {"tasks": tasks} if tasks else {}
 
 
-def _beside(document: object, folder: Path) -> object:
+def _in_folder(document: object, folder: Path) -> object:
     """The document with the files that its correlation names as seen from outside the policy's folder."""
     if not isinstance(document, dict) or not isinstance(document.get("correlation"), dict):
         return document

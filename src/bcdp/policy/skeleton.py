@@ -18,7 +18,7 @@ from bcdp.errors import refuse
 from bcdp.exact import odds_up
 from bcdp.files import NOT_A_NUMBER, csv_names, read_batches
 from bcdp.policy import PLACEHOLDER, Dumper
-from bcdp.policy.encoding import is_missing
+from bcdp.policy.encoding import holds_numbers, is_missing
 
 _EPSILON = 1.0
 _SENSITIVE = 0.2
@@ -45,7 +45,7 @@ def policy_skeleton(path: str | Path, watch: Callable[[FileColumns], object] = l
     """The YAML text of a policy to be filled in, from the column names and types of a CSV or Parquet file.
 
     A column with missing values gets a line for them. How many there are is not written, because policies are public:
-    `watch` is told.
+    `watch` is called with it.
     """
     schema = _schema(Path(path))
     if not schema.names or "" in schema.names or len(set(schema.names)) < len(schema.names):
@@ -86,7 +86,7 @@ def _columns(path: Path, schema: pa.Schema) -> FileColumns:
         for column in schema:
             name, values = column.name, _plain(batch.column(column.name))
             gaps = is_missing(pa.chunked_array([values]))
-            if pa.types.is_string(values.type) and _is_number(column.type):
+            if pa.types.is_string(values.type) and holds_numbers(column.type):
                 gaps |= np.asarray(pc.is_in(values, pa.array(NOT_A_NUMBER)))
             found.missing[name] += int(np.count_nonzero(gaps))
             if _is_text(column.type):
@@ -117,7 +117,7 @@ def _kind(arrow: pa.DataType) -> tuple[str, ...]:
     types = pa.types
     if types.is_boolean(arrow):
         return ("type: binary",)
-    if _is_number(arrow):
+    if holds_numbers(arrow):
         return (
             "type: numeric  # or categorical, if the numbers are codes; or binary, if they are 0 and 1",
             f"bounds: [{PLACEHOLDER}, {PLACEHOLDER}]  # the least and greatest possible, from public knowledge",

@@ -68,14 +68,14 @@ def departures(cells: Array, covariance: Array) -> tuple[Array, Array]:
         np.tile(np.eye(cells.shape[1]), cells.shape[0]),
     )
     rows, columns = cells.sum(axis=1), cells.sum(axis=0)
-    beside = one @ covariance @ two.T
-    value = cells - np.outer(rows, columns) + beside
+    cross = one @ covariance @ two.T
+    value = cells - np.outer(rows, columns) + cross
     slope = np.eye(size)
     for place, (a, b) in enumerate(np.ndindex(*cells.shape)):
         slope[place] -= columns[b] * one[a] + rows[a] * two[b]
     # products of two errors, which matter where the margins themselves are hardly known
     spread = np.kron(one @ covariance @ one.T, two @ covariance @ two.T) + np.einsum(
-        "ad,cb->abcd", beside, beside
+        "ad,cb->abcd", cross, cross
     ).reshape(size, size)
     return value.ravel(), slope @ covariance @ slope.T + spread
 
@@ -115,7 +115,7 @@ def _cramers_v(cells: Array, covariance: Array, confidence: float) -> Associatio
     """The root of the mean squared contingency over its largest value.
 
     The noise of the departures adds to their squares, which is taken off; the interval holds the strengths at which
-    the squares that were found are no surprise, the departures having the direction that was found.
+    the observed squares are no surprise, if the departures have the observed direction.
     """
     rows, columns = (np.maximum(cells.sum(axis=axis), _SMALLEST) for axis in (1, 0))
     value, spread = departures(cells, covariance)
@@ -129,7 +129,7 @@ def _cramers_v(cells: Array, covariance: Array, confidence: float) -> Associatio
     along, length = 2 * noise @ direction, (noise**2).sum(axis=1)
 
     def reached(share: float) -> float:
-        """The strength at which so many squares would be smaller than those found."""
+        """The strength at which so many squares would be smaller than those observed."""
         low, high = 0.0, 1.0
         if float(np.quantile(length, share)) >= squares:
             return 0.0
@@ -165,7 +165,7 @@ def _difference(cells: Array, covariance: Array, confidence: float) -> Associati
 
 
 def _odds_ratio(cells: Array, covariance: Array, confidence: float) -> Association:
-    """`P(1, 1) P(0, 0) / (P(0, 1) P(1, 0))`: no limit where chance may have made the denominator."""
+    """`P(1, 1) P(0, 0) / (P(0, 1) P(1, 0))`: no limit where the denominator may be due to chance."""
     (top, rise), (bottom, fall) = (product_moments(cells, covariance, places) for places in ((3, 0), (1, 2)))
     slopes = np.array([rise, fall])
     low, high = ratio_interval(top, bottom, slopes @ covariance @ slopes.T, width(confidence))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import NormalDist
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -22,6 +21,7 @@ from bcdp.statistics.cells import Below
 from bcdp.statistics.decoded import Together
 from bcdp.statistics.interval import Estimate, finite
 from bcdp.statistics.protocol import Array, Decoder, Goal, Means, Statistic, Weight
+from bcdp.statistics.ratios import width
 from bcdp.statistics.rows import Row, Section
 from bcdp.statistics.target import Target
 
@@ -84,7 +84,7 @@ class Distribution(Statistic):
         def estimate(value: float, se: float, low: float, high: float, raw: float) -> Estimate:
             return Estimate(value, se, low, high, answers, raw, feature.rule)
 
-        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        z = width(confidence)
         return DistributionEstimate(
             edges=tuple(edges.tolist()),
             cdf=tuple(map(estimate, *(column.tolist() for column in below.inner))),
@@ -110,7 +110,7 @@ class Distribution(Statistic):
                 found.rows(feature.label, feature.span),
                 title=f"{name}, from {found.answers:,} answers",
                 interval=", whole bins",
-                remarks=(f"Intervals of quantiles are made from the {found.band} intervals of the shares below.",),
+                remarks=(f"Intervals of quantiles are computed from the {found.band} intervals of the shares below.",),
             )
             shares = tuple(
                 Row(_written(edge), f"{feature.label} below {_written(edge)}", share, (0.0, 1.0))
@@ -186,7 +186,7 @@ class DistributionEstimate:
     rule: str | None = None
 
     def rows(self, label: str, span: tuple[float, float]) -> tuple[Row, ...]:
-        """The quantiles and the mean, to be told."""
+        """The quantiles and the mean, to be shown."""
         quantiles = (
             Row(f"{100 * share:g}%", f"{label}: {100 * share:g}% are below", found, span)
             for share, found in self.quantiles.items()
@@ -228,8 +228,8 @@ def _below(told: Together, confidence: float, together: bool) -> _Shares:
     if np.isnan(raw).any():
         parts = (np.full(len(raw), part) for part in (np.nan, np.inf, 0.0, 1.0, np.nan))
         return _Shares(*map(_ended, parts))
-    width = _largest_deviation(told.covariance, confidence) if together else NormalDist().inv_cdf((1 + confidence) / 2)
-    value, low, high = _monotone(raw), np.clip(raw - width * se, 0.0, 1.0), np.clip(raw + width * se, 0.0, 1.0)
+    reach = _largest_deviation(told.covariance, confidence) if together else width(confidence)
+    value, low, high = _monotone(raw), np.clip(raw - reach * se, 0.0, 1.0), np.clip(raw + reach * se, 0.0, 1.0)
     if together:
         low, high = np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
     low, high = np.minimum(low, value), np.maximum(high, value)

@@ -70,7 +70,7 @@ def forecast(
         theta = np.asarray(np.linalg.lstsq(true.matrix, true.slope, rcond=None)[0], dtype=np.float64)
         share = min(max(float(true.slope @ theta / noise.variance), 1e-6), 1 - 1e-6)
     matrix = true.matrix + 1e-6 * np.diag(noise.scale)  # a constant column cannot be divided by
-    seen = Outlook(matrix, again.beside(), noise, _MANY, share, theta)
+    seen = Outlook(matrix, again.deviations(), noise, _MANY, share, theta)
     enough = seen.determined(people)
     names = [column.name(policy) for column in design[:-1]]
     unit = own_units(policy, design)[:-1, :-2]

@@ -58,7 +58,7 @@ class GroupMeans(Statistic):
     @classmethod
     def _another(cls, by: str, info: ValidationInfo) -> str:
         if by in info.data.get("features", ()):
-            raise expected("another feature than those whose means are told")
+            raise expected("a feature other than those whose means are asked")
         return by
 
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:

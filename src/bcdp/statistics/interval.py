@@ -28,7 +28,7 @@ class Estimate:
     The standard error is 0 only where a feature has a single value. With fewer than two answers nothing is known: the
     interval is the whole range and the standard error infinite. `rule` says how values that are missing were counted,
     where the policy has a rule for them; how many there were, answers do not tell. `collection` names the tally that it
-    was made of: estimates of two collections, of different people, may be subtracted.
+    was computed from: estimates of two collections, of different people, may be subtracted.
     """
 
     value: float

@@ -1,4 +1,4 @@
-"""Intervals of what is made of estimates that vary together: ratios, differences, odds ratios."""
+"""Intervals of combinations of estimates that vary together: ratios, differences, odds ratios."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Least squares of one feature on others, from the moments that a survey asked for (docs/theory.md, section 4.4).
 
-Moments are estimated on the [-1, 1] scale, coefficients are told in the features' own units.
+Moments are estimated on the [-1, 1] scale, coefficients are given in the features' own units.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import NormalDist
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -35,6 +34,7 @@ from bcdp.statistics.least_squares import (
     with_constant,
 )
 from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Statistic, Weight
+from bcdp.statistics.ratios import width
 from bcdp.statistics.rows import Row, Section
 from bcdp.statistics.target import Target
 
@@ -196,12 +196,12 @@ def fit(decoder: Decoder, model: Model, confidence: float) -> RegressionEstimate
     theta = shrunk(found, noise, model.ridge, model.radius)
     raw, each = unshrunk(found, again, model.ridge)
     to_own = own_units(policy, design)
-    width = -NormalDist().inv_cdf((1 - confidence) / 2)
+    reach = width(confidence)
     values, middle = to_own @ with_constant(found, theta), to_own @ with_constant(found, raw)
     errors = np.full(len(design), math.inf) if each is None else (with_constant(again, each) @ to_own.T).std(axis=0)
     most = np.abs(to_own[:, :-2]).max(axis=1) * (model.radius or math.inf)
     most[-1] = math.inf  # the radius does not bound the intercept
-    half = np.where(np.isfinite(errors), width * errors, math.inf)
+    half = np.where(np.isfinite(errors), reach * errors, math.inf)
     low, high = np.maximum(middle - half, -most), np.minimum(middle + half, most)
     numbers = [Coefficient(*row) for row in np.column_stack([values, errors, low, high]).tolist()]
     names = [column.name(policy) for column in design[:-1]]
@@ -209,7 +209,7 @@ def fit(decoder: Decoder, model: Model, confidence: float) -> RegressionEstimate
         model.target,
         numbers[-1],
         dict(zip(names, numbers[:-1], strict=True)),
-        Counted(policy, design, found, again.beside(), noise, decoder.people, confidence, each is not None),
+        Counted(policy, design, found, again.deviations(), noise, decoder.people, confidence, each is not None),
         design,
         _rule(policy, design),
     )

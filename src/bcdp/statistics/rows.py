@@ -1,4 +1,4 @@
-"""What an estimate is told as: rows in sections, which every display shows without knowing the statistic."""
+"""What is shown of an estimate: rows in sections, which every display shows without knowing the statistic."""
 
 from __future__ import annotations
 

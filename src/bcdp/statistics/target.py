@@ -28,7 +28,7 @@ class Target(Protocol):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The features that it is made of."""
+        """The features that it is computed from."""
 
     def size(self, policy: Policy) -> int:
         """How many numbers it is: 1, or one for each value of a feature whose values are counted."""

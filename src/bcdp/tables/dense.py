@@ -15,6 +15,8 @@ from bcdp.exact import TOTAL, Floats, Integers, Words, check_weights, log_up
 from bcdp.tables.intervals import Intervals
 from bcdp.tables.protocol import (
     Symbols,
+    Table,
+    check_cells,
     check_counts,
     check_input,
     check_inputs,
@@ -180,3 +182,9 @@ def overlap_matrix(weights: Integers) -> Floats:
         return np.full((len(weights),) * 2, np.inf)
     scaled = given / np.sqrt(least.astype(np.float64))
     return np.asarray(scaled @ scaled.T / TOTAL)
+
+
+def written_out(table: Table) -> Dense:
+    """The same table with all its weights written out, if they are not too many."""
+    check_cells(table)
+    return Dense(np.stack([table.row(given) for given in range(table.levels)]))

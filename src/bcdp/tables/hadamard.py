@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from bcdp.errors import refuse
 from bcdp.exact import TOTAL, Floats, Integers, Words, check_whole, log_up
-from bcdp.tables.dense import Dense
+from bcdp.tables.dense import Dense, written_out
 from bcdp.tables.protocol import (
     Symbols,
     alike,
-    check_cells,
     check_counts,
     check_input,
     check_inputs,
@@ -93,8 +92,7 @@ class Hadamard:
         return weights.ravel()
 
     def dense(self) -> Dense:
-        check_cells(self)
-        return Dense(np.stack([self.row(given) for given in range(self.levels)]))
+        return written_out(self)
 
     def sample(self, inputs: npt.NDArray[Any], words: Words) -> Symbols:
         check_inputs(self, inputs, words)

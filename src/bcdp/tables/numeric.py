@@ -1,4 +1,4 @@
-"""Randomizers for a number in [-1, 1]: one bit, or the best small table found by a linear program.
+"""Randomizers for a number in [-1, 1]: one bit, or the best small table, by a linear program.
 
 The device first rounds x at random to one of the two nearest inputs, so that the rounding adds no bias; second moments
 between two inputs are therefore the straight line between theirs.

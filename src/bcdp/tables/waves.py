@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bcdp.errors import InputError, refuse
 from bcdp.exact import MOST_CELLS, TOTAL, Floats, Integers, Words, check_whole, log_up
-from bcdp.tables.dense import Dense
+from bcdp.tables.dense import Dense, written_out
 from bcdp.tables.protocol import Symbols, check_input, check_inputs
 
 MOST_BINS = 256
@@ -140,4 +140,4 @@ class Waves:
 
     @cached_property
     def _written(self) -> Dense:
-        return Dense(np.stack([self.row(given) for given in range(self.levels)]))
+        return written_out(self)

@@ -52,7 +52,7 @@ def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correl
     epsilon = falling[0][1]
     c: dict[str, Ratio] = dict.fromkeys(features, Fraction(1))
     delta = {name: _told_outside(name, falling, correlation) for name in features}
-    known: dict[tuple[Any, ...], Ratio] = {}  # menus repeat: the same question beside others of the same ratio
+    known: dict[tuple[Any, ...], Ratio] = {}  # menus repeat: the same question with others of the same ratio
     for menu, (asked, seen) in zip(menus, views, strict=True):
         for own, name in ((question, name) for question in menu for name in question.features):
             feature = features[name]

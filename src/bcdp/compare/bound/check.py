@@ -1,4 +1,4 @@
-"""The exact check of a lower bound, in integers and fractions: nothing of the solver that found it is believed.
+"""The exact check of a lower bound, in integers and fractions: nothing that the solver says is believed.
 
 **Theorem 7** (docs/theory.md, section 5). Some binary features, called sensitive, have demands `delta_i` under
 correlations `q_i`; the others have no demand but `epsilon`. Each output of a mechanism that keeps the demands is a

@@ -49,7 +49,7 @@ class _Document(Record):
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound on n times the error of any mechanism, with its proof; made from a proof that was checked."""
+    """A lower bound on n times the error of any mechanism, with its proof; from a proof that was checked."""
 
     proof: Proof
     claim: Fraction

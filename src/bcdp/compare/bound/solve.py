@@ -33,7 +33,7 @@ _CLOSE = 1 - 1e-4  # to the relaxation's value: good enough
 
 
 def find_proof(problem: Problem) -> Proof:
-    """A proof of a lower bound, the best found; most are within 1e-4 of the best that the relaxation has."""
+    """A proof of a lower bound, the best of a search; most are within 1e-4 of the best that the relaxation has."""
     program = _ConeProgram(Relaxation(problem))
     anchors = program.solve(np.zeros(len(problem.targets)), slack=1e-2, margin=1.0).multipliers > 1e-3
     found: list[tuple[Fraction, Proof]] = []
@@ -82,7 +82,7 @@ def _rounded(number: float) -> Fraction:
 
 
 def _rough_error(problem: Problem) -> float:
-    """The error if everybody told of every feature what its demand allows: the scale of all numbers."""
+    """The error if everybody gave away of every feature what its demand allows: the scale of all numbers."""
     levels = [*(feature.delta for feature in problem.sensitive), problem.epsilon]
     told = [math.tanh(float(level) / 2) ** 2 for level in levels]
     return sum(float(weight) * count / each for (weight, count), each in zip(problem.targets, told, strict=True))

@@ -1,7 +1,7 @@
 """What the answers to a survey tell of a target: the one decoder, shared by prediction and estimation.
 
-A target may be asked in several ways: by other tables, or beside other features. Each way's answers are decoded without
-bias and averaged, and ways are weighted by what each was designed to tell (docs/theory.md, section 4.3).
+A target may be asked in several ways: by other tables, or together with other features. Each way's answers are decoded
+without bias and averaged, and ways are weighted by what each was designed to tell (docs/theory.md, section 4.3).
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Way:
 
 
 class Ways:
-    """In which ways a plan asks for any target; readings are made once, however many targets share them."""
+    """In which ways a plan asks for any target; readings are computed once, however many targets share them."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

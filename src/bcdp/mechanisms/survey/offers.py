@@ -64,7 +64,7 @@ class ShapeOffers:
         self._known: dict[Group, Shape] = {}
 
     def __call__(self, prices: Array, enough: float) -> list[Profile]:
-        """The most valuable menus found, best first, of those worth more than `enough`."""
+        """The most valuable menus, best first, of those worth more than `enough`."""
         best = sorted(self._known, key=lambda group: -self._worth(group, prices))[:_FAVOURITES]
         self._seek(best, prices)
         if not any(self._worth(group, prices) > enough for group in best):
@@ -184,8 +184,8 @@ class ShapeOffers:
         if not pairs:
             return tuple(dict.fromkeys((*known, even, first, shy)))
         silent = tuple(mean / 50 for mean in even)
-        beside = [(*silent, *(self._hints[group[one]] for one, _ in pairs)), (*even, *(-0.1 for _ in pairs))]
-        return tuple(dict.fromkeys((*(_with_pairs(means, pairs) for means in (*known, even, first, shy)), *beside)))
+        hinted = [(*silent, *(self._hints[group[one]] for one, _ in pairs)), (*even, *(-0.1 for _ in pairs))]
+        return tuple(dict.fromkeys((*(_with_pairs(means, pairs) for means in (*known, even, first, shy)), *hinted)))
 
 
 def _with_pairs(means: tuple[float, ...], pairs: Pairs) -> tuple[float, ...]:

@@ -2,7 +2,7 @@
 
 The class: a menu of total budget `T` asks some features at their cap, at most one below its cap, and spends what is
 left in equal parts on further questions, each about one feature or jointly about several. Cells of (counts at the cap,
-total, part of the cap) are halved until none can hold anything better than what was found.
+total, part of the cap) are halved until none can hold anything better than the best so far.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _KNAPSACK = 128  # parts of the total in which the costs of features are counted
 
 @dataclass(frozen=True)
 class Priced:
-    """The best menu found, what it is worth, and what no menu of the class exceeds."""
+    """The best menu of the search, what it is worth, and what no menu of the class exceeds."""
 
     profile: Profile
     value: float
@@ -103,7 +103,7 @@ class Market:
         return self._or_alone(found, prices).bound
 
     def _or_alone(self, found: Priced, prices: Array) -> Priced:
-        """The menu found or, if that is worth more, a single question at the budget that pairs allow."""
+        """The menu of the search or, if that is worth more, a single question at the budget that pairs allow."""
         alone = [
             price * float(c.kind.information(np.array([c.alone]))[0])
             for c, price in zip(self.classes, prices, strict=True)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.shapes import Shape
+from bcdp.mechanisms.survey.wholes import Whole
 from bcdp.plan import Parts
 from bcdp.statistics import Below, Single, Steps, Target
 
@@ -23,8 +24,8 @@ NEGLIGIBLE = 1e-4  # budgets below this are not asked: an answer would tell less
 class FeatureClass:
     """Interchangeable features, or products of features: the same kind, demand, correlation and weight.
 
-    Products are asked alone, never beside other questions; and so is the mean of a number whose distribution is asked
-    for too, because a menu asks each feature once.
+    Products are asked alone, never together with other questions; and so is the mean of a number whose distribution is
+    asked for too, because a menu asks each feature once.
     """
 
     members: tuple[Target, ...]
@@ -36,13 +37,14 @@ class FeatureClass:
     shared: bool = False  # whether two values may be coded alike
     parts: Parts = ()  # of a number, between which guesses are covered, if not between all its values
     odds: float = math.inf  # by how much all others together may move a guess about it
-    apart: bool = False  # whether a menu never asks it beside others
+    apart: bool = False  # whether a menu never asks it together with others
     pair: tuple[int, int] | None = None  # the classes of two features, if it is how these go together
     scale: float = 1.0  # then, one over the second moment of an answer that always tells the truth, without averages
+    whole: Whole | None = None  # then, the question about both as one
 
     @property
     def joinable(self) -> bool:
-        """Whether a menu may ask it beside others."""
+        """Whether a menu may ask it together with others."""
         return isinstance(self.members[0], Single | Below) and not self.apart
 
     @property
@@ -52,7 +54,7 @@ class FeatureClass:
 
     def first(self, number: int) -> Profile:
         """The menu that asks nothing but this class, which is number so many."""
-        return (ClassQuestion((number,) if self.pair is None else self.pair, self.alone),)
+        return (ClassQuestion((number,) if self.pair is None else self.pair, self.alone, self.whole),)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class ClassQuestion:
 
     classes: tuple[int, ...]
     budget: float
-    shape: Shape | None = None
+    shape: Shape | Whole | None = None
 
 
 Profile = tuple[ClassQuestion, ...]  # a menu up to exchange of interchangeable features

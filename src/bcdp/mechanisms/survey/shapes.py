@@ -1,8 +1,8 @@
-"""Joint tables found by alternating linear programs (docs/theory.md, section 5).
+"""Joint tables, by alternating linear programs (docs/theory.md, section 5).
 
 The answer to a shaped question names a subset of the values of each feature, of a given size: one value for a feature
 that has two. A shape is a law on patterns, which of the true values are in the subsets named; given the pattern, all
-answers are equally likely. The mean `e_i` of feature i's standardised hit measures what is told about it. The best
+answers are equally likely. The mean `e_i` of feature i's standardised hit measures what answers tell about it. The best
 shape for given prices maximises a function that grows with every `e_i^2` under the exact certificate, which is linear
 in the law; taking the slope at the last law gives a linear program, and the programs climb.
 """
@@ -80,17 +80,22 @@ class Shape:
 
     @property
     def means(self) -> Array:
-        """What is told about each feature, as the mean of its standardised hit."""
+        """What answers tell about each feature, as the mean of its standardised hit."""
         return np.array(self.law) @ _scores(self.places)
 
     @property
     def information(self) -> Array:
-        """What is told about each feature, as one over the second moment of its decoded answer."""
-        return _told(self.places, self.means)[0]
+        """What answers tell about each feature, as one over the second moment of its decoded answer."""
+        return told(self.places, self.means)[0]
+
+    @property
+    def table(self) -> Dense:
+        """The integer table."""
+        return shaped_table(self)
 
     def information_of(self, pairs: Pairs) -> Array:
-        """What is told about each feature, and about what each two of these have together beyond their margins."""
-        return _told(self.places, np.array(self.law) @ _scores(self.places, pairs), pairs)[0]
+        """What answers tell about each feature, and about what each two of these have together beyond their margins."""
+        return told(self.places, np.array(self.law) @ _scores(self.places, pairs), pairs)[0]
 
 
 @lru_cache(maxsize=4096)
@@ -100,7 +105,7 @@ def _scores(places: tuple[Place, ...], pairs: Pairs = ()) -> Array:
     return np.hstack([hits, *(hits[:, [one]] * hits[:, [two]] for one, two in pairs)])
 
 
-def _told(places: tuple[Place, ...], means: Array, pairs: Pairs = ()) -> tuple[Array, Array]:
+def told(places: tuple[Place, ...], means: Array, pairs: Pairs = ()) -> tuple[Array, Array]:
     """The information about each feature, and each pair of them, at the given means, and its slope in them."""
     # second moments: 1/e^2 for a sign, (1 - 1/s)/e^2 + 1/s for the indicators of s values together, and the product of
     # both features' for what they have together, without the constant
@@ -132,7 +137,7 @@ def climb(
     programs: int,
     pairs: Pairs = (),
 ) -> Climbed:
-    """The most valuable law found by at most so many programs from each of the starting means.
+    """The most valuable law that at most so many programs reach from each of the starting means.
 
     Prices and means are those of each feature and then of each of the pairs.
     """
@@ -143,9 +148,9 @@ def climb(
     for start in starts:
         means, value = np.array(start), 0.0
         for _ in range(programs):
-            law = program.solve(scores @ (prices * _told(places, means, pairs)[1]))
+            law = program.solve(scores @ (prices * told(places, means, pairs)[1]))
             means = law @ scores
-            improved = float(prices @ _told(places, means, pairs)[0])
+            improved = float(prices @ told(places, means, pairs)[0])
             if improved > best.value:
                 best = Climbed(law, tuple(means.tolist()), improved)
             if improved <= value * (1 + _SETTLED):
@@ -161,7 +166,7 @@ def best_shape(
     starts: tuple[tuple[float, ...], ...],
     pairs: Pairs = (),
 ) -> Shape:
-    """The most valuable shape found from the given starting means, keeping every demand and the LDP level `total`."""
+    """The most valuable shape reached from the given starting means, keeping every demand and the LDP level `total`."""
     best = climb(prices, demands, total, starts, _PROGRAMS, pairs)
     return _kept_exactly(best.law, _program(demands, total).nothing, demands, total)
 
@@ -186,7 +191,7 @@ def _kept_exactly(law: Array, nothing: Array, demands: tuple[Demand, ...], total
 
 
 def shaped_table(shape: Shape) -> Dense:
-    """The integer table of a shape: inputs are numbered with the first feature most significant, answers likewise."""
+    """The integer table of a shape: inputs are numbered with the first feature most significant, and so are answers."""
     patterns, answers = np.zeros((1, 1), dtype=np.int64), np.ones(1, dtype=np.int64)
     for place in shape.places:
         values, blocks = place.kind.values, place.blocks

@@ -36,7 +36,7 @@ def estimate_figure(plan: Plan, found: Estimates, truth: Truth | None = None) ->
     >>> save(estimate_figure(plan, found, truth={"smoker": 2 / 3}), "estimates.png")
     """
     panels: list[tuple[float, Callable[[Axes], None]]] = []
-    for section in found.sections(plan.policy):
+    for section in found.sections():
         if section.drawn in _PANELS:
             panels.append(_PANELS[section.drawn](section, truth))
         else:

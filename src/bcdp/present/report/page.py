@@ -26,9 +26,9 @@ def write_report(
     simulated: Sequence[Point] = (),
     title: str | None = None,
 ) -> None:
-    """Writes the page of a plan for so many people, with all that is known beside it.
+    """Writes the page of a plan for so many people, with all that is known about it.
 
-    Estimates show what was learned, the truth beside them how far that is off, an audit what the plan tells about one
+    Estimates show what was learned, the truth how far that is off, an audit what the plan tells about one
     population, and simulated collections the errors on data.
 
     >>> from bcdp import Policy, make_plan

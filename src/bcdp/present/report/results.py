@@ -17,8 +17,8 @@ from bcdp.statistics import Row, Section, error_without_privacy
 
 
 def learned(plan: Plan, found: Estimates, truth: Truth | None) -> Html:
-    """The estimates as a picture and a table, beside the truth where it is known."""
-    sections = list(found.sections(plan.policy))
+    """The estimates as a picture and a table, with the truth where it is known."""
+    sections = list(found.sections())
     counted = [row for one in sections for row in one.rows if row.answers is not None]
     rows = [_cells(row, row.truth(truth)) for row in counted]
     columns = ["", "estimate", f"{100 * found.level:g}% interval", "answers", *(["truth"] if truth is not None else [])]
@@ -78,11 +78,11 @@ def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Se
         table(columns, rows),
         paragraph(
             "Uniform LDP protects every feature like the most sensitive one; of two such surveys, the one of least "
-            "total error and the one that asks every feature equally often, the better is told for each feature. "
+            "total error and the one that asks every feature equally often, the better is shown for each feature. "
             "The paper's mechanism is the one that introduced these guarantees, run at its best level"
-            f"{f' (a dash: {NO_REGRESSION})' * unable}. Asked openly is "
-            "the most that chance alone leaves when everybody tells the truth to everybody. Of a feature with several "
-            "values a typical share is told.",
+            f"{f' (a dash: {NO_REGRESSION})' * unable}. 'Asked openly' is "
+            "the largest error that chance alone leaves when everybody tells the truth. For a feature with several "
+            "values a typical share is shown.",
             kind="quiet",
         ),
         _simulated(simulated) if simulated else Html(),

@@ -91,7 +91,7 @@ function roundAtRandom(value, inputs, word) {
 }
 
 /**
- * The report `{ id, menu, answer }` that this store keeps for the plan, made and kept on the first call.
+ * The report `{ id, menu, answer }` that this store keeps for the plan, drawn and kept on the first call.
  *
  * A second answer would tell more (4.6), so there is never one. The random `id` lets a repeated sending be recognised.
  * `store` is the browser's local storage or anything with `getItem` and `setItem`.

@@ -147,7 +147,7 @@ function independent(own, rest, within) {
 }
 
 /**
- * The worst ratio for a feature inside a joint table, beside questions of ratio `rest`, over all priors within bounds.
+ * The worst ratio for a feature inside a joint table, together with questions of ratio `rest`, over all priors within bounds.
  *
  * Two values that are coded alike may still differ in what they say of the others: numbers are rounded, and `missing`
  * stands for no value. Of a `guess` which "range" a number is in it counts the most and the least that any number of a

@@ -1,4 +1,4 @@
-/** Numbers that the device computed, in words: promises, hints and values. No number is made here. */
+/** Numbers that the device computed, in words: promises, hints and values. No number is computed here. */
 
 import { ENGLISH } from "./english.js";
 
