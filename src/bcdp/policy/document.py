@@ -114,15 +114,12 @@ class Policy(Record):
     @classmethod
     def load(cls, path: Source) -> Policy:
         """The policy in a YAML file; the files that it names are looked for in its folder."""
-        from bcdp.files import path_of, read_text  # what policies need of them is little, what they import much
-
-        text = read_text(path, "a YAML file with a policy").removeprefix("\ufeff")  # the mark of some editors
         mistakes: list[str] = []
-        document = read_yaml(text, mistakes)
+        document = read_document(path, mistakes)
         if document is None and not mistakes:
             raise InputError(f"policy: got an empty file; accepted: YAML with at least {_KEYS}")
         try:
-            policy = cls.parse(_in_folder(document, path_of(path).parent))
+            policy = cls.parse(document)
         except InputError as error:
             mistakes.append(str(error))
         if mistakes:
@@ -136,6 +133,17 @@ class Policy(Record):
     def to_yaml(self) -> str:
         """The policy as the text of a YAML file, defaults written out."""
         return write_yaml(self.to_dict())
+
+
+def read_document(path: Source, mistakes: list[str]) -> object:
+    """The plain data of a policy's file, the files that it names as seen from outside its folder.
+
+    What it holds by mistake is added to `mistakes`; whether it is a policy is not looked at.
+    """
+    from bcdp.files import path_of, read_text  # what policies need of them is little, what they import much
+
+    text = read_text(path, "a YAML file with a policy").removeprefix("\ufeff")  # the mark of some editors
+    return _in_folder(read_yaml(text, mistakes), path_of(path).parent)
 
 
 _RECORDS: tuple[type[BaseModel], ...] = (

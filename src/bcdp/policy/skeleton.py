@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,16 +47,36 @@ def policy_skeleton(path: str | Path, watch: Callable[[FileColumns], object] = l
     A column with missing values gets a line for them. How many there are is not written, because policies are public:
     `watch` is called with it.
     """
-    schema = _schema(Path(path))
+    schema = _named(_schema(Path(path)))
+    columns = _columns(read_batches(Path(path), {}), schema)
+    watch(columns)
+    return _text(schema, columns.missing)
+
+
+def skeleton_of(table: pa.Table) -> tuple[str, Counter[str], int]:
+    """The same text for a table in memory, and what its file's `watch` would be told.
+
+    >>> text, missing, people = skeleton_of(pa.table({"age": [31, None]}))
+    >>> missing, people
+    (Counter({'age': 1}), 2)
+    """
+    schema = _named(table.schema)
+    columns = _columns(table.to_batches(), schema)
+    return _text(schema, columns.missing), columns.missing, columns.people
+
+
+def _named(schema: pa.Schema) -> pa.Schema:
     if not schema.names or "" in schema.names or len(set(schema.names)) < len(schema.names):
         raise refuse("data", schema.names, "a file whose columns have different names, none of them empty")
-    columns = _columns(Path(path), schema)
-    watch(columns)
+    return schema
+
+
+def _text(schema: pa.Schema, missing: Counter[str]) -> str:
     lines = [
         _HEADER,
         f"epsilon: {_EPSILON}  # for the whole record: {_odds(_EPSILON)}, whatever the correlation",
         "features:",
-        *(line for column in schema for line in _feature(column, columns.missing[column.name] > 0)),
+        *(line for column in schema for line in _feature(column, missing[column.name] > 0)),
         "correlation: 1  # nothing is assumed, and the smallest delta limits every answer; 0: features tell nothing of",
         "# each other; {odds: 3}: whoever knows all else about a person can move the odds of an answer at most 3 times",
         "# tasks:  # left out: the mean of every numeric and binary feature, the frequencies of every categorical one",
@@ -79,10 +99,10 @@ def _schema(path: Path) -> pa.Schema:
         raise refuse("data", str(path), "an existing CSV or Parquet file with columns") from None
 
 
-def _columns(path: Path, schema: pa.Schema) -> FileColumns:
+def _columns(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> FileColumns:
     """What commands that read records see in each column."""
     found = FileColumns(0, Counter(), Counter(), Counter())
-    for batch in read_batches(path, {}):  # the cells of a CSV as text: a later one may not fit the type of the first
+    for batch in batches:  # the cells of a CSV as text: a later one may not fit the type of the first
         for column in schema:
             name, values = column.name, _plain(batch.column(column.name))
             gaps = is_missing(pa.chunked_array([values]))
