@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bcdp.policy import Policy
 from bcdp.statistics.columns import Design, moment_targets, moments, typical_means
 from bcdp.statistics.interval import finite
-from bcdp.statistics.least_squares import Noise, centred, own_units
+from bcdp.statistics.least_squares import Noise, centred
 from bcdp.statistics.outlook import SEEN, Outlook
 from bcdp.statistics.protocol import Expected, Means
 from bcdp.statistics.target import Target
@@ -43,13 +43,15 @@ def forecast(
     design: Design,
     intercept: bool,
     guess: float,
+    units: Callable[[float, float], Array],
     errors: Mapping[Target, float],
     people: int,
     data: Means | None,
 ) -> Forecast | None:
     """The forecast from n times the variance of each target's value; None if a target cannot be asked.
 
-    Without data the columns are taken as uncorrelated, and to explain the guess in any direction.
+    Without data the columns are taken as uncorrelated, and to explain the guess in any direction. `units` takes least
+    squares to what is told, given the target's variance and the share explained.
     """  # fmt: skip
     targets = moment_targets(policy, design, intercept)
     if any(not math.isfinite(errors.get(target, math.inf)) for target in targets):
@@ -73,8 +75,11 @@ def forecast(
     seen = Outlook(matrix, again.beside(), noise, _MANY, share, theta)
     enough = seen.determined(people)
     names = [column.name(policy) for column in design[:-1]]
-    unit = own_units(policy, design)[:-1, :-2]
-    told = (seen.errors(people) @ unit.T).std(axis=0) if enough else np.full(len(names), math.inf)
+    told = (
+        (seen.errors(people) @ units(noise.variance, share)[:-1, :-2].T).std(axis=0)
+        if enough
+        else np.full(len(names), math.inf)
+    )
     return Forecast(
         people,
         share,
