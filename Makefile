@@ -30,7 +30,7 @@ test: $(VENV)/.dev system
 
 # The tests of daily work: no servers, browsers, engines, proofs or sweeps.
 SLOW := bound cli_experiment collector% correlation_pilot counting_engines counts design distribution docs experiments \
-	intervals npm_package odds_design package policies_planned proof readers regression% report shapes simulate spark% \
+	intervals logistic npm_package odds_design package policies_planned proof readers regression% report shapes simulate spark% \
 	streaming web%
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal \
@@ -58,6 +58,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/distributions.py pairs
 	$(BIN)/python benchmarks/counts.py
 	$(BIN)/python benchmarks/regression_coverage.py
+	$(BIN)/python benchmarks/logistic.py
 	$(BIN)/python benchmarks/identical.py 50 200000
 	$(BIN)/python benchmarks/device_mutants.py
 

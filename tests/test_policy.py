@@ -118,6 +118,11 @@ def test_a_regression_may_have_categorical_features_and_targets() -> None:
     assert [design[-1].name(policy) for design in task.regression.designs(policy)] == [f"region[{v}]" for v in values]
 
 
+def test_a_product_of_features_is_no_column() -> None:
+    (line,) = mistakes_of(changed(((*REGRESSION, "features"), ["smoker", ["smoker", "region"]])))
+    assert "features: got ['smoker', ['smoker', 'region']]; accepted: names; a product of two is no column" in line
+
+
 def test_only_values_have_log_odds() -> None:
     (line,) = mistakes_of(changed(((*REGRESSION, "link"), "logit")))
     assert line.endswith("link: got 'logit'; accepted: null, because the target is a number")

@@ -14,7 +14,7 @@ from bcdp.policy import Policy
 from bcdp.statistics.columns import Design, moment_targets, moments, typical_means
 from bcdp.statistics.interval import finite
 from bcdp.statistics.least_squares import Noise, centred
-from bcdp.statistics.outlook import SEEN, Outlook
+from bcdp.statistics.outlook import SEEN, Outlook, any_direction
 from bcdp.statistics.protocol import Expected, Means
 from bcdp.statistics.target import Target
 
@@ -67,12 +67,13 @@ def forecast(
     true = centred(moments(policy, design, means), intercept)
     again = centred(moments(policy, design, drawn), intercept)
     noise = Noise.of(true, again, guess)
-    theta, share = None, guess
+    matrix = true.matrix + 1e-6 * np.diag(noise.scale)  # a constant column cannot be divided by
+    share, directions = guess, any_direction(matrix, _DRAWS)
     if data is not None:
         theta = np.asarray(np.linalg.lstsq(true.matrix, true.slope, rcond=None)[0], dtype=np.float64)
         share = min(max(float(true.slope @ theta / noise.variance), 1e-6), 1 - 1e-6)
-    matrix = true.matrix + 1e-6 * np.diag(noise.scale)  # a constant column cannot be divided by
-    seen = Outlook(matrix, again.beside(), noise, _MANY, share, theta)
+        directions = np.tile(theta, (_DRAWS, 1))
+    seen = Outlook(matrix, again.beside(), noise, _MANY, share, directions)
     enough = seen.determined(people)
     names = [column.name(policy) for column in design[:-1]]
     told = (

@@ -88,7 +88,8 @@ class Population:
         """The coefficients (for one collection) by Newton's method; None if nothing solves the equations."""
         beta = self.first_order()
         for _ in range(_STEPS):
-            step = np.linalg.lstsq(self.slopes(beta), self.slope - self.told_by(beta)[0], rcond=None)[0]
+            beside = self.slope - self.told_by(beta)[0]
+            step = np.asarray(np.linalg.lstsq(self.slopes(beta), beside, rcond=None)[0], dtype=np.float64)
             length = math.sqrt(max(float(_length(self.matrix, step)), 0.0))
             beta = beta + step / max(1.0, length)
             if length < 1e-7:

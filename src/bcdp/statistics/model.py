@@ -39,6 +39,13 @@ class Model(Record):
     explains: Annotated[Number, Field(gt=0, lt=1), Accepts("a number above 0 and below 1")] = 0.1
     link: Annotated[Literal["logit"] | None, Accepts("null or logit")] = None
 
+    @field_validator("features", mode="before")
+    @classmethod
+    def _no_products(cls, features: Any) -> Any:
+        if isinstance(features, list | tuple) and any(isinstance(one, list | tuple) for one in features):
+            raise expected("names; a product of two is no column, because its moments ask about three features at once")
+        return features
+
     @field_validator("features")
     @classmethod
     def _not_the_target(cls, features: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
