@@ -23,7 +23,7 @@ from bcdp import Policy
 from bcdp.policy.encoding import as_arrow, encode
 from bcdp.statistics.columns import Design
 from bcdp.statistics.least_squares import Centred, own_scale
-from bcdp.statistics.logistic import Population, logistic, parts_of
+from bcdp.statistics.logistic import LogitMoments, logistic, parts_of
 from bcdp.statistics.regression import Regression
 
 Array = npt.NDArray[np.float64]
@@ -111,7 +111,7 @@ def moments(trials: int) -> Iterator[str]:
         again = Centred(*(np.asarray(part)[None] for part in (found.matrix, found.slope, found.variance, found.mean)))
         truth = of_records(x[:, :-1], counts)[:-1]
         parts = parts_of(policy, design)
-        people, told = Population(parts, found), logistic(parts, found, again)
+        people, told = LogitMoments(parts, found), logistic(parts, found, again)
         solved = people.solve()
 
         def apart(beta: Array | None, truth: Array = truth, matrix: Array = found.matrix) -> float:

@@ -19,7 +19,7 @@ from bcdp.cli.expected import expectations
 from bcdp.statistics import Product
 from bcdp.statistics.fitted import fit
 from bcdp.statistics.least_squares import Centred
-from bcdp.statistics.logistic import Part, Population, logistic
+from bcdp.statistics.logistic import IndexFeature, LogitMoments, logistic
 from bcdp.statistics.model import Model, RegressionEstimate
 from bcdp.statistics.regression import Regression
 from helpers import full_kernel, sizes_of, tally_of
@@ -164,7 +164,9 @@ def test_numbers_have_the_beta_law_of_their_mean_and_variance() -> None:
     mean, variance = np.array([(2 * beta.mean(a, b) - 1, 4 * beta.var(a, b)) for a, b in laws]).T
     matrix = variance[:, None, None]
     found = Centred(matrix, np.zeros((4, 1)), np.ones(4), np.stack([mean, np.zeros(4)], axis=1))
-    ((_, points, weights, _),) = Population((Part(np.array([0]), np.array([], dtype=int), True),), found)._laws
+    ((_, points, weights, _),) = LogitMoments(
+        (IndexFeature(np.array([0]), np.array([], dtype=int), True),), found
+    )._laws
     numbers = points[..., 0] + mean[:, None]
     assert np.abs(numbers).max() <= 1
     for power in range(6):
@@ -185,14 +187,14 @@ def test_what_moments_cannot_tell_is_refused() -> None:
     assert re.match(r"The log odds are not told: the features move them by [\d.]+ on average", found.refused)
     assert found.remark.endswith("Leave out the link for least squares.")
     assert all(math.isinf(one.se) for one in found.coefficients.values())
-    (shares,) = estimate(tally_of(plan, counts)).sections(plan.policy)
+    (shares,) = estimate(tally_of(plan, counts)).sections()
     assert shares.subject == "smoker: share of variance explained"
     chances = found.predict(plan.policy, {"ill": [0, 0], "age": [20, 80]})
     assert 0 < chances[0] < 0.3 < 0.7 < chances[1] < 1
     rare, close = 0.1, 0.95  # two signs that are nearly one, and a rare target
     second = np.array([[1, close, 0.1], [close, 1, 0.08], [0.1, 0.08, 4 * rare * (1 - rare)]])
     moments = Centred(second[:2, :2], second[:2, 2], second[2, 2], np.array([0, 0, 2 * rare - 1]))
-    parts = tuple(Part(np.array([one]), np.array([1 - one]), False) for one in (0, 1))
+    parts = tuple(IndexFeature(np.array([one]), np.array([1 - one]), False) for one in (0, 1))
     again = Centred(
         *(np.asarray(part)[None] for part in (moments.matrix, moments.slope, moments.variance, moments.mean))
     )
@@ -220,7 +222,7 @@ def test_a_categorical_target_has_one_regression_for_each_value() -> None:
     people = {"ill": [0, 1], "age": [30, 70]}
     np.testing.assert_allclose(sum(one.predict(plan.policy, people) for one in found.regressions), 1, atol=1e-3)
     assert [one["target"] for one in found.to_dict()["regressions"]] == [one.target for one in found.regressions]
-    assert [section.subject for section in found.sections(plan.policy)][:2] == [
+    assert [section.subject for section in found.sections()][:2] == [
         "region = north by least squares",
         "region = north: share of variance explained",
     ]

@@ -128,7 +128,7 @@ class Tally:
 
 
 def _stated_plan(metadata: Mapping[bytes, bytes]) -> bytes | None:
-    """The id of the plan that reports were made for, where they say it; Spark says it of the column `menu`."""
+    """The id of the plan that reports answer, where they say it; Spark says it of the column `menu`."""
     if PLAN_KEY in metadata or SPARK_KEY not in metadata:
         return metadata.get(PLAN_KEY)
     try:

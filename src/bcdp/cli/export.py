@@ -19,7 +19,7 @@ def export(
     store: StoreUrl = "reports.db",
     as_json: AsJson = False,
 ) -> None:
-    """Write the counts in a store to a tally, which holds no ids and no order; the collector may run meanwhile.
+    """Write the counts in a store to a tally, which holds no ids and no order, even while the collector runs.
 
     Example:
 

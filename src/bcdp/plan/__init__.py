@@ -12,7 +12,7 @@ from bcdp.plan.certificate import (
     guessed_parts,
     joint_delta,
     menu_delta,
-    shares_levels,
+    shares_inputs,
 )
 from bcdp.plan.document import (
     A_PLAN,
@@ -48,5 +48,5 @@ __all__ = [
     "joint_delta",
     "mechanism_of",
     "menu_delta",
-    "shares_levels",
+    "shares_inputs",
 ]

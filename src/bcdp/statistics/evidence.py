@@ -20,12 +20,12 @@ _AIMED = 0.95  # advice from noisy answers has noise of its own: aimed at this, 
 HELPS = "The answers show that the features help to predict the target."
 
 
-class Evidence(Protocol):
+class RegressionEvidence(Protocol):
     """What a regression's answers say beyond its coefficients."""
 
     @property
     def explained(self) -> Coefficient:
-        """The share of the target's variance that the features explain."""
+        """The share of the outcome's variance that the features explain."""
 
     @property
     def adds(self) -> dict[str, Coefficient]:
@@ -66,20 +66,20 @@ class Counted:
     policy: Policy
     design: Design
     found: Centred
-    beside: Centred  # the noise, drawn many times
+    deviations: Centred  # the noise, drawn many times
     noise: Noise
     people: int
-    level: float
+    confidence: float
     determined: bool
 
     @cached_property
     def helps(self) -> bool:
         """Whether the features are seen to help."""
-        return seen_to_help(self.found, self.beside, self.noise, (1 - self.level) / 2)
+        return seen_to_help(self.found, self.deviations, self.noise, (1 - self.confidence) / 2)
 
     @cached_property
     def _explained(self) -> Explained:
-        return Explained(self.found, self.beside, self.noise, self.level)
+        return Explained(self.found, self.deviations, self.noise, self.confidence)
 
     @property
     def _features(self) -> list[str]:
@@ -102,7 +102,7 @@ class Counted:
         remarks = [HELPS if self.helps else self._advice(), *self._constant()]
         if not self.determined:
             enough = self._outlook.enough_to_determine()
-            remarks.append(remedy(self.policy, self.design, self.found, self.beside, enough))
+            remarks.append(remedy(self.policy, self.design, self.found, self.deviations, enough))
         return " ".join(remarks)
 
     @cached_property
@@ -114,9 +114,9 @@ class Counted:
         share = min(max(self.noise.guess, self.explained.low), max(self.explained.high, 1e-4))
         mean, covariance = self.noise.posterior(self.found, share * self.noise.variance)
         rng = np.random.default_rng(len(mean))  # protects nobody, and gives everybody the same advice
-        drawn = mean + rng.standard_normal((len(self.beside.slope), len(mean))) @ np.linalg.cholesky(covariance).T
+        drawn = mean + rng.standard_normal((len(self.deviations.slope), len(mean))) @ np.linalg.cholesky(covariance).T
         matrix = self.noise.plausible(self.found.matrix)
-        return Outlook(matrix, self.beside, self.noise, self.people, share, drawn)
+        return Outlook(matrix, self.deviations, self.noise, self.people, share, drawn)
 
     def _advice(self) -> str:
         enough = self._outlook.enough_to_show(_AIMED)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +28,7 @@ from bcdp.statistics.least_squares import (
 from bcdp.statistics.logistic import log_odds_units, logistic, logit_of, parts_of
 from bcdp.statistics.model import Model, RegressionEstimate
 from bcdp.statistics.protocol import Decoder, Goal, Means
+from bcdp.statistics.ratios import width
 
 Array = npt.NDArray[np.float64]
 Fitted = Mapping[tuple[Model, Column], RegressionEstimate]
@@ -39,8 +39,8 @@ _RAREST = 1e-6
 _PAPER_RADIUS = 1.0  # the ball of the paper's least squares, where the policy states none
 
 
-def fit(decoder: Decoder, model: Model, design: Design, level: float) -> RegressionEstimate | None:
-    """One regression from what a decoder tells, with intervals of the given level; None if it cannot draw again."""
+def fit(decoder: Decoder, model: Model, design: Design, confidence: float) -> RegressionEstimate | None:
+    """One regression from what a decoder tells, with intervals of this confidence; None if it cannot draw again."""
     policy = decoder.policy
     targets = moment_targets(policy, design, model.intercept)
     drawn = decoder.bootstrap(targets, max(_FEWEST_DRAWS, min(_DRAWS, _ROOM // len(design) ** 2)))
@@ -52,7 +52,7 @@ def fit(decoder: Decoder, model: Model, design: Design, level: float) -> Regress
     again = centred(moments(policy, design, drawn), model.intercept)
     noise = Noise.of(found, again, model.explains)
     told = (_line if model.link is None else _log_odds)(policy, model, design, found, again, noise)
-    half = np.full(len(design), math.inf) if told.errors is None else _width(level) * told.errors + told.reach
+    half = np.full(len(design), math.inf) if told.errors is None else width(confidence) * told.errors + told.reach
     most = np.abs(own_units(policy, design)[:, :-2]).max(axis=1) * (model.radius or math.inf)
     most[-1] = math.inf  # the radius does not bound the intercept
     errors = np.full(len(design), math.inf) if told.errors is None else told.errors
@@ -63,7 +63,7 @@ def fit(decoder: Decoder, model: Model, design: Design, level: float) -> Regress
         design[-1].name(policy),
         numbers[-1],
         dict(zip(names, numbers[:-1], strict=True)),
-        Counted(policy, design, found, again.beside(), noise, decoder.people, level, told.determined),
+        Counted(policy, design, found, again.deviations(), noise, decoder.people, confidence, told.determined),
         design,
         _rule(policy, design),
         model.link,
@@ -72,7 +72,7 @@ def fit(decoder: Decoder, model: Model, design: Design, level: float) -> Regress
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Shown:
     """Shrunk and unshrunk coefficients in own units, the intercept last, and how uncertain they are.
 
     The errors are None where nothing is known; `reach` is what an interval needs beside them.
@@ -86,31 +86,27 @@ class _Told:
     refused: str | None = None
 
 
-def _line(policy: Policy, model: Model, design: Design, found: Centred, again: Centred, noise: Noise) -> _Told:
+def _line(policy: Policy, model: Model, design: Design, found: Centred, again: Centred, noise: Noise) -> _Shown:
     """Least squares."""
     theta, to_own = shrunk(found, noise, model.ridge, model.radius), own_units(policy, design)
     raw, each = unshrunk(found, again, model.ridge)
     values, middle = to_own @ with_constant(found, theta), to_own @ with_constant(found, raw)
     errors = None if each is None else (with_constant(again, each) @ to_own.T).std(axis=0)
-    return _Told(values, middle, errors, np.zeros(len(design)), each is not None)
+    return _Shown(values, middle, errors, np.zeros(len(design)), each is not None)
 
 
-def _log_odds(policy: Policy, model: Model, design: Design, found: Centred, again: Centred, noise: Noise) -> _Told:
+def _log_odds(policy: Policy, model: Model, design: Design, found: Centred, again: Centred, noise: Noise) -> _Shown:
     """Logistic regression: the shrunk one has the moments that shrunk least squares has."""
     parts, to_own = parts_of(policy, design), log_odds_units(policy, design)
     matrix = noise.plausible(found.matrix)
     stable = Centred(matrix, matrix @ shrunk(found, noise, None, None), found.variance, found.mean)
     values = to_own @ logit_of(parts, stable)
     if unshrunk(found, again, None)[1] is None:
-        return _Told(values, values, None, np.zeros(len(design)), False)
+        return _Shown(values, values, None, np.zeros(len(design)), False)
     told = logistic(parts, found, again)
     errors = None if told.again is None else (told.again @ to_own.T).std(axis=0)
     reach = np.abs(told.shifts @ to_own.T).sum(axis=0)
-    return _Told(values, to_own @ told.middle, errors, reach, True, told.refused)
-
-
-def _width(level: float) -> float:
-    return -NormalDist().inv_cdf((1 - level) / 2)
+    return _Shown(values, to_own @ told.middle, errors, reach, True, told.refused)
 
 
 def _rule(policy: Policy, design: Design) -> str | None:

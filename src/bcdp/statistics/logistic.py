@@ -34,7 +34,7 @@ _DOUBTFUL = 0.25  # standard deviations of the index: what a coefficient may mov
 
 
 @dataclass(frozen=True)
-class Part:
+class IndexFeature:
     """One feature of the index: its columns, and those of the others."""
 
     own: Places
@@ -42,19 +42,19 @@ class Part:
     number: bool
 
 
-def parts_of(policy: Policy, design: Design) -> tuple[Part, ...]:
+def parts_of(policy: Policy, design: Design) -> tuple[IndexFeature, ...]:
     """The features of a design, each with all of its columns."""
     names = np.array([column.feature for column in design[:-1]])
     return tuple(
-        Part(np.flatnonzero(names == name), np.flatnonzero(names != name), policy.features[name].is_number)
+        IndexFeature(np.flatnonzero(names == name), np.flatnonzero(names != name), policy.features[name].is_number)
         for name in dict.fromkeys(names.tolist())
     )
 
 
-class Population:
+class LogitMoments:
     """The moments of one collection, or of many drawn again, and each feature's law as far as they tell it."""
 
-    def __init__(self, parts: tuple[Part, ...], found: Centred) -> None:
+    def __init__(self, parts: tuple[IndexFeature, ...], found: Centred) -> None:
         self.matrix = found.matrix
         self.slope = found.slope / 2  # with the target as 0 and 1
         self.mean = found.mean[..., :-1]
@@ -128,23 +128,23 @@ class Logit:
     refused: str | None = None
 
 
-def logit_of(parts: tuple[Part, ...], found: Centred) -> Array:
+def logit_of(parts: tuple[IndexFeature, ...], found: Centred) -> Array:
     """The coefficients, constant and 1; to first order where nothing solves the equations."""
-    people = Population(parts, found)
+    people = LogitMoments(parts, found)
     solved = people.solve()
     return people.with_constant(people.first_order() if solved is None else solved)
 
 
-def logistic(parts: tuple[Part, ...], found: Centred, again: Centred) -> Logit:
+def logistic(parts: tuple[IndexFeature, ...], found: Centred, again: Centred) -> Logit:
     """The logistic regression of moments that determine least squares.
 
     What was drawn again enters by its first-order effect, as in least squares, and so does the variance of the rest.
     """
-    people = Population(parts, found)
+    people = LogitMoments(parts, found)
     beta = people.solve()
     if beta is None:
         return _refused(found, "no logistic regression has such means and products")
-    slopes, drawn = people.slopes(beta), Population(parts, again)
+    slopes, drawn = people.slopes(beta), LogitMoments(parts, again)
     each = beta + np.linalg.solve(slopes, (drawn.slope - drawn.told_by(beta)[0]).T).T
     shifts = _shifts(parts, people, beta, slopes)
     reach, error = np.abs(shifts).sum(axis=0), each.std(axis=0)
@@ -163,7 +163,7 @@ def logistic(parts: tuple[Part, ...], found: Centred, again: Centred) -> Logit:
     return Logit(middle, drawn.with_constant(each), people.with_constant(beta + shifts) - middle)
 
 
-def _shifts(parts: tuple[Part, ...], people: Population, beta: Array, slopes: Array) -> Array:
+def _shifts(parts: tuple[IndexFeature, ...], people: LogitMoments, beta: Array, slopes: Array) -> Array:
     """How far the coefficients move, to first order, if the variance of the rest rises or falls with each feature."""
     bent = np.array([people.told_by(beta, drift)[0] - people.slope for drift in (-_DRIFT, _DRIFT)])
     shifts = []
@@ -196,7 +196,7 @@ def log_odds_units(policy: Policy, design: Design) -> Array:
     return result
 
 
-def _values(people: Population, part: Part) -> tuple[Array, Array]:
+def _values(people: LogitMoments, part: IndexFeature) -> tuple[Array, Array]:
     """The points of a feature with values, about their mean, and their shares; the last is the reference."""
     share = np.clip((1 + people.mean[..., part.own]) / 2, _RAREST, 1 - _RAREST)
     rest = np.maximum(1 - share.sum(axis=-1, keepdims=True), _RAREST)
@@ -206,7 +206,7 @@ def _values(people: Population, part: Part) -> tuple[Array, Array]:
     return signs - (weights @ signs)[..., None, :], weights
 
 
-def _number(people: Population, part: Part) -> tuple[Array, Array]:
+def _number(people: LogitMoments, part: IndexFeature) -> tuple[Array, Array]:
     """The points of a number: of the beta law between its bounds with its mean and variance (Golub and Welsch 1969)."""
     mean = np.clip(people.mean[..., part.own[0]], -1 + _RAREST, 1 - _RAREST)
     variance = np.maximum(people.matrix[..., part.own[0], part.own[0]], _RAREST)

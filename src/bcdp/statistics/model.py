@@ -17,7 +17,7 @@ from bcdp.policy.checks import Accepts, Number, Record, expected
 from bcdp.policy.encoding import as_arrow, encode
 from bcdp.policy.names import AnyName, AnyNames
 from bcdp.statistics.columns import Column, Design, design_of
-from bcdp.statistics.evidence import Evidence
+from bcdp.statistics.evidence import RegressionEvidence
 from bcdp.statistics.least_squares import Coefficient, own_scale
 
 Array = npt.NDArray[np.float64]
@@ -85,7 +85,7 @@ class RegressionEstimate:
     target: str
     intercept: Coefficient
     coefficients: Mapping[str, Coefficient]
-    evidence: Evidence = field(repr=False, compare=False)
+    evidence: RegressionEvidence = field(repr=False, compare=False)
     design: Design
     rule: str | None = None
     link: str | None = None

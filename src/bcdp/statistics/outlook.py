@@ -33,7 +33,7 @@ class Outlook:
     """
 
     matrix: Array
-    beside: Centred
+    deviations: Centred
     noise: Noise
     people: int
     share: float
@@ -47,22 +47,22 @@ class Outlook:
 
     @cached_property
     def _slopes(self) -> Array:
-        """The features' products with the target if they explain the share, one row for each draw."""
+        """The features' products with the outcome if they explain the share, one row for each draw."""
         return np.asarray(self._thetas @ self.matrix)
 
     def chance(self, people: float, outside: float = 0.025) -> float:
         """The chance that so many people show that the features help."""
         part = self.people / people
         weights = help_weights(self.noise.slope * part, self.noise)
-        noises = math.sqrt(part) * self.beside.slope
+        noises = math.sqrt(part) * self.deviations.slope
         seen = np.square(self._slopes + noises) @ weights
         return float(np.mean(seen > np.quantile(np.square(noises) @ weights, 1 - outside)))
 
     def lost(self, people: float) -> float:
         """The share of the variance that the shrunk predictions lose to the best ones, on average."""
         part = self.people / people
-        theta, noise = self._thetas, math.sqrt(part) * self.beside.slope
-        blurred = self._slopes + noise - math.sqrt(part) * (self.beside.matrix @ theta[..., None])[..., 0]
+        theta, noise = self._thetas, math.sqrt(part) * self.deviations.slope
+        blurred = self._slopes + noise - math.sqrt(part) * (self.deviations.matrix @ theta[..., None])[..., 0]
         each = self.share * self.noise.variance / (len(self.matrix) * np.diag(self.matrix))
         weighted = self.matrix / np.maximum(part * (self.noise.slope + self.noise.matrix @ each), 1e-300)[None, :]
         found = np.linalg.solve(weighted @ self.matrix + np.diag(1 / each), weighted @ blurred.T).T
@@ -71,12 +71,12 @@ class Outlook:
 
     def errors(self, people: float) -> Array:
         """The noise of the coefficients with so many people, one row for each draw, on the [-1, 1] scale."""
-        blurred = self.beside.slope - (self.beside.matrix @ self._thetas[..., None])[..., 0]
+        blurred = self.deviations.slope - (self.deviations.matrix @ self._thetas[..., None])[..., 0]
         return np.asarray(math.sqrt(self.people / people) * np.linalg.solve(self.matrix, blurred.T).T)
 
     def determined(self, people: float) -> bool:
         """Whether so many people determine the coefficients: the features' matrix stands out of its noise."""
-        noise = _CAUTION * math.sqrt(self.people / people) * self.beside.matrix
+        noise = _CAUTION * math.sqrt(self.people / people) * self.deviations.matrix
         return bool(np.mean(np.linalg.eigvalsh(self.matrix + noise)[:, 0] <= 0) <= 0.025)
 
     def enough_to_show(self, chance: float = SEEN) -> int | None:

@@ -1,6 +1,6 @@
 """The regression of one feature on others, from the moments that a survey asked for (docs/theory.md, section 4.4).
 
-Moments are estimated on the [-1, 1] scale, coefficients are told in the features' own units.
+Moments are estimated on the [-1, 1] scale, coefficients are given in the features' own units.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Regression(Statistic):
             for target, weight in moment_weights(policy, design, model.intercept, model.explains):
                 yield target, weight / len(designs)
 
-    def estimate(self, decoder: Decoder, level: float) -> Fitted:
+    def estimate(self, decoder: Decoder, confidence: float) -> Fitted:
         model = self.regression
-        each = {design[-1]: fit(decoder, model, design, level) for design in model.designs(decoder.policy)}
+        each = {design[-1]: fit(decoder, model, design, confidence) for design in model.designs(decoder.policy)}
         return {(model, column): found for column, found in each.items() if found is not None}
 
     @classmethod
