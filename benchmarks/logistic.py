@@ -33,7 +33,8 @@ COLLECTIONS = {  # the target, and the features
     "Fertility": (FERTILITY, "morekids", ["age", "afam", "hispanic", "other", "gender1", "gender2", "work"]),
     "HealthInsurance": (HEALTH_INSURANCE, "insurance", [name for name in HEALTH_INSURANCE if name != "insurance"]),
 }
-MOMENTS = {  # the target, its value that counts (None: above 0), and the features
+# the file (of AER, if no package is named), the target, its value that counts (None: above 0), and the features
+MOMENTS: dict[str, tuple[str, str, Any, str]] = {
     "Fertility, more children": ("Fertility", "morekids", "yes", "age work afam hispanic other gender1 gender2"),
     "Fertility, works": ("Fertility", "work", None, "age morekids afam hispanic other gender1 gender2"),
     "HealthInsurance, insured, one feature": ("HealthInsurance", "insurance", "yes", "selfemp"),
@@ -55,6 +56,15 @@ MOMENTS = {  # the target, its value that counts (None: above 0), and the featur
     "PSID1976, works": ("PSID1976", "participation", "yes", "age education youngkids oldkids experience city"),
     "HMDA, denied": ("HMDA", "deny", "yes", "pirat lvrat chist phist selfemp insurance afam single"),
     "NMES1988, medicaid": ("NMES1988", "medicaid", "yes", "chronic school age afam gender married adl health"),
+    "Arrests, released": ("carData/Arrests", "released", "Yes", "colour year age sex employed citizen checks"),
+    "KosteckiDillon, headache": ("carData/KosteckiDillon", "headache", "yes", "hatype age airq medication sex"),
+    "WVS, religious": ("carData/WVS", "religion", "yes", "degree country age gender"),
+    "Mroz, works": ("carData/Mroz", "lfp", "yes", "k5 k618 age wc hc inc"),
+    "Chile, votes yes": ("carData/Chile", "vote", "Y", "region sex age education income"),
+    "loanapp, approved": (
+        "wooldridge/loanapp", "approve", 1,
+        "married self black hispan male mortno pubrec cosign unver loanprc obrat"),
+    "birthwt, low": ("MASS/birthwt", "low", 1, "age lwt smoke ht ui ftv"),
 }  # fmt: skip
 
 
@@ -63,9 +73,9 @@ def policy_of(frame: Any, features: list[str]) -> Policy:
     stated: dict[str, Any] = {"target": {"type": "binary"}}
     for name in features:
         values = sorted(frame[name].unique().tolist())
-        if isinstance(values[0], str):
+        if isinstance(values[0], str) or len(values) == 2:
             kind = "binary" if len(values) == 2 else "categorical"
-            stated[name] = {"type": kind, "values": values}
+            stated[name] = {"type": kind, "values": [one if isinstance(one, str) else int(one) for one in values]}
         else:
             stated[name] = {"type": "numeric", "bounds": [float(values[0]), float(values[-1])]}
     task = {"regression": {"target": "target", "features": features, "link": "logit"}}
@@ -100,7 +110,8 @@ def moments(trials: int) -> Iterator[str]:
     yield "| file and target | share explained | standard deviation of the index | error | discriminant's error | off |"
     yield "|---|---|---|---|---|---|"
     for title, (name, target, value, features) in MOMENTS.items():
-        frame = data("AER", name)
+        package, _, item = name.rpartition("/")
+        frame = data(package or "AER", item)[[target, *features.split()]].dropna()
         counts = (frame[target] > 0 if value is None else frame[target] == value).to_numpy().astype(int)
         policy = policy_of(frame, features.split())
         design = design_of(policy)
