@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 from scipy.stats import beta, norm
 
 from bcdp import InputError, Plan, Policy, SurveyRegressor, estimate, make_plan
-from bcdp.cli.expected import expectations
+from bcdp.present.planned import expectations
 from bcdp.statistics import Product
 from bcdp.statistics.fitted import fit
 from bcdp.statistics.least_squares import Centred

@@ -22,12 +22,12 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.validation import check_is_fitted
 
 from bcdp import InputError, Plan, Policy, SurveyRegressor, Tally, estimate, make_plan, privatize
-from bcdp.cli.expected import expectations
 from bcdp.compare.regression import DELTA, EPSILON, RADIUS, THETA, equal_moments, excess_risk, population
 from bcdp.compare.survey import survey_of
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.cascade import trust_region
 from bcdp.mechanisms.survey.tally import SurveyTally
+from bcdp.present.planned import expectations
 from bcdp.statistics import Product, Single
 from bcdp.statistics.columns import Column, Moments, moment_targets, moment_weights, moments
 from bcdp.statistics.evidence import HELPS, Counted
@@ -493,6 +493,12 @@ def test_the_regressor_is_one_of_scikit_learn() -> None:
         estimator_checks.check_no_attributes_set_in_init,
         estimator_checks.check_get_params_invariance,
         estimator_checks.check_set_params,
+        estimator_checks.check_estimators_unfitted,
+        estimator_checks.check_do_not_raise_errors_in_init_or_set_params,
+        estimator_checks.check_n_features_in_after_fitting,
+        estimator_checks.check_mixin_order,
+        estimator_checks.check_supervised_y_no_nan,
+        estimator_checks.check_parameters_default_constructible,
     ):
         check("SurveyRegressor", clone(model))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, field_validator
 
@@ -16,6 +16,9 @@ from bcdp.policy.mistakes import broken_keys, sentence
 from bcdp.policy.survey import Survey
 from bcdp.policy.tasks import Task, statistics
 from bcdp.policy.yaml_text import read_yaml, write_yaml
+
+if TYPE_CHECKING:
+    from bcdp.files import Source
 
 _KEYS = "the keys epsilon and features"
 _KINDS: dict[type, str] = {str: "plain text", list: "a list"}
@@ -109,19 +112,14 @@ class Policy(Record):
         return cls(**{str(key): value for key, value in document.items()})
 
     @classmethod
-    def load(cls, path: str | Path) -> Policy:
+    def load(cls, path: Source) -> Policy:
         """The policy in a YAML file; the files that it names are looked for in its folder."""
-        try:
-            text = Path(path).read_text("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise refuse("policy", str(path), f"the path of a readable YAML file ({reason})") from None
         mistakes: list[str] = []
-        document = read_yaml(text, mistakes)
+        document = read_document(path, mistakes)
         if document is None and not mistakes:
             raise InputError(f"policy: got an empty file; accepted: YAML with at least {_KEYS}")
         try:
-            policy = cls.parse(_in_folder(document, Path(path).parent))
+            policy = cls.parse(document)
         except InputError as error:
             mistakes.append(str(error))
         if mistakes:
@@ -135,6 +133,17 @@ class Policy(Record):
     def to_yaml(self) -> str:
         """The policy as the text of a YAML file, defaults written out."""
         return write_yaml(self.to_dict())
+
+
+def read_document(path: Source, mistakes: list[str]) -> object:
+    """The plain data of a policy's file, the files that it names as seen from outside its folder.
+
+    What it holds by mistake is added to `mistakes`; whether it is a policy is not looked at.
+    """
+    from bcdp.files import path_of, read_text  # what policies need of them is little, what they import much
+
+    text = read_text(path, "a YAML file with a policy").removeprefix("\ufeff")  # the mark of some editors
+    return _in_folder(read_yaml(text, mistakes), path_of(path).parent)
 
 
 _RECORDS: tuple[type[BaseModel], ...] = (
