@@ -193,7 +193,7 @@ def _show(told: Planned, document: dict[str, Any], output: Path | None) -> None:
         *conditions(promised),
         operator_says(made),
         "",
-        *counts_lines(told.counted),
+        *counts_lines(made, told.counted),
         *_limited(document),
         *finer_lines(made, {name: f["finer"] for name, f in features.items() if f.get("finer")}, "on the sample"),
         "",

@@ -25,7 +25,8 @@ from bcdp.tables import Table, table_from_dict
 FORMAT = 1  # the version of the plan's format: any other is refused
 PLAN_KEY = b"bcdp.plan"  # where reports name the plan that they answer
 A_PLAN = "a Plan, from make_plan(policy) or Plan.load(path)"  # what every function of a plan says it accepts
-_COLLECTION = {"epsilon", "features", "tasks", "order", "survey"}  # a plan states its correlation and mechanism itself
+# A plan states its correlation and mechanism itself.
+_COLLECTION = {"epsilon", "features", "tasks", "order", "survey", "relay"}
 _UNCLAIMED = {"policy", "correlation_model", "tables", "symbols"}  # what a plan is, whatever it claims
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -279,7 +280,7 @@ def collection_of(policy: Policy) -> dict[str, Any]:
     False
     """
     document = policy.to_dict()
-    stated = {key: document[key] for key in ("epsilon", "features", "tasks", "survey") if key in document}
+    stated = {key: document[key] for key in ("epsilon", "features", "tasks", "survey", "relay") if key in document}
     return stated | {"order": list(policy.features)}
 
 

@@ -13,6 +13,7 @@ from bcdp.policy.checks import Accepts, Number, Record, Writable, some
 from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
 from bcdp.policy.features import BinaryFeature, CategoricalFeature, Feature, NumericFeature
 from bcdp.policy.mistakes import broken_keys, sentence
+from bcdp.policy.relay import Relay
 from bcdp.policy.survey import Survey
 from bcdp.policy.tasks import Task, statistics
 from bcdp.policy.yaml_text import read_yaml, write_yaml
@@ -71,6 +72,7 @@ class Policy(Record):
     survey: Annotated[
         Survey | None, Accepts("a mapping with the keys title, purpose, organiser and contact", inside=True)
     ] = None
+    relay: Annotated[Relay | None, Accepts("a mapping with the keys url and key", inside=True)] = None
     mechanism: Annotated[Literal["survey", "cascade"], Accepts("survey or cascade")] = "survey"
     counts: Annotated[
         CountsDemand | None, Accepts("{epsilon: 1, people: 100000, chance: 1.0e-6}, or no such key", inside=True)
@@ -165,7 +167,7 @@ def _owners() -> dict[str, type[BaseModel]]:
     parts = {name: field.annotation for one in tasks.values() for name, field in one.model_fields.items()}
     nested = {name: part for name, part in parts.items() if isinstance(part, type) and issubclass(part, BaseModel)}
     records = {record.__name__: record for record in [*_RECORDS, *tasks.values()]}
-    return {"": Policy, "counts": CountsDemand, "survey": Survey, **records, **nested}
+    return {"": Policy, "counts": CountsDemand, "relay": Relay, "survey": Survey, **records, **nested}
 
 
 def _declared_types(features: object) -> dict[str, object] | None:
