@@ -63,6 +63,9 @@ def test_the_id_every_level_and_every_answer(name: str) -> None:
     assert vector["levels"] == {"epsilon": levels.epsilon, "c": levels.c, "delta": levels.delta}
     menus, answers = MAKER.reports_of(plan, vector["seed"], len(vector["answers"]))
     assert (menus, answers) == (vector["menus"], vector["answers"])
+    if plan.policy.open:
+        assert MAKER.groups_of(plan, vector["seed"], len(answers)) == vector["groups"]
+    assert bool(plan.policy.open) == ("groups" in vector)
     given = [(example["record"], example["words"]) for example in vector["examples"]]
     assert MAKER.answers_to(plan, given) == vector["examples"]
     assert {example["menu"] for example in vector["examples"]} == set(range(len(plan.menus)))

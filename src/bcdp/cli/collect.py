@@ -161,21 +161,31 @@ def estimate(
     plan: PlanFile,
     tally: Annotated[list[Path], typer.Argument(metavar="TALLY_OR_REPORTS...", help="A tally, or report files.")],
     level: Annotated[float, typer.Option(metavar="P", help="Of the intervals.")] = 0.95,
+    by: Annotated[str | None, typer.Option(metavar="NAME", help="Tell everything by this open feature.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the estimates as a PNG.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Estimate means, frequencies and regressions with intervals, in the features' own units.
 
-    Example:
+    By an open feature every estimate is told for each of its values, which are different people, and their differences.
+
+    Examples:
 
         bcdp estimate plan.json tally.json --plot estimates.png
+        bcdp estimate plan.json tally.json --by region
     """
     from bcdp.estimates import estimate as from_tally
     from bcdp.plan import Plan
 
     check_output("--plot", plot, plan, *tally, ending=".png")
     made = Plan.load(plan)
-    found = from_tally(count(made, tally), level)
+    counted = count(made, tally)
+    if by is not None:
+        if plot is not None:
+            raise refuse("--plot", str(plot), "no such option with --by")
+        show_by(counted, by, level, as_json)
+        return
+    found = from_tally(counted, level)
     if plot is not None:
         from bcdp.present.pictures import estimate_figure, save
 
@@ -184,10 +194,29 @@ def estimate(
         show_json(found.to_dict())
     else:
         note = missing_note({name: feature.rule for name, feature in made.policy.features.items()})
-        show(*_estimate_tables(made.policy, found), *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
+        show(*estimate_tables(made.policy, found), *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
 
 
-def _estimate_tables(policy: Policy, found: Estimates) -> list[Any]:
+def show_by(counted: Tally, name: str, level: float, as_json: bool) -> None:
+    """The estimates of each value of an open feature, and the differences between them."""
+    from bcdp.estimates.by import by_document, differences, estimate_by
+
+    found = estimate_by(counted, name, level)
+    if as_json:
+        show_json(by_document(name, found))
+        return
+    parts: list[Any] = []
+    for value, told in found.items():
+        parts += [f"{name} = {value}: ", *estimate_tables(counted.plan.policy, told), ""]
+    rows = [
+        [f"{one} less {two}", about, row, measured(number.value, number.se), number.se, interval(number)]
+        for (one, two), about, row, number in differences(found)
+    ]
+    heads = [name, "about", "", "difference", "std. error", f"{100 * level:g}% interval"]
+    show(*parts, "Differences between groups, which are different people", table(heads, rows))
+
+
+def estimate_tables(policy: Policy, found: Estimates) -> list[Any]:
     parts: list[Any] = [f"{found.people:,} reports"]
     for section in found.sections(policy):
         parts += [

@@ -218,6 +218,7 @@ def _document(made: Plan, errors: dict[str, Errors], promised: dict[str, Promise
         "users": users,
         "menus": len(made.menus),
         "features": features,
+        **({"open": list(made.policy.open)} if made.policy.open else {}),
     }
 
 
@@ -230,7 +231,7 @@ def _show(
     output: Path | None,
 ) -> None:
     from bcdp.compare.baselines import NO_REGRESSION
-    from bcdp.present.promise import conditions, operator_says
+    from bcdp.present.promise import conditions, open_said, operator_says
 
     features, allowed, used = document["features"], made.policy.epsilon, document["epsilon"]
     unable = any(math.isnan(f["standard_error_paper"]) for f in features.values())
@@ -250,6 +251,7 @@ def _show(
         "The condition of odds",
         *conditions(promised),
         operator_says(made),
+        *open_said(made),
         "",
         *counts_lines(counted),
         *_limited(document),

@@ -68,7 +68,7 @@ class Correlation(Protocol):
         """The model in plain JSON."""
 
 
-class _Unrounded:
+class Unrounded:
     """A model whose bounds are about the features themselves, and so about whatever is made of them."""
 
     @property
@@ -91,7 +91,7 @@ class _Unrounded:
 
 
 @dataclass(frozen=True)
-class PerFeature(_Unrounded):
+class PerFeature(Unrounded):
     """One q for each feature, whatever the others, `default` for the features not named; and one number of odds.
 
     >>> model = PerFeature(0.1, {"smoker": 0.3}, named_odds={"smoker": 2.0})
@@ -316,7 +316,7 @@ class Stronger:
 
 
 @dataclass(frozen=True)
-class FinitePrior(_Unrounded):
+class FinitePrior(Unrounded):
     """A known law of binary and categorical features: every bound is exact (docs/theory.md, section 1).
 
     >>> prior = FinitePrior(("sick", "old"), np.array([[0.4, 0.1], [0.1, 0.4]]), "example")

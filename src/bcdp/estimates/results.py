@@ -96,10 +96,11 @@ class Estimates:
         return {"people": self.people, "level": self.level, **parts}
 
 
-def estimate(tally: Tally, level: float = 0.95) -> Estimates:
+def estimate(tally: Tally, level: float = 0.95, group: str = "") -> Estimates:
     """The estimates of all that the plan's tasks name, with intervals of the given level.
 
-    The intervals are for the population that the people were drawn from.
+    The intervals are for the population that the people were drawn from. `group` names the people where a collection is
+    told in parts: estimates of different people may be subtracted, even if their counts happen to be equal.
 
     >>> from bcdp import Policy, make_plan, privatize
     >>> plan = make_plan(Policy(epsilon=2, features={"age": {"type": "numeric", "bounds": [0, 100]}}))
@@ -115,7 +116,7 @@ def estimate(tally: Tally, level: float = 0.95) -> Estimates:
     results: dict[str, dict[Any, Any]] = {statistic.key: {} for statistic in statistics().values()}
     for task in tally.plan.policy.tasks:
         results[task.key].update(task.estimate(decoder, level))
-    _mark(results, hashlib.sha256(json.dumps(tally.to_dict()).encode()).hexdigest())
+    _mark(results, hashlib.sha256(json.dumps([group, tally.to_dict()]).encode()).hexdigest())
     return Estimates(tally.people, level, results, tally.plan.policy)
 
 

@@ -14,7 +14,7 @@ const ASKED = {
   /** Reads the plan and computes what it promises; claims that are not true are refused, whatever the limits are. */
   async check({ text }) {
     plan = await bcdp.parsePlan(text);
-    const choices = [...plan.features.values()].reduce((total, { values = [] }) => total + values.length, 0);
+    const choices = [...plan.features.values(), ...plan.open.values()].reduce((total, { values = [] }) => total + values.length, 0);
     if (plan.features.size > MOST_FEATURES || choices > MOST_CHOICES) throw new RangeError("too large");
     bcdp.verifyPlan(plan, { maxEpsilon: Infinity });
     const { epsilon, features } = plan.certificate;
@@ -22,6 +22,7 @@ const ASKED = {
       id: plan.id,
       survey: plan.survey,
       features: plan.features,
+      open: plan.open,
       epsilon,
       usual: bcdp.MAX_EPSILON, // the limit of whoever sets none
       single: [...features.values()].reduce((highest, { certified }) => Math.max(highest, certified), 0),
@@ -44,7 +45,7 @@ const ASKED = {
   },
 
   hints({ report }) {
-    return bcdp.hintedNumbers(plan, report);
+    return { hints: bcdp.hintedNumbers(plan, report), open: bcdp.openOf(plan, report) };
   },
 };
 

@@ -22,8 +22,12 @@ export function randomWords(plan) {
   return words;
 }
 
-/** The report `{ menu, answer }` of a record `{ feature: value }`: a function of the plan, the record and the words. */
+/**
+ * The report `{ menu, answer }` of a record `{ feature: value }`: a function of the plan, the record and the words. With
+ * open features it has one more number, `group`, which tells their values as they are.
+ */
 export function answer(plan, record, words = randomWords(plan)) {
+  const group = groupOf(plan, record);
   const codes = encode(plan, record);
   let menu = 0;
   for (let end = plan.menus[0].weight; words[0] >= end; end += plan.menus[menu].weight) menu += 1;
@@ -36,7 +40,25 @@ export function answer(plan, record, words = randomWords(plan)) {
     position += question.features.length + 1;
     result = result * table.symbols + table.sample(level, words[position - 1]);
   }
-  return { menu, answer: result };
+  return { menu, answer: result, ...group };
+}
+
+/** The open values as one number, the last feature changing fastest; nothing where no feature is open. */
+function groupOf({ open }, record) {
+  const given = (name) => (Object.hasOwn(record, name) ? record[name] : null);
+  const number = [...open].reduce((group, [name, feature]) => group * feature.values.length + code(name, feature, given(name)), 0); // prettier-ignore
+  return open.size ? { group: number } : {};
+}
+
+/** The open values of a report: the place of each among the feature's values, by name. */
+export function openOf(plan, report) {
+  let rest = report.group ?? 0;
+  const places = [...plan.open].reverse().map(([name, { values }]) => {
+    const place = rest % values.length;
+    rest = Math.floor(rest / values.length);
+    return [name, place];
+  });
+  return new Map(places.reverse());
 }
 
 function levelOf(plan, question, codes, words) {
@@ -116,7 +138,9 @@ export function keptReport(plan, store = browsersStore()) {
   if (text === null || text === undefined) return null;
   try {
     const report = JSON.parse(text);
-    keys("report", report, ["id", "menu", "answer"]);
+    keys("report", report, ["id", "menu", "answer", ...(plan.open.size ? ["group"] : [])]);
+    const groups = [...plan.open.values()].reduce((total, { values }) => total * values.length, 1);
+    if (plan.open.size) whole("group", report.group, 0, groups - 1);
     symbolsOf(plan, report);
     return report;
   } catch (error) {

@@ -11,6 +11,8 @@ const OWN_KEYS = {
   numeric: [["bounds"], ["ranges"]],
   categorical: [["values"], ["value_labels"]],
 };
+const OPEN_KEYS = [["type", "values"], ["label", "help", "labels", "helps", "value_labels"]]; // prettier-ignore
+const MOST_GROUPS = 10_000;
 const MOST_CUTS = 31;
 
 /** The value itself, if it is a level in nats. */
@@ -19,7 +21,10 @@ export function level(path, value) {
   return value;
 }
 
-/** Each feature by its name, in the collection's order, defaults filled in. */
+/**
+ * The features by their names, in the collection's order, defaults filled in: those that are protected, and those that
+ * are `open`, whose values are sent as they are.
+ */
 export function readFeatures({ epsilon, features, order }) {
   const stated = new Map(entries("collection.features", features));
   if (!stated.size) throw refuse("collection.features", features, "at least one feature");
@@ -27,17 +32,23 @@ export function readFeatures({ epsilon, features, order }) {
   if (names.length !== stated.size || new Set(names).size !== names.length || !names.every((name) => stated.has(name))) {
     throw refuse("collection.order", order, "the name of every feature once");
   }
-  return new Map(names.map((name) => [name, readFeature(name, stated.get(name), epsilon)]));
+  const read = names.map((name) => [name, readFeature(name, stated.get(name), epsilon)]);
+  const [open, closed] = [true, false].map((is) => new Map(read.filter(([, { type }]) => (type === "open") === is)));
+  if (!closed.size) throw refuse("collection.features", features, "at least one feature that is not open");
+  if ([...open.values()].reduce((groups, { values }) => groups * values.length, 1) > MOST_GROUPS) {
+    throw refuse("collection.features", names, `open features with at most ${MOST_GROUPS} combinations of values`);
+  }
+  return { features: closed, open };
 }
 
 function readFeature(name, feature, epsilon) {
   const path = `features.${name}`;
   if (Array.from(text(path, name, 1)).length > LONGEST_NAME) throw refuse(path, name, `at most ${LONGEST_NAME} letters`);
-  if (typeof feature?.type !== "string" || !Object.hasOwn(OWN_KEYS, feature.type)) {
-    throw refuse(`${path}.type`, feature?.type, "binary, numeric or categorical");
+  if (typeof feature?.type !== "string" || !(feature.type === "open" || Object.hasOwn(OWN_KEYS, feature.type))) {
+    throw refuse(`${path}.type`, feature?.type, "binary, numeric, categorical or open");
   }
-  const [required, optional] = OWN_KEYS[feature.type];
-  keys(path, feature, ["type", ...required], [...COMMON_KEYS, ...optional]);
+  if (feature.type === "open") keys(path, feature, ...OPEN_KEYS);
+  else keys(path, feature, ["type", ...OWN_KEYS[feature.type][0]], [...COMMON_KEYS, ...OWN_KEYS[feature.type][1]]);
   const labels = readTranslations(`${path}.labels`, feature.labels ?? null);
   const named = labels?.en ?? Object.values(labels ?? {})[0] ?? name;
   const { type, label = named, help = null, delta = epsilon, missing = null } = feature;
