@@ -7,7 +7,7 @@ policy has open features, each group of open values is counted by itself.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ from bcdp.plan import A_PLAN, GROUP, PLAN_KEY, Plan, mechanism_of
 from bcdp.policy.encoding import as_arrow, whole_column
 from bcdp.policy.opened import digits_of, value_number
 from bcdp.statistics import Decoder
+from bcdp.statistics.protocol import WeightedDecoder
+from bcdp.statistics.weighting import Weighting
 
 SPARK_KEY = b"org.apache.spark.sql.parquet.row.metadata"
 LARGEST_COUNT = 2**53  # beyond it, whole numbers are not exact in JSON
@@ -55,6 +57,15 @@ class Tally:
     def decoder(self) -> Decoder:
         """What the counts tell, as statistics see it."""
         raise NotImplementedError
+
+    def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> WeightedDecoder:
+        """What the tallies of several groups of people tell together, each person counting by the group's weight."""
+        raise refuse("weights", f"a {self.plan.mechanism}", "a survey: only its answers can be weighted")
+
+    @property
+    def parts(self) -> Mapping[int, Tally]:
+        """The tally of each group of open values that occurs, by the number of the group."""
+        return {0: self}
 
     @property
     def whole(self) -> Tally:
@@ -155,7 +166,7 @@ class OpenTally(Tally):
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.parts: dict[int, Tally] = {}  # by the number of the group
+        self._parts: dict[int, Tally] = {}  # by the number of the group
 
     @property
     def groups(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -166,25 +177,25 @@ class OpenTally(Tally):
     @property
     def people(self) -> int:  # type: ignore[override]
         """How many reports were counted."""
-        return sum(part.people for part in self.parts.values())
+        return sum(part.people for part in self._parts.values())
 
     @property
     def whole(self) -> Tally:
-        return self._together(self.parts)
+        return self._together(self._parts)
 
     def by(self, name: str) -> dict[Any, Tally]:
         policy = self.plan.policy
         if name not in policy.open:
             raise refuse("by", name, f"an open feature: {', '.join(policy.open)}")
-        numbers = list(self.parts)
+        numbers = list(self._parts)
         codes = digits_of(policy, np.array(numbers))[name].tolist()
         found: dict[Any, Tally] = {value: self._empty() for value in policy.open[name].values}
         for number, code in zip(numbers, codes, strict=True):
-            found[policy.open[name].values[code]] += self.parts[number]
+            found[policy.open[name].values[code]] += self._parts[number]
         return found
 
     def group(self, **values: Any) -> Tally:
-        policy, numbers = self.plan.policy, np.array(list(self.parts), dtype=np.int64)
+        policy, numbers = self.plan.policy, np.array(list(self._parts), dtype=np.int64)
         if unknown := values.keys() - policy.open.keys():
             raise refuse("group", sorted(unknown), f"open features: {', '.join(policy.open)}")
         digits, kept = digits_of(policy, numbers), np.ones(len(numbers), dtype=bool)
@@ -192,8 +203,15 @@ class OpenTally(Tally):
             kept &= digits[name] == value_number(policy, name, value)
         return self._together(numbers[kept].tolist())
 
+    @property
+    def parts(self) -> Mapping[int, Tally]:
+        return dict(sorted((number, part) for number, part in self._parts.items() if part.people))
+
     def decoder(self) -> Decoder:
         return self.whole.decoder()
+
+    def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> WeightedDecoder:
+        return self._empty().weighted(weighting, parts)
 
     def add(self, reports: Any) -> OpenTally:
         """Counts a batch of reports, all of them or, if any is refused, none; gives the tally itself."""
@@ -210,8 +228,8 @@ class OpenTally(Tally):
             int(number): self._empty().add(table.filter(pa.array(numbers == number)))
             for number in np.unique(numbers).tolist()
         }
-        self.parts = {number: self._part(number) + part for number, part in added.items()} | {
-            number: part for number, part in self.parts.items() if number not in added
+        self._parts = {number: self._part(number) + part for number, part in added.items()} | {
+            number: part for number, part in self._parts.items() if number not in added
         }
         return self
 
@@ -219,20 +237,20 @@ class OpenTally(Tally):
         return mechanism_of(self.plan).tally()(self.plan)
 
     def _part(self, number: int) -> Tally:
-        return self.parts.get(number) or self._empty()
+        return self._parts.get(number) or self._empty()
 
     def _together(self, numbers: Iterable[int]) -> Tally:
-        return sum((self.parts[number] for number in sorted(numbers)), start=self._empty())
+        return sum((self._parts[number] for number in sorted(numbers)), start=self._empty())
 
     def _sum(self, other: Tally) -> Tally:
         assert isinstance(other, OpenTally)
         total = OpenTally(self.plan)
-        numbers = {*self.parts, *other.parts}
-        total.parts = {number: self._part(number) + other._part(number) for number in sorted(numbers)}
+        numbers = {*self._parts, *other._parts}
+        total._parts = {number: self._part(number) + other._part(number) for number in sorted(numbers)}
         return total
 
     def to_dict(self) -> dict[str, Any]:
-        parts = [[number, part.to_dict()] for number, part in sorted(self.parts.items()) if part.people]
+        parts = [[number, part.to_dict()] for number, part in sorted(self._parts.items()) if part.people]
         return {"plan": self.plan.id, "people": self.people, "groups": parts}
 
     def _read(self, document: dict[str, Any]) -> None:
@@ -248,7 +266,7 @@ class OpenTally(Tally):
             if not isinstance(part, dict) or part.get("plan") != self.plan.id:
                 raise refuse("tally.groups", "another plan's tally", "tallies of one plan")
             tally._read(part)
-            self.parts[number] = tally
+            self._parts[number] = tally
         if document.get("people") != self.people:
             raise refuse("tally.people", document.get("people"), f"{self.people}, the sum of the groups")
 

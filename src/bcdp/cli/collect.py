@@ -161,18 +161,25 @@ def estimate(
     plan: PlanFile,
     tally: Annotated[list[Path], typer.Argument(metavar="TALLY_OR_REPORTS...", help="A tally, or report files.")],
     level: Annotated[float, typer.Option(metavar="P", help="Of the intervals.")] = 0.95,
+    weights: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A CSV: open features, and people (of the population) or weight; several."),
+    ] = None,
     by: Annotated[str | None, typer.Option(metavar="NAME", help="Tell everything by this open feature.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the estimates as a PNG.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Estimate means, frequencies and regressions with intervals, in the features' own units.
 
-    By an open feature every estimate is told for each of its values, which are different people, and their differences.
+    With `--weights` people count by weights that depend on open features: one file with a column `people` is a margin
+    of the population, to which the answers are post-stratified; several are raked; a column `weight` is the design's.
+    By an open feature every estimate is told for each of its values, which are different people, and the differences.
 
     Examples:
 
         bcdp estimate plan.json tally.json --plot estimates.png
         bcdp estimate plan.json tally.json --by region
+        bcdp estimate plan.json tally.json --weights region.csv --weights age.csv
     """
     from bcdp.estimates import estimate as from_tally
     from bcdp.plan import Plan
@@ -181,11 +188,11 @@ def estimate(
     made = Plan.load(plan)
     counted = count(made, tally)
     if by is not None:
-        if plot is not None:
-            raise refuse("--plot", str(plot), "no such option with --by")
+        if plot is not None or weights:
+            raise refuse("--by", by, "no --plot and no --weights beside it")
         show_by(counted, by, level, as_json)
         return
-    found = from_tally(counted, level)
+    found = from_tally(counted, level, weights or ())
     if plot is not None:
         from bcdp.present.pictures import estimate_figure, save
 
@@ -218,6 +225,9 @@ def show_by(counted: Tally, name: str, level: float, as_json: bool) -> None:
 
 def estimate_tables(policy: Policy, found: Estimates) -> list[Any]:
     parts: list[Any] = [f"{found.people:,} reports"]
+    if found.design_effects:
+        effects = ", ".join(f"{name} {effect:.3g}" for name, effect in found.design_effects.items())
+        parts.append(f"weighted; design effect: {effects}")
     for section in found.sections(policy):
         parts += [
             "",

@@ -30,7 +30,7 @@ def estimate_by(tally: Tally, name: str, level: float = 0.95) -> dict[Any, Estim
     >>> change = found["north"].means["smoker"] - found["south"].means["smoker"]
     """
     expect("tally", tally, Tally, "a Tally, for example Tally(plan).add(reports)")
-    return {value: estimate(part, level, f"{name}={value!r}") for value, part in tally.by(name).items()}
+    return {value: estimate(part, level, group=f"{name}={value!r}") for value, part in tally.by(name).items()}
 
 
 def differences(found: Mapping[Any, Estimates]) -> Iterator[Difference]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,10 @@ import pyarrow as pa
 from bcdp.errors import refuse
 from bcdp.mechanisms.survey.bulk import FEW, kernel
 from bcdp.mechanisms.survey.decoding import SurveyDecoder
+from bcdp.mechanisms.survey.weighted import WeightedDecoder
 from bcdp.plan import Plan
 from bcdp.policy.encoding import as_arrow, whole_column
+from bcdp.statistics.weighting import Weighting
 from bcdp.tally import LARGEST_COUNT, Tally
 
 _BLOCK = 2**17  # rows that fit in the processor's cache
@@ -46,6 +48,11 @@ class SurveyTally(Tally):
 
     def decoder(self) -> SurveyDecoder:
         return SurveyDecoder(self.plan, self.people, self.counts)
+
+    def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> WeightedDecoder:
+        menus = range(len(self.plan.menus))
+        groups = [[part.counts(menu) for menu in menus] for part in parts if isinstance(part, SurveyTally)]
+        return WeightedDecoder(self.plan, groups, weighting)
 
     def counts(self, menu: int) -> npt.NDArray[np.int64]:
         """The counts of one menu, one axis for each of its questions."""
