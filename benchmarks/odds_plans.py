@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from test_odds_design import SEARCH, ratios
+from test_odds_design import ROUNDING, ratios
 from test_odds_sample import FALSE_ALARM, measured, sample_failures
 
 SAMPLES, POLICIES = 2000, 200
@@ -29,7 +29,7 @@ def main() -> int:
         if number % 20 == 0:
             print(f"{number} policies: the error with odds is {min(found):.3f} to {max(found):.6f} of that without,",
                   f"{sum(ratio < 0.999 for ratio in found)} gain", flush=True)  # fmt: skip
-    return int(failed > most or max(found) > SEARCH)
+    return int(failed > most or max(found) > 1 + ROUNDING)
 
 
 if __name__ == "__main__":

@@ -342,7 +342,7 @@ def change_a_word(rng: np.random.Generator, document: Any) -> None:
     """What means nothing for privacy: labels, the order, what the answers are for, what they cost."""
     features = document["collection"]["features"]
     name = _one(rng, features)
-    choice = rng.integers(6)
+    choice = rng.integers(9)
     if choice == 0:
         features[name]["label"] = str(_one(rng, ["Été", "\U0001f600", "\u2028", 'q"\\\n', "\ud83d", "FILL", ""]))
     elif choice == 1:

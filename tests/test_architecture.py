@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,7 +79,7 @@ def test_rooms_that_moved_open_under_their_old_names() -> None:
     assert room.__spec__.name == "bcdp.correlation.private_sample"
 
 
-def tree(path: Path) -> ast.AST:
+def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
@@ -162,3 +163,28 @@ def test_no_display_names_a_statistic() -> None:
             assert modules <= {"bcdp.statistics.rows"}, path
     words = (SOURCE / "web" / "dashboard.js").read_text("utf-8").lower()
     assert not [word for word in STATISTIC_WORDS if word in words]
+
+
+def test_no_two_classes_have_one_name() -> None:
+    """Whoever reads a name finds one meaning. The second certifier has names of its own on purpose."""
+    places = defaultdict(list)
+    for path in files():
+        if "verify" not in path.parts:
+            for node in tree(path).body:
+                if isinstance(node, ast.ClassDef):
+                    places[node.name].append(str(path.relative_to(SOURCE)))
+    assert len(places) > 100
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_a_level_is_in_nats() -> None:
+    """Neither a whole number nor a confidence is called a level, but for what users write: `estimate(.., level)`."""
+    taken = [
+        (str(path.relative_to(SOURCE)), ast.unparse(node.annotation or ast.Constant(None)))
+        for path in files()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.arg) and node.arg == "level"
+    ]
+    assert len(taken) > 10
+    assert {kind for _, kind in taken if not kind.startswith("Annotated[float")} == {"float"}
+    assert not [path for path, _ in taken if path.startswith("statistics")]

@@ -20,7 +20,7 @@ import bcdp.compare.bound.check
 from bcdp import InputError, Policy, make_plan
 from bcdp.cli import main
 from bcdp.compare.bound import Bound, problem_of
-from bcdp.compare.bound.check import Problem, Proof, Row, Sensitive, exp_up, forms, last_pivot, remainder
+from bcdp.compare.bound.check import Problem, ProductRow, Proof, Sensitive, exp_up, forms, last_pivot, remainder
 from bcdp.compare.bound.solve import find_proof
 from bcdp.compare.means import PAPER_Q, demands
 from bcdp.compare.survey import PROOFS, means_plan, proof_name, survey_of
@@ -140,7 +140,7 @@ def test_the_quadratic_forms_are_those_of_the_theorem(problem: Problem) -> None:
         for first, second in pairs:
             local = known[first].local and known[second].local
             distance = int(rng.integers(0, others + 1)) if local else None
-            rows.append(Row(first, second, distance, Fraction(int(rng.integers(1, 50)), 3)))
+            rows.append(ProductRow(first, second, distance, Fraction(int(rng.integers(1, 50)), 3)))
         errors = tuple(Fraction(int(rng.integers(1, 30)), 11) for _ in problem.targets)
         first_matrix, *levels = remainder(Proof(problem, errors, tuple(rows)))
         own = variables(problem, f)
@@ -165,7 +165,7 @@ def targets(problem: Problem, f: Function, errors: tuple[Fraction, ...]) -> Frac
     return sum((w * r**2 * effect(problem, f, i) ** 2 for i, (w, r) in zip(features, each, strict=True)), Fraction(0))
 
 
-def average(problem: Problem, all_values: list[list[Fraction]], row: Row) -> Fraction:
+def average(problem: Problem, all_values: list[list[Fraction]], row: ProductRow) -> Fraction:
     """The average of a product of two forms over all places, and over all flips at the distance."""
     one, other = all_values[row.first], all_values[row.second]
     if row.distance is None:

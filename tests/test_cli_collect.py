@@ -57,8 +57,8 @@ def test_plan_states_what_users_rely_on(folder, capsys, tmp_path):
         assert {"asked", "certified", "budget", "standard_error"} <= set(feature)
         assert feature["certified"] <= feature["asked"], name
     assert (
-        document["features"]["smoker"]["certified_at_q_1"]
-        >= document["features"]["smoker"]["certified_at_twice_q"]
+        document["features"]["smoker"]["certified_with_nothing_assumed"]
+        >= document["features"]["smoker"]["certified_at_twice"]
         > 0.2
     )
 

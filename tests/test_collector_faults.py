@@ -127,7 +127,7 @@ def _wait(condition: Callable[[], bool]) -> None:
 SHORT = """
 import bcdp.collector.server as server, bcdp.collector.settings as settings
 server._HEAD_SECONDS = 1.0
-settings.Limits.__init__.__defaults__ = (2**20, 1.0, *settings.Limits.__init__.__defaults__[2:])
+settings.Quotas.__init__.__defaults__ = (2**20, 1.0, *settings.Quotas.__init__.__defaults__[2:])
 """
 
 

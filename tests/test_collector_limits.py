@@ -21,9 +21,9 @@ import pytest
 from bcdp import Plan
 from bcdp.collector import open_store
 from bcdp.collector.guard import SAFE_HEADERS, Seldom
-from bcdp.collector.limits import Bodies
+from bcdp.collector.quotas import Bodies
 from bcdp.collector.refusal import RefusalError
-from bcdp.collector.settings import Limits
+from bcdp.collector.settings import Quotas
 from collector_fixtures import TOKEN, Postgres, Server, new_database, serving, upload
 
 Collection = tuple[Plan, Path]
@@ -152,7 +152,7 @@ def test_unfinished_bodies_share_what_room_there_is() -> None:
     """Large ones that do not fit are told to come back; small ones are read all the same; the room is given back."""
 
     async def run() -> None:
-        bodies = Bodies(Limits(body_bytes=10**6, bodies_bytes=10**6, body_seconds=20))
+        bodies = Bodies(Quotas(body_bytes=10**6, bodies_bytes=10**6, body_seconds=20))
 
         def sending(size: int) -> tuple[Sender, asyncio.Task[bytes]]:
             sender: Any = Sender()

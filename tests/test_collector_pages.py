@@ -22,7 +22,7 @@ from bcdp.collector.app import create_app
 from bcdp.collector.bundle import bundled, stripped
 from bcdp.collector.origins import Origins
 from bcdp.collector.pages import load_pages
-from bcdp.collector.settings import Limits, Settings
+from bcdp.collector.settings import Quotas, Settings
 from conftest import require
 from helpers import loaded
 
@@ -52,7 +52,7 @@ class Client:
 def client(tmp_path_factory: pytest.TempPathFactory) -> Client:
     plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
     store = str(tmp_path_factory.mktemp("store") / "reports.db")
-    settings = Settings(plan, store, "a-token-of-the-operator", limits=Limits(rate=0), origins=(FRIEND,))
+    settings = Settings(plan, store, "a-token-of-the-operator", quotas=Quotas(rate=0), origins=(FRIEND,))
     return Client(create_app(settings))
 
 

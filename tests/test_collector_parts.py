@@ -14,7 +14,7 @@ from bcdp import Plan, Policy, make_plan
 from bcdp.collector import Settings, Store, StoreError, make_tickets, open_store
 from bcdp.collector.counters import ACCEPTED, Counters
 from bcdp.collector.door import Door
-from bcdp.collector.limits import Rates, network_of
+from bcdp.collector.quotas import Rates, network_of
 from bcdp.collector.refusal import RefusalError
 from bcdp.collector.store import Answers
 from bcdp.collector.tickets import is_ticket
@@ -213,7 +213,7 @@ def test_one_subscriber_is_one_network() -> None:
 
 
 def test_rates_forget_the_oldest_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bcdp.collector.limits._ADDRESSES", 100)
+    monkeypatch.setattr("bcdp.collector.quotas._ADDRESSES", 100)
     rates = Rates(1.0)
     for number in range(1000):
         rates.admit(str(number), 0.0)

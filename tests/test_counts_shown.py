@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from bcdp import Policy, Tally, make_plan
 from bcdp.cli.app import program
-from bcdp.collector.results import operator_document
+from bcdp.collector.operator import operator_document
 from bcdp.correlation import Stronger
 from bcdp.errors import InputError
 from bcdp.plan import Plan
@@ -56,7 +56,7 @@ def test_a_condition_is_told_where_the_level_needs_it(plan: Plan) -> None:
     assert drinker.level >= without.features["drinker"].odds
     assert smoker.sentence == (
         "Whoever sees only the published counts of 10,000 people can raise the odds of a guess about “smoker” "
-        f"at most {small_odds(smoker.level)} times (but for one chance in a million), {smoker.condition}."
+        f"at most {small_odds(smoker.level)} times (except with one chance in a million), {smoker.condition}."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from bcdp.correlation import FinitePrior, Listed
 from bcdp.errors import InputError
 from bcdp.mechanisms.planning import make_plan
+from bcdp.mechanisms.survey.decoding import information
 from bcdp.mechanisms.survey.design import design
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.pricing import Market
@@ -20,6 +22,7 @@ from bcdp.mechanisms.survey.profiles import FeatureClass
 from bcdp.notions import dobrushin, ldp_limit
 from bcdp.plan import Plan
 from bcdp.policy import Policy
+from bcdp.statistics import Single
 from bcdp.tables import binary_information, categorical_information, numeric_information
 from helpers import brute_ratios, log
 
@@ -97,9 +100,11 @@ def random_policy(rng: np.random.Generator) -> Policy:
     return Policy(epsilon=epsilon, features=features, tasks=tasks, correlation=correlation)
 
 
-def one_question_error(asked: Policy) -> float:
-    """n times the error when each person answers one question: worked out here from the inequality (*) alone."""
-    errors = []
+def single_errors(asked: Policy) -> Iterator[tuple[str, float, float]]:
+    """Of each task its feature, its error if everybody answers one question about it, and how much that counts.
+
+    Worked out here from the inequality (*) alone. Frequencies count like the mean of a sign with the same budget.
+    """
     for task in asked.tasks:
         name = task.features[0]  # type: ignore[attr-defined]
         budget = min(asked.features[name].delta, asked.epsilon)
@@ -107,15 +112,12 @@ def one_question_error(asked: Policy) -> float:
             q = asked.correlation.of(other)  # type: ignore[union-attr]
             if other != name and q > 0:
                 budget = min(budget, max(math.log(1 + math.expm1(feature.delta) / q), feature.delta))
-        feature = asked.features[name]
+        feature, sign = asked.features[name], 1 / math.tanh(budget / 2) ** 2
         if feature.type == "categorical":
             moment = 1 / float(categorical_information(len(feature.values), budget))
-        elif feature.type == "numeric":
-            moment = 1 / float(numeric_information(budget))
+            yield name, moment, task.weight * sign / moment
         else:
-            moment = 1 / math.tanh(budget / 2) ** 2
-        errors.append(task.weight * moment)  # type: ignore[union-attr]
-    return float(np.sqrt(errors).sum() ** 2)  # the best probabilities are as the roots
+            yield name, 1 / float(numeric_information(budget)) if feature.type == "numeric" else sign, task.weight
 
 
 def test_never_worse_than_one_question() -> None:
@@ -124,11 +126,45 @@ def test_never_worse_than_one_question() -> None:
     better = 0
     for _ in range(200):
         asked = random_policy(rng)
-        objective, single = make_plan(asked).certificate.objective, one_question_error(asked)
-        assert objective is not None
-        assert objective <= single * 1.006
-        better += objective < single * 0.95
+        told, found, errors = information(make_plan(asked)), 0.0, []
+        for name, error, weight in single_errors(asked):
+            found += weight / told[Single(name)]
+            errors.append(weight * error)
+        single = float(np.sqrt(errors).sum() ** 2)  # the best probabilities are as the roots
+        assert found <= single * 1.006
+        better += found < single * 0.95
     assert better > 20
+
+
+# -- many values beside few -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("values", [3, 10, 100, 10_000])
+@pytest.mark.parametrize("q", [0.05, 1.0])
+def test_many_values_do_not_starve_a_feature_of_two(values: int, q: float) -> None:
+    """Asked of everybody it has an error of 1/tanh^2(delta/2): beside any other feature, at most twice as much."""
+    features = {
+        "sick": {"type": "binary", "delta": 0.3},
+        "page": {"type": "categorical", "values": list(range(values))},
+    }
+    told = information(make_plan(Policy(epsilon=4.0, features=features, correlation=q)))
+    own = math.tanh(0.15) ** 2
+    assert told[Single("sick")] >= own / 2.01
+    heavy = Policy(epsilon=4.0, features=features, correlation=q, tasks=[
+        {"mean": ["sick"]}, {"frequency": ["page"], "weight": 25}])  # fmt: skip
+    assert information(make_plan(heavy))[Single("sick")] < own / 4 or q < 1  # the policy's word comes on top
+
+
+def test_a_large_table_does_not_starve_a_mean() -> None:
+    features = {
+        "sick": {"type": "binary", "delta": 0.3},
+        **{name: {"type": "categorical", "values": list(range(6))} for name in ("job", "town")},
+    }
+    tasks = [{"mean": ["sick"]}, {"table": ["job", "town"]}]
+    plan = make_plan(Policy(epsilon=2.0, features=features, correlation=1.0, tasks=tasks))
+    assert information(plan)[Single("sick")] >= math.tanh(0.15) ** 2 / 10
+    assert plan.certificate.objective is not None
+    assert plan.certificate.objective > 36  # the total error is told as it is, over all cells
 
 
 # -- the bound is a bound ---------------------------------------------------------------------------------------------

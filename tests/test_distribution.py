@@ -258,7 +258,7 @@ def test_json_rows_and_pictures_show_it_without_knowing_it() -> None:
     assert set(document) >= {"edges", "cdf", "histogram", "quantiles"}
     assert (len(document["edges"]), len(document["cdf"]), len(document["histogram"])) == (17, 15, 16)
     assert set(document["quantiles"]) == {"0.1", "0.5", "0.9"}
-    points, curve = found.sections(plan.policy)
+    points, curve = found.sections()
     assert [row.name for row in points.rows] == ["10%", "50%", "90%", "mean"]
     assert (curve.drawn, curve.places, curve.ends) == ("curve", tuple(document["edges"][1:-1]), (0.0, 52.0))
     lows, highs = zip(*((row.number.low, row.number.high) for row in curve.rows), strict=True)

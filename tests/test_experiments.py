@@ -11,7 +11,7 @@ import pytest
 from bcdp.compare import EXPERIMENTS, Curve, Method, curves, find, means, regression, run, write_csv
 from bcdp.compare.means import Cascade, MeanSetting, SampleMean, expected_error
 from bcdp.compare.regression import TwoCopies, excess_risk, population
-from bcdp.compare.results import run_trials, summarise
+from bcdp.compare.trials import run_trials, summarise
 from bcdp.errors import InputError
 from bcdp.mechanisms.cascade import certify, duchi_radius, least_squares, trust_region
 from bcdp.mechanisms.survey import information
@@ -332,7 +332,7 @@ def test_only_the_parent_is_interrupted():
     """In a fresh process, because starting the first pool is what could lose the mask."""
     code = (
         "import signal\n"
-        "from bcdp.compare.results import _pool\n"
+        "from bcdp.compare.trials import _pool\n"
         "with _pool(1) as pool:\n"
         "    blocked = [pool.apply(signal.pthread_sigmask, (signal.SIG_BLOCK, ())),"
         " signal.pthread_sigmask(signal.SIG_BLOCK, ())]\n"

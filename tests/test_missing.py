@@ -18,7 +18,7 @@ import pytest
 from bcdp import InputError, Plan, Policy, SurveyRegressor, Tally, estimate, make_plan, privatize
 from bcdp.audit.population import population_from_records
 from bcdp.cli import main
-from bcdp.collector.results import operator_document
+from bcdp.collector.operator import operator_document
 from bcdp.compare.simulation import simulate
 from bcdp.correlation import estimate_correlation
 from bcdp.policy.encoding import as_arrow, encode, incomplete, lacking

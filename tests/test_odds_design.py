@@ -25,7 +25,7 @@ from bcdp.notions import bcdp_from
 from bcdp.plan import certify, joint_delta
 from bcdp.statistics import Single
 
-SEARCH = 1.001  # to which the search for a plan is exact
+ROUNDING = 1e-9  # relative, of sums of doubles
 PARTS = ((0.0, 0.2), (0.2, 0.7), (0.7, 1.0))
 
 
@@ -76,7 +76,7 @@ def ratios(policies: int, seed: int) -> Iterator[float]:
 
 def test_odds_never_cost_accuracy() -> None:
     """Twelve random policies; `make nightly` tries 200."""
-    assert max(ratios(12, seed=0)) < SEARCH
+    assert max(ratios(12, seed=0)) <= 1 + ROUNDING
 
 
 @pytest.mark.parametrize("odds", [1.0, 1.1, 1.5, 4.0, 1e9])

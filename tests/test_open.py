@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 from bcdp import Device, InputError, Plan, Policy, Tally, estimate, estimate_by, make_plan, privatize
 from bcdp.audit import audit_plan, population_from_records, verify_limits
 from bcdp.cli.app import program
+from bcdp.collector.operator import operator_document, tally_of
 from bcdp.collector.refusal import RefusalError
-from bcdp.collector.results import operator_document, tally_of
 from bcdp.collector.settings import Settings
 from bcdp.collector.store import open_store
 from bcdp.collector.upload import Reader

@@ -168,7 +168,7 @@ def test_what_somebody_wrote_cannot_leave_its_quotation_marks() -> None:
     assert quoted("a” b“ \x1b[31m\n\u202e") == '“a" b" \\u{1b}[31m\\u{a}\\u{202e}”'
     assert len(quoted("x" * 10_000)) == 302
     plan = two_bits(per_feature(0.0, LIE), [[0, 1]])
-    assert operator_says(plan) == f"Where q comes from, the operator says and nobody has checked: “{LIE}”"
+    assert operator_says(plan) == f"Where conditions come from, the operator says and nobody has checked: “{LIE}”"
 
 
 # ------------------------------------------------------------------------------------------------- where people read
@@ -226,8 +226,8 @@ def test_the_terminal(lying: tuple[Plan, str], tmp_path: Path, capsys: pytest.Ca
         assert main(command) == 0
         said[command[0]] = capsys.readouterr().out
     for command in ("verify", "audit"):
-        assert "secret: if the other answers do not move with it at all (q = 0)" in said[command]
-        assert said[command].replace("at q = 1", "").count("q = 1") == (command == "verify")
+        assert "open, secret: each if the other answers do not move with it at all (q = 0)" in said[command]
+        assert said[command].count("q = 1") == (command == "verify")
     assert operator_says(plan) in said["verify"]
     assert f"x{odds(0.2)}  " in said["verify"]
     assert posterior_at_most(1.2) in said["verify"]

@@ -114,7 +114,7 @@ def test_the_report_and_the_check_say_which_guesses(folder: Path, capsys: pytest
     assert f"{QUARTERS}<" in text
     plan = Plan.load(folder / "quarters.json")
     level = audit_plan(plan, population_from_records(plan, [wages()])).finer["wage"][64]
-    assert f"x{odds(level)} in 64: an observation on these records" in text
+    assert f"x{odds(level)} between 64: an observation on these records" in text
     told = run(capsys, "verify", folder / "kink.json", "--max-delta", "wage=0.5")
     assert KINK in told
     found = json.loads(run(capsys, "verify", folder / "kink.json", "--json"))["features"]

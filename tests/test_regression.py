@@ -356,11 +356,11 @@ def test_coefficients_that_are_not_determined_are_not_told(mixed: tuple[Plan, np
     """Neither in the rows nor with an interval; the share explained is, and the remedy names what helps."""
     plan, prior = mixed
     few = estimate(with_counts(plan, law_of(plan, prior), 1_000))
-    (shares,) = list(few.sections(plan.policy))
+    (shares,) = list(few.sections())
     assert [row.name for row in shares.rows] == ["all features", "added by ill", "added by age", "added by region"]
     assert "The answers do not determine the coefficients: " in shares.remarks[0]
     many = estimate(with_counts(plan, law_of(plan, prior), 10**8))
-    coefficients, _ = list(many.sections(plan.policy))
+    coefficients, _ = list(many.sections())
     assert [row.name for row in coefficients.rows][:2] == ["intercept", "ill"]
 
 

@@ -14,8 +14,8 @@ import pytest
 from bcdp import InputError, Plan, Policy, make_plan
 from bcdp.cli.app import main
 from bcdp.compare.baselines import compare, standard_error, uniform_plans
-from bcdp.compare.results import Row
 from bcdp.compare.simulation import NOTHING, PAPER, SURVEY, UNIFORM, simulate
+from bcdp.compare.trials import Point
 from bcdp.correlation import correlation_of
 from bcdp.present.pictures import draw_simulation
 
@@ -33,16 +33,16 @@ def policy(**changes: Any) -> Policy:
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[Row]:
+def rows() -> list[Point]:
     return simulate(policy(), DATA, users=6_400, trials=6)
 
 
-def of(rows: list[Row], panel: str, curve: str, people: int) -> Row:
+def of(rows: list[Point], panel: str, curve: str, people: int) -> Point:
     (found,) = [row for row in rows if (row.panel, row.curve, row.n) == (panel, curve, people)]
     return found
 
 
-def test_every_task_mechanism_and_size_has_a_row(rows: list[Row]) -> None:
+def test_every_task_mechanism_and_size_has_a_row(rows: list[Point]) -> None:
     panels = ["mean of ill", "mean of age", "frequencies of region", "regression of age"]
     assert list(dict.fromkeys(row.panel for row in rows)) == panels
     for panel in panels:
@@ -52,7 +52,7 @@ def test_every_task_mechanism_and_size_has_a_row(rows: list[Row]) -> None:
     assert all(row.q25 <= row.median <= row.q75 and row.trials == 6 for row in rows)
 
 
-def test_baselines_are_moved_into_the_range_too(rows: list[Row]) -> None:
+def test_baselines_are_moved_into_the_range_too(rows: list[Point]) -> None:
     """No estimate leaves its range, so no error exceeds the farthest bound; predicting the mean is off by 30."""
     for row in rows:
         largest = {"mean of ill": 0.5, "mean of age": 50.0, "frequencies of region": 1.0}.get(row.panel, math.inf)
@@ -100,7 +100,7 @@ def test_uniform_ldp_is_the_better_of_two_surveys(monkeypatch: pytest.MonkeyPatc
     assert both not in (one, other)
 
 
-def test_results_do_not_depend_on_the_number_of_workers(rows: list[Row]) -> None:
+def test_results_do_not_depend_on_the_number_of_workers(rows: list[Point]) -> None:
     again = simulate(policy(), DATA, users=6_400, trials=6, workers=2)
     assert [row.median for row in again] == [row.median for row in rows]
 
@@ -144,7 +144,7 @@ def test_the_command_writes_a_table_and_a_picture(tmp_path: Path, capsys: pytest
     assert main([*arguments, "--users", "3"]) == 2
 
 
-def test_the_picture_draws_what_there_is(rows: list[Row], tmp_path: Path) -> None:
+def test_the_picture_draws_what_there_is(rows: list[Point], tmp_path: Path) -> None:
     draw_simulation(rows, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 10_000
 

@@ -9,7 +9,7 @@ import pytest
 
 from bcdp import InputError, Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.cli.app import main
-from bcdp.collector.results import operator_document
+from bcdp.collector.operator import operator_document
 from bcdp.compare.simulation import simulate
 from bcdp.policy.tasks import STATISTICS
 from bcdp.present.pictures import estimate_figure

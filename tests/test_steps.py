@@ -16,7 +16,7 @@ from bcdp.audit import audit_plan, population_of, verify_limits
 from bcdp.correlation import Listed
 from bcdp.mechanisms.survey.answering import answers
 from bcdp.plan import certify, joint_delta
-from bcdp.plan.certificate import levels_of_parts
+from bcdp.plan.certificate import inputs_of_parts
 from bcdp.policy import NumericFeature
 from bcdp.policy.encoding import as_arrow, encode, step_of
 from bcdp.randomness import RecordWords
@@ -113,7 +113,7 @@ def test_guesses_of_ranges_meet_the_levels_of_their_steps() -> None:
         numbers = np.arange(0, 1, 1 / 64)
         own, part = (np.searchsorted(ends, numbers, side="right") for ends in (cuts, ranges))
         spans = tuple((int(own[part == k].min()), int(own[part == k].max())) for k in range(len(ranges) + 1))
-        assert levels_of_parts(feature, ranges, cuts) == spans
+        assert inputs_of_parts(feature, ranges, cuts) == spans
         table, q = random_dense(rng, 2 * levels, 3, 0.8), float(rng.choice([0.0, 0.1, 0.6]))
         found = joint_delta(table, (levels, 2), 0, Fraction(1), q, True, spans, stepped=True)
         expected = by_levels(table.weights.reshape(levels, 2, -1).astype(float), spans, q)
@@ -127,7 +127,7 @@ def test_a_number_at_a_cut_begins_the_step_and_missing_has_its_level() -> None:
     policy = Policy(epsilon=1, features={"x": feature.model_dump()})
     codes = encode(policy, as_arrow({"x": [-99.0, low, 0.1, None, 5.0, 99.0]}))["x"]
     assert step_of(feature, (0.1, 5.0), codes).tolist()[2:] == [1, 1, 2, 2]
-    assert levels_of_parts(feature, (5.0,), (0.1, 5.0)) == ((0, 1), (2, 2), (1, 1))
+    assert inputs_of_parts(feature, (5.0,), (0.1, 5.0)) == ((0, 1), (2, 2), (1, 1))
 
 
 def random_marked(rng: np.random.Generator) -> Plan:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,18 +16,24 @@ import pytest
 from bcdp import InputError, Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.audit import audit_plan, population_from_records, verify_limits
 from bcdp.compare.simulation import simulate
-from bcdp.correlation import estimate_correlation
+from bcdp.correlation import correlation_of, estimate_correlation
 from bcdp.estimates import Estimates
 from bcdp.mechanisms.survey.decoding import information
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.places import Place, places
+from bcdp.mechanisms.survey.planner import plan_evenly
+from bcdp.mechanisms.survey.wholes import balanced_sets
 from bcdp.present.pictures import estimate_figure, save
 from bcdp.statistics import Interaction, Single
 from bcdp.statistics.association import departures, independence
 from bcdp.statistics.ratios import difference_interval, ratio_interval
 from bcdp.statistics.table import nearest_table
+from bcdp.tables.categorical import subset_moment
 from helpers import full_kernel, tally_of
 from test_web_device import node
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
+from table_sweep import random_policy, ratio
 
 Array = npt.NDArray[np.float64]
 
@@ -66,11 +74,46 @@ def test_tables_are_asked_as_well_as_any_search_found(sizes: tuple[int, int], q:
     assert cell_error(made(sizes, q)) <= 1.03 * best
 
 
-def test_every_reader_accepts_the_plan_and_its_claims() -> None:
-    plan = made((2, 5), 0.2)
+@pytest.mark.parametrize(("sizes", "q"), [((2, 5), 0.2), ((5, 5), 1.0), ((12, 12), 1.0)])
+def test_every_reader_accepts_the_plan_and_its_claims(sizes: tuple[int, int], q: float) -> None:
+    """With nothing assumed a table is asked as one feature: shifts of a few sets of cells, or Hadamard bits."""
+    large = table_policy(sizes, q)
+    plan = made(sizes, q) if math.prod(sizes) < 100 else plan_evenly(large, correlation_of(large))
     assert Plan.parse(plan.text).certificate.features["a"].certified <= 0.2
     assert verify_limits(plan.text, 2.0, {"a": 0.2}).acceptable
     assert json.loads(node("tests/js/verify.js", given=json.dumps([plan.text]))) == ["kept"]
+
+
+@pytest.mark.parametrize("sizes", [(5, 5), (3, 4)])
+def test_with_nothing_assumed_a_table_is_asked_as_one_feature(sizes: tuple[int, int]) -> None:
+    """n times the error of the best subset of all cells, from its probabilities: within a thousandth."""
+    cells = math.prod(sizes)
+    best = min(float(subset_moment(cells, size, np.array(0.2))) for size in range(1, cells)) - 1 / cells
+    assert cell_error(made(sizes, 1.0)) <= 1.001 * best
+
+
+@pytest.mark.parametrize(("values", "size", "number"), [(25, 11, 12), (13, 4, 1), (10, 3, 4), (40, 18, 12)])
+def test_shifts_of_balanced_sets_hold_any_two_values_about_equally_often(values: int, size: int, number: int) -> None:
+    sets = balanced_sets(values, size, number)
+    assert sets.shape == (number, values)
+    assert (sets.sum(axis=1) == size).all()
+    shifts = np.vstack([np.roll(sets, shift, axis=1) for shift in range(values)])
+    together = shifts.T @ shifts
+    assert (np.diag(together) == number * size).all()
+    apart = together[~np.eye(values, dtype=bool)]
+    assert apart.max() - apart.min() <= 2
+    if number * size * (size - 1) % (values - 1) == 0 and values < 30:
+        assert apart.max() == apart.min()
+
+
+def test_no_plan_is_worse_than_a_mix_of_obvious_questions() -> None:
+    """Random policies; benchmarks/table_sweep.py does 200. Asking everything equally often is worse."""
+    rng = np.random.default_rng(5)
+    policies = [random_policy(rng, 3) for _ in range(5)]
+    found = [ratio(policy) for policy in policies]
+    assert max(found) <= 1.002
+    assert min(found) < 0.95
+    assert max(ratio(policy, plan_evenly) for policy in policies) > 1.1
 
 
 # -- estimates --------------------------------------------------------------------------------------------------------
@@ -279,7 +322,7 @@ def test_few_answers_are_told_as_unknown_and_drawn(tmp_path: Any) -> None:
     assert math.isnan(cell.value)
     assert (cell.low, cell.high) == (0.0, 1.0)
     assert math.isnan(nobody.tables["a", "b"].independence.p)
-    sections = list(nobody.sections(plan.policy))
+    sections = list(nobody.sections())
     assert any("nobody was asked about" in remark for section in sections for remark in section.remarks)
     save(estimate_figure(plan, nobody), tmp_path / "nobody.png")
     save(estimate_figure(plan, collected(PRIOR, 5000, np.random.default_rng(8))), tmp_path / "some.png")

@@ -130,9 +130,9 @@ def test_large_families_sample_in_closed_form() -> None:
 
 
 @pytest.mark.parametrize("bad", [[-1, 0], [0, 2], [0.0, 1.0], [True, False]])
-def test_levels_outside_the_table_never_reach_it(bad) -> None:
+def test_inputs_outside_the_table_never_reach_it(bad) -> None:
     for table in (binary(1.0), binary(1.0).dense(), hadamard(2, 1.0)):
-        with pytest.raises(InputError, match="levels"):
+        with pytest.raises(InputError, match="inputs"):
             table.sample(np.array(bad), np.zeros(2, dtype=np.uint32))
 
 
@@ -326,5 +326,5 @@ def test_weights_cannot_be_changed() -> None:
 def test_rows_outside_the_table_are_refused() -> None:
     for table in (binary(1.0), binary(1.0).dense(), hadamard(2, 1.0)):
         for level in (-1, 2):
-            with pytest.raises(InputError, match="level"):
+            with pytest.raises(InputError, match="input"):
                 table.row(level)

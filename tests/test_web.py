@@ -153,7 +153,7 @@ def test_a_person_sees_what_is_sent_sends_it_and_is_remembered(visit: Visit, pla
     page.reload()
     expect(page.get_by_role("status")).to_contain_text("An answer to this survey was sent from this browser.")
     expect(page.locator("#body")).to_have_text("")  # somebody else may be reading
-    expect(page.get_by_role("button")).to_have_text(["I am another person: start anew"])
+    expect(page.get_by_role("button")).to_have_text(["I am another person: start again"])
     assert not any("menu" in value for value in visit.kept().values())
     assert all(request.url.startswith(visit.server + "/") for request in visit.requests)
     assert all("41000" not in value for value in visit.kept().values())
@@ -168,7 +168,7 @@ def test_a_lost_message_is_sent_again_and_counts_once(visit: Visit) -> None:
     page.get_by_role("button", name="Send it").click()
     expect(page.get_by_role("status")).to_contain_text("could not be sent")
     page.reload()  # not sent yet, and the same answer again
-    expect(page.get_by_role("status")).to_contain_text("was made in this browser and has not been sent")
+    expect(page.get_by_role("status")).to_contain_text("was prepared in this browser and has not been sent")
     expect(page.locator("#body")).to_have_text("")
     page.get_by_role("button", name="It is mine").click()
     expect(page.get_by_role("status")).to_contain_text("has not been sent yet")
@@ -606,7 +606,7 @@ def test_the_dashboard_tells_when_menus_are_not_drawn_as_planned(
     document: dict[str, Any] = {
         "people": sum(counts),
         "estimates": {"level": 0.95},
-        "sections": [section.to_dict() for section in estimate(Tally(plan)).sections(plan.policy)],  # all are null
+        "sections": [section.to_dict() for section in estimate(Tally(plan)).sections()],  # all are null
         "note": None,
         "menus": [{"expected": 0.5, "count": count, "asks": ["smoker", "age"]} for count in counts],
         "epsilon": 2.0,
@@ -632,7 +632,7 @@ def test_the_dashboard_tells_when_menus_are_not_drawn_as_planned(
     regression = page.get_by_role("table", name="income by least squares. A remark.")
     expect(regression.get_by_role("row", name="income: smoker")).to_have_text("income: smoker1.51 to 2")
     told = page.get_by_role("table", name="By how much whoever sees only the counts")
-    expect(told.get_by_role("row", name="all answers together")).to_contain_text("but for one chance in a million")
+    expect(told.get_by_role("row", name="all answers together")).to_contain_text("except with one chance in a million")
     assert_readable(page)
     page.set_viewport_size({"width": 390, "height": 844})
     assert_readable(page)

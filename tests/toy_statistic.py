@@ -27,8 +27,8 @@ class Percentage(Statistic):
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
         return ((Single(name), 1.0) for name in self.features)
 
-    def estimate(self, decoder: Decoder, level: float) -> dict[str, Estimate]:
-        return {name: _percentage(decoder, name, level) for name in self.features}
+    def estimate(self, decoder: Decoder, confidence: float) -> dict[str, Estimate]:
+        return {name: _percentage(decoder, name, confidence) for name in self.features}
 
     @classmethod
     def document(cls, estimates: Mapping[str, Estimate]) -> dict[str, Any]:
@@ -47,9 +47,9 @@ class Percentage(Statistic):
         return [_goal(name, data) for name in self.features]
 
 
-def _percentage(decoder: Decoder, name: str, level: float) -> Estimate:
+def _percentage(decoder: Decoder, name: str, confidence: float) -> Estimate:
     found = decoder.decode(Single(name))
-    value, se, low, high = (float(number[0]) for number in bounded(found, -1.0, level))
+    value, se, low, high = (float(number[0]) for number in bounded(found, -1.0, confidence))
     return Estimate(50 * (1 + value), 50 * se, 50 * (1 + low), 50 * (1 + high), found.answers, 50 * (1 + value))
 
 

@@ -25,7 +25,7 @@ _LIMITS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"
 class InputError(ValueError):
     """Input that cannot be used; the message names the field, its value and what is accepted.
 
-    What is wrong with people's records is told without their values; `row` is the record's number in its table, from 1.
+    What is wrong with people's records is said without their values; `row` is the record's number in its table, from 1.
 
     >>> from bcdp import Policy
     >>> try:
@@ -60,7 +60,7 @@ def refuse(name: str, value: object, accepted: str) -> InputError:
 
 
 def expect(name: str, value: object, kind: type, accepted: str) -> None:
-    """Refuses an argument of another kind by the name of its type: what it holds, perhaps people's data, is not told.
+    """Refuses an argument of another kind by the name of its type: what it holds, perhaps people's data, is not shown.
 
     >>> expect("policy", {"epsilon": 1}, str, "text")
     Traceback (most recent call last):

@@ -22,6 +22,7 @@ MOST_CELLS = 2**22
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Words = npt.NDArray[np.uint32]  # of 32 random bits
 
 NEARLY = 1 - 1e-6  # of the largest double: whatever is larger in truth is among these, and is computed exactly
 

@@ -1,6 +1,6 @@
 """Tables on disk, read batch by batch and written whole or not at all: Parquet, CSV and Arrow.
 
-What is wrong with a file is told by its columns and lines: what people's records say is never quoted.
+What is wrong with a file is described by its columns and lines: what people's records say is never quoted.
 """
 
 from __future__ import annotations
@@ -185,11 +185,11 @@ def _told_of_csv(path: Path, names: Sequence[str] = ()) -> Iterator[None]:
 
 
 def _not_utf8(path: Path) -> InputError:
-    return InputError(f"{path}: its text is not UTF-8; accepted: a CSV in UTF-8, made by iconv -f latin1 -t utf8")
+    return InputError(f"{path}: its text is not UTF-8; accepted: a CSV in UTF-8, converted by iconv -f latin1 -t utf8")
 
 
 def _line(path: Path, wrong: Callable[[list[str]], bool]) -> str:
-    """The end of a sentence, with the first line after the header that is wrong; empty if none is found."""
+    """The end of a sentence, with the first line after the header that is wrong; empty if there is none."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file)
@@ -216,7 +216,7 @@ def _short(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 
 def row_count(path: Path) -> int | None:
-    """How many rows a file has, as far as can be told without reading them; a CSV's are judged by its first lines."""
+    """How many rows a file has, as far as is known without reading them; a CSV's are judged by its first lines."""
     try:
         if path.is_dir():
             return sum(int(pa.parquet.read_metadata(part).num_rows) for part in parquet_files(path))
@@ -255,7 +255,7 @@ def lock(file: IO[bytes], wait: bool = True) -> bool:
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """A path beside the real one to write to; it takes the real one's place when the block ends well, else it goes.
+    """A path in the same folder to write to; it replaces the real one when the block ends well, and else is removed.
 
     A run that is killed leaves its draft behind, which the next run writes over; while a run is alive, a lock keeps
     others from the same draft. A link stays a link. What is no file, such as a device, is written to and stays.
@@ -303,7 +303,7 @@ def _keep_names(folder: Path) -> None:
 def locked(path: Path) -> Iterator[None]:
     """Lets one program at a time read a file and write it again: the others wait until the block ends.
 
-    The lock is a file beside it, which stays: the file itself is replaced when it is written, and a lock with it.
+    The lock is a file next to it, which stays: the file itself is replaced when it is written, and a lock with it.
     """
     try:
         file = path.with_name(f".{path.name}.lock").open("ab")

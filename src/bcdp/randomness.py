@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from scipy.special import ndtri
 
 from bcdp.errors import InputError, refuse
+from bcdp.exact import Words
 
 KEY_BYTES = 32
 # 32 random bytes show fewer different values with probability 1.5e-10, and are all text with probability 9e-14
@@ -33,8 +34,6 @@ _NUMBER_END = 10**18  # ids from here on, and from its negative down, count as t
 _NUMBER_TEXT = r"\A(0|-?[1-9][0-9]{0,17})\z"
 _TEXT_TYPES = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 _ACCEPTED_IDS = "integers or texts of one kind, integers of at most 64 bits, one for each record, none missing"
-
-Words = npt.NDArray[np.uint32]
 
 
 def fresh_key() -> bytes:

@@ -22,7 +22,7 @@ from bcdp.plan import A_PLAN, GROUP, PLAN_KEY, Plan, mechanism_of
 from bcdp.policy.encoding import as_arrow, whole_column
 from bcdp.policy.opened import digits_of, value_number
 from bcdp.statistics import Decoder
-from bcdp.statistics.protocol import WeightedDecoder
+from bcdp.statistics.protocol import Weighed
 from bcdp.statistics.weighting import Weighting
 
 SPARK_KEY = b"org.apache.spark.sql.parquet.row.metadata"
@@ -58,7 +58,7 @@ class Tally:
         """What the counts tell, as statistics see it."""
         raise NotImplementedError
 
-    def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> WeightedDecoder:
+    def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> Weighed:
         """What the tallies of several groups of people tell together, each person counting by the group's weight."""
         raise refuse("weights", f"a {self.plan.mechanism}", "a survey: only its answers can be weighted")
 
@@ -210,7 +210,7 @@ class OpenTally(Tally):
     def decoder(self) -> Decoder:
         return self.whole.decoder()
 
-    def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> WeightedDecoder:
+    def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> Weighed:
         return self._empty().weighted(weighting, parts)
 
     def add(self, reports: Any) -> OpenTally:
@@ -272,7 +272,7 @@ class OpenTally(Tally):
 
 
 def _stated_plan(metadata: Mapping[bytes, bytes]) -> bytes | None:
-    """The id of the plan that reports were made for, where they say it; Spark says it of the column `menu`."""
+    """The id of the plan that reports answer, where they say it; Spark says it of the column `menu`."""
     if PLAN_KEY in metadata or SPARK_KEY not in metadata:
         return metadata.get(PLAN_KEY)
     try:

@@ -46,7 +46,7 @@ test("what the operator writes about q decides nothing", async () => {
   assert.match(smoking.left, /^at most [0-9.]+ times with nothing assumed$/);
   assert.ok(Number(/[0-9.]+/.exec(smoking.left)[0]) > smoking.odds);
   const quoting = sentences.filter((sentence) => sentence.includes("q = 1"));
-  const said = 'Where q comes from, the operator says and nobody has checked: “nothing assumed: q = 1" checked”.';
+  const said = 'Where conditions come from, the operator says and nobody has checked: “nothing assumed: q = 1" checked”.';
   assert.deepEqual(quoting, [said]);
 });
 

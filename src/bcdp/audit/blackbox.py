@@ -1,8 +1,8 @@
-"""Lower limits on the levels of any mechanism, ours or another library's, from nothing but runs of it.
+"""Lower limits on the levels of any mechanism, ours or another library's, from runs of it alone.
 
 A level is the logarithm of the largest ratio between the probabilities of one event about the output, under two
 hypotheses about the record. The event and the hypotheses are chosen on one half of the runs and judged on the other,
-so the limits are exact at their confidence however the choice was made; it is shared out over all numbers reported.
+so the limits are exact at their confidence however the choice is made; it is divided over all numbers reported.
 """
 
 from __future__ import annotations
@@ -191,6 +191,6 @@ def audit_mean(
         raise refuse("mechanism", f"estimates of shape {estimates.shape}", f"shape {(runs, len(vector))}")
     longest = float(np.linalg.norm(estimates, axis=1).max())
     if not longest <= bound * (1 + 1e-9):
-        raise refuse("bound", bound, f"at least the length {longest:.6g} of an estimate that was made")
+        raise refuse("bound", bound, f"at least the length {longest:.6g} of one of the estimates")
     low, high = mean_limits(estimates @ vector / length**2, bound / length, 1 - confidence)
     return MeanAudit(low, high, confidence)

@@ -18,7 +18,7 @@ from bcdp.randomness import RecordWords
 def device_mechanism(plan: Plan, population: Population) -> Mechanism:
     """What a device makes of the population's records: a whole number for each report, from fresh randomness.
 
-    A row of codes stands for somebody of the population who has them, drawn anew for each report, because a device
+    A row of codes stands for somebody of the population who has them, drawn again for each report, because a device
     rounds the number that a person holds, not the middle of its bin.
 
     >>> from bcdp import Policy, make_plan

@@ -1,7 +1,7 @@
 """Which event about the output tells two hypotheses about the record apart best: looked for, not yet believed.
 
 Outputs fall into cells: single symbols, or bins of a projection of vectors. Cells sorted by their likelihood ratio make
-every good test (Neyman and Pearson), and the event is the first so many of them. What is found here was chosen for
+every good test (Neyman and Pearson), and the event is the first so many of them. What comes out here was chosen for
 looking good, so it has to be judged on other runs.
 """
 

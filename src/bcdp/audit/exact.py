@@ -1,4 +1,4 @@
-"""The exact levels of a plan for a given population, menu by menu, beside what its certificate claims.
+"""The exact levels of a plan for a given population, menu by menu, next to what its certificate claims.
 
 `epsilon` and `c` speak of all records, `delta` of the population: the largest ratio of an answer's probability between
 two values of a feature, the rest drawn from the population (docs/theory.md, section 1). A menu is drawn independently
@@ -33,14 +33,14 @@ _MARGIN_PER_RECORD = 2.0**-50  # a sum of so many positive terms is wrong by at 
 
 @dataclass(frozen=True)
 class Level:
-    """A level in nats: what the plan's certificate claims, and what was found."""
+    """A level in nats: what the plan's certificate claims, and what was measured."""
 
     certified: float
     measured: float
 
     @property
     def kept(self) -> bool:
-        """Whether no more was found than is claimed."""
+        """Whether no more was measured than is claimed."""
         return self.measured <= self.certified
 
 
@@ -208,10 +208,10 @@ def _chances(plan: Plan, question: Question, held: Sequence[npt.NDArray[Any]]) -
     ]
     if all(column.dtype.kind == "i" for column in held):
         return np.asarray(weights[np.ravel_multi_index(tuple(held), question.levels)])
-    level = np.ones((len(held[0]), 1))
+    chance = np.ones((len(held[0]), 1))
     for column, levels in zip(held, question.levels, strict=True):
-        level = _both(level, _rounded(column, levels) if column.dtype.kind == "f" else np.eye(levels)[column])
-    return np.asarray(level @ weights)
+        chance = _both(chance, _rounded(column, levels) if column.dtype.kind == "f" else np.eye(levels)[column])
+    return np.asarray(chance @ weights)
 
 
 def _signs(code: Codes, category: int | None) -> Array:

@@ -1,4 +1,4 @@
-"""What an audit lets somebody guess at: a value, a range of a number, or, beside the promise, finer parts of it."""
+"""What an audit lets somebody guess at: a value, a range of a number, or, beyond the promise, finer parts of it."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the 
     "export": ("export", "Write a store's counts to a tally, without ids and order."),
     "verify": ("verify", "Check a plan against its claims and your own limits."),
     "audit": ("audit", "Compute what a plan's reports tell about a population."),
-    "ledger": ("ledger", "Keep account of what one person has told over several plans."),
+    "ledger": ("ledger", "Keep account of what one person has given away over several plans."),
     "simulate": ("simulate", "See the error to expect of every task, on data that you have."),
     "experiment": ("experiment", "Repeat the paper's experiments; writes a table and a picture."),
 }
@@ -116,7 +116,7 @@ def start(
 def main(arguments: Sequence[str] | None = None) -> int:
     """The program's exit code after running it with these arguments (the process's own by default): 0 if all went well.
 
-    Each mistake in the input is told in one line `bcdp: ...` on stderr, with exit code 2; any other error is a bug.
+    Each mistake in the input is reported in one line `bcdp: ...` on stderr, with exit code 2; any other error is a bug.
     """
     given = sys.argv[1:] if arguments is None else arguments
     with _interrupts() as interrupts:
@@ -154,7 +154,7 @@ def _interrupts() -> Iterator[list[int]]:
 
 
 def _failed(error: Exception) -> int:
-    """The exit code after an error, which a person is told; a bug is raised again."""
+    """The exit code after an error that is shown to a person; a bug is raised again."""
     if isinstance(error, BrokenPipeError):
         # The reader left, as `head` does; the last flush of the interpreter must not complain about it either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""`bcdp audit`: what a plan tells about people, found out instead of believed."""
+"""`bcdp audit`: what a plan tells about people, computed instead of believed."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def audit(
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="With --data: the people with this open value.")
     ] = None,
     runs: Annotated[
-        int | None, typer.Option(metavar="N", min=1000, help="Also run the device so often, and measure at 99.9%.")
+        int | None, typer.Option(metavar="N", min=1000, help="Also run the device N times, and measure at 99.9%.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute exactly what a plan's reports tell about one population, beside what the plan certifies.
+    """Compute exactly what a plan's reports tell about one population, next to what the plan certifies.
 
     Every menu is enumerated for the population of a prior or of a data file, and the most telling answer about each
     feature is named. The exit code is 1 if anything exceeds its certificate: a false claim, or a population whose
     features depend on each other more than the plan assumes. Where a promise is about the range that a number is in,
-    so is its audit; what finer guesses find is told beside it. With open features a promise is about each group of
+    so is its audit; what finer guesses learn is shown next to it. With open features a promise is about each group of
     their values by itself, and so is the audit: `--group` names it, once for every open feature.
 
     Examples:

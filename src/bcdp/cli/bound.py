@@ -28,7 +28,7 @@ def bound(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Prove that no mechanism within the policy's demands can have a smaller error than so much.
+    """Prove a lower bound on the error of every mechanism within the policy's demands.
 
     For binary features, one to three of them with a delta below epsilon and up to 28 others, and means or frequencies.
     The bound is on n times the error, summed over the features by weight, second moments counted, for every mechanism
@@ -67,7 +67,7 @@ def bound(
 
 
 def read_bound(path: Path, policy: Policy | None = None) -> Bound:
-    """The bound in a file, checked; refused if it is about something else than the policy."""
+    """The bound in a file, checked; refused if it is not about the policy."""
     from bcdp.compare.bound import Bound, problem_of
 
     found = Bound.load(path)

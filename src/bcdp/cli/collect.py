@@ -18,7 +18,6 @@ from bcdp.present.words import interval, measured, missing_note, strip
 if TYPE_CHECKING:
     from bcdp.estimates import Estimates
     from bcdp.plan import Plan
-    from bcdp.policy import Policy
     from bcdp.statistics import Section
     from bcdp.tally import Tally
 
@@ -45,7 +44,7 @@ def privatize(
     The plan is verified first. Without a key the randomness is fresh and forgotten; with a key and an id column the
     same record gives the same report again, so that a retried job releases nothing new. Records are read in batches:
     memory does not grow with the file. An id stands for one record; a repeated id is refused where a batch shows it.
-    How many values were missing or outside the bounds is told on stderr, for you who hold the records.
+    Prints on stderr how many values were missing or outside the bounds, for the person who holds the records.
 
     Examples:
 
@@ -105,7 +104,7 @@ def tally(
     """Count reports. The counts are all that estimates need, however many people there are.
 
     Every report must be in one of the files only: the same file twice is refused, but a tally does not say which
-    reports it has counted. What is published is noted in published.json beside the tally: counts of at least 1,000
+    reports it has counted. What is published is noted in published.json in the tally's folder: counts of at least 1,000
     people, and another time only counts that contain the last ones and at least 1,000 people more.
 
     Examples:
@@ -160,7 +159,7 @@ def count(made: Plan, paths: list[Path]) -> Tally:
 def estimate(
     plan: PlanFile,
     tally: Annotated[list[Path], typer.Argument(metavar="TALLY_OR_REPORTS...", help="A tally, or report files.")],
-    level: Annotated[float, typer.Option(metavar="P", help="Of the intervals.")] = 0.95,
+    level: Annotated[float, typer.Option(metavar="P", help="Confidence of the intervals.")] = 0.95,
     weights: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="A CSV: open features, and people (of the population) or weight; several."),
@@ -201,7 +200,7 @@ def estimate(
         show_json(found.to_dict())
     else:
         note = missing_note({name: feature.rule for name, feature in made.policy.features.items()})
-        show(*estimate_tables(made.policy, found), *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
+        show(*estimate_tables(found), *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
 
 
 def show_by(counted: Tally, name: str, level: float, as_json: bool) -> None:
@@ -214,7 +213,7 @@ def show_by(counted: Tally, name: str, level: float, as_json: bool) -> None:
         return
     parts: list[Any] = []
     for value, told in found.items():
-        parts += [f"{name} = {value}: ", *estimate_tables(counted.plan.policy, told), ""]
+        parts += [f"{name} = {value}: ", *estimate_tables(told), ""]
     rows = [
         [f"{one} less {two}", about, row, measured(number.value, number.se), number.se, interval(number)]
         for (one, two), about, row, number in differences(found)
@@ -223,12 +222,12 @@ def show_by(counted: Tally, name: str, level: float, as_json: bool) -> None:
     show(*parts, "Differences between groups, which are different people", table(heads, rows))
 
 
-def estimate_tables(policy: Policy, found: Estimates) -> list[Any]:
+def estimate_tables(found: Estimates) -> list[Any]:
     parts: list[Any] = [f"{found.people:,} reports"]
     if found.design_effects:
         effects = ", ".join(f"{name} {effect:.3g}" for name, effect in found.design_effects.items())
         parts.append(f"weighted; design effect: {effects}")
-    for section in found.sections(policy):
+    for section in found.sections():
         parts += [
             "",
             *([section.title] if section.title else []),
@@ -238,10 +237,10 @@ def estimate_tables(policy: Policy, found: Estimates) -> list[Any]:
     return parts
 
 
-def _section_table(section: Section, level: float) -> Any:
+def _section_table(section: Section, confidence: float) -> Any:
     projected = any(row.raw is not None for row in section.rows)
     counted = not section.title and any(row.answers is not None for row in section.rows)
-    share = f"{100 * level:g}% interval{section.interval}"
+    share = f"{100 * confidence:g}% interval{section.interval}"
     pictured = section.drawn == "curve"
     head = [*section.heads, *["unprojected"] * projected, "std. error", share, *["answers"] * counted]
     rows = []

@@ -25,12 +25,12 @@ _WORTH_STATING = 100.0  # odds that are more say next to nothing
 def correlate(
     policy: Annotated[Path, typer.Argument(metavar="POLICY", help="A policy, or the plan (.json) of a first wave.")],
     data: Annotated[Path, typer.Argument(metavar="DATA", help="Sample: Parquet, CSV or Arrow; or the wave's tally.")],
-    confidence: Annotated[float, typer.Option(metavar="C", help="With which all limits hold together.")] = 0.95,
+    confidence: Annotated[float, typer.Option(metavar="C", help="Confidence that all limits hold together.")] = 0.95,
     model: Annotated[
-        Literal["pairs", "tree"], typer.Option(help="tree: assume that the features form a tree, whichever.")
+        Literal["pairs", "tree"], typer.Option(help="tree: assume that the features form a tree, whichever it is.")
     ] = "pairs",
     budget: Annotated[
-        float | None, typer.Option(metavar="B", min=0, help="Of every question; else the largest that is allowed.")
+        float | None, typer.Option(metavar="B", min=0, help="Budget of every question; by default the largest allowed.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw both matrices as a PNG.")] = None,
     output: Annotated[

@@ -52,7 +52,7 @@ def counts_lines(promised: Sequence[CountsPromise]) -> list[str | Table]:
         for promise in promised
     ]
     return [
-        f"What the published counts of {whole.people:,} people tell, but for {one_in(whole.chance)}",
+        f"What the published counts of {whole.people:,} people tell, except with {one_in(whole.chance)}",
         table(["feature", "epsilon", "odds"], rows),
         *together((promise.name or promise.label, promise.condition) for promise in promised),
         *wrap(VOID, PIPED_WIDTH),
@@ -64,7 +64,7 @@ def counts_lines(promised: Sequence[CountsPromise]) -> list[str | Table]:
 
 
 def published(tally: Tally, output: Path) -> list[CountsPromise]:
-    """Writes counts to publish, after a note of them beside the file; gives what they tell.
+    """Writes counts to publish, after a note of them in its folder; gives what they tell.
 
     Two tallies of nearly the same people tell what the few answered that they differ in. So the counts are of at least
     1,000 people, and where counts of this plan were published before, they are the same, or contain them cell by cell
@@ -92,7 +92,8 @@ def published(tally: Tally, output: Path) -> list[CountsPromise]:
             raise refuse(
                 "--publish",
                 f"counts of {tally.people:,} people",
-                f"counts of at least {LEAST_PEOPLE:,} people{further}; of other people, beside another {NOTE}",
+                f"counts of at least {LEAST_PEOPLE:,} people{further}; "
+                f"for other people, another folder with its own {NOTE}",
             )
         with written_whole(note) as draft:
             draft.write_text(json.dumps({**noted, tally.plan.id: series}), encoding="utf-8")

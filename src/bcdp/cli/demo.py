@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bcdp.audit import PlanAudit
-    from bcdp.compare import Row
+    from bcdp.compare import Point
     from bcdp.compare.fertility import Truth
     from bcdp.estimates import Estimates
     from bcdp.plan import Plan
@@ -130,14 +130,14 @@ def _collected(step: _Step, plan: Plan, women: pa.Table, known: Truth) -> Estima
     first = ", ".join(f"({row['menu']}, {row['answer']})" for row in reports.slice(0, 3).to_pylist())
     step.say(f"   The first three reports: {first}")
     step.starts(
-        "3. The server counts reports and estimates, here beside what an untouched copy would have told.",
+        "3. The server counts reports and estimates; the truth of the data is shown for comparison.",
         "tally @plan.json @reports.parquet -o @tally.json; bcdp estimate @plan.json @tally.json",
     )
     tally = Tally(plan).add(reports)
     tally.save(step.folder / "tally.json")
     found = estimate(tally)
     rows = []
-    for row in (row for section in found.sections(plan.policy) for row in section.told):
+    for row in (row for section in found.sections() for row in section.told):
         true, error = row.truth(known), row.number.se
         rows.append([row.label, measured(row.number.value, error), interval(row.number)])
         rows[-1].append("" if true is None else measured(true, error))
@@ -149,7 +149,7 @@ def _audited(step: _Step, plan: Plan, women: pa.Table) -> PlanAudit:
     from bcdp.audit import audit_plan, population_from_records
 
     step.starts(
-        "4. An audit computes what the answers really tell about these women, beside what was certified (in nats).",
+        "4. An audit computes what the answers really tell about these women, next to what was certified (in nats).",
         "audit @plan.json --data @women.parquet",
     )
     with working("auditing"):
@@ -157,7 +157,7 @@ def _audited(step: _Step, plan: Plan, women: pa.Table) -> PlanAudit:
     rows = [
         [plan.policy.features[name].label, level.certified, level.measured] for name, level in audited.delta.items()
     ]
-    step.say(table(["feature", "certified", "found"], [*rows, ["the whole record", *_both(audited)]]))
+    step.say(table(["feature", "certified", "measured"], [*rows, ["the whole record", *_both(audited)]]))
     return audited
 
 
@@ -165,7 +165,7 @@ def _both(audited: PlanAudit) -> tuple[float, float]:
     return audited.epsilon.certified, audited.epsilon.measured
 
 
-def _simulated(step: _Step, plan: Plan, women: pa.Table) -> list[Row]:
+def _simulated(step: _Step, plan: Plan, women: pa.Table) -> list[Point]:
     from bcdp.compare import write_csv
     from bcdp.compare.simulation import PAPER, SURVEY, UNIFORM, simulate
     from bcdp.policy import Policy

@@ -17,17 +17,17 @@ from bcdp.cli.output import make_folder, progress, show, show_json, table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bcdp.compare import Experiment, Row
+    from bcdp.compare import Experiment, Point
 
 
 def experiment(
     name: Annotated[str, typer.Argument(metavar="NAME", help="mean, dimension, fraction or regression.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for NAME.csv and NAME.png.")],
-    trials: Annotated[int | None, typer.Option(metavar="N", help="Trials at each point, if not its usual.")] = None,
+    trials: Annotated[int | None, typer.Option(metavar="N", help="Trials at each point; by default its own.")] = None,
     people: Annotated[
-        int | None, typer.Option("--n", metavar="N", help="People in a trial (regression: the most), if not its usual.")
+        int | None, typer.Option("--n", metavar="N", help="People in a trial (regression: at most); default: its own.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="S", help="Another seed than the fixed one.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="S", help="A seed in place of the fixed one.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate the paper's experiment or a comparison; writes a table and a picture.
@@ -64,7 +64,7 @@ def experiment(
         show(*_tables(found, rows), f"{table_file} and {picture_file} written in {seconds} s")
 
 
-def _tables(found: Experiment, rows: Sequence[Row]) -> Iterator[str | Table]:
+def _tables(found: Experiment, rows: Sequence[Point]) -> Iterator[str | Table]:
     """One table of medians for each panel: a line for each point, a column for each curve."""
     for panel in dict.fromkeys(row.panel for row in rows):
         own = [row for row in rows if row.panel == panel]

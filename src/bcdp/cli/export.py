@@ -19,14 +19,14 @@ def export(
     store: StoreUrl = "reports.db",
     as_json: AsJson = False,
 ) -> None:
-    """Write the counts in a store to a tally, which holds no ids and no order; the collector may run meanwhile.
+    """Write the counts in a store to a tally, which holds no ids and no order, even while the collector runs.
 
     Example:
 
         bcdp export plan.json --store reports.db -o tally.json
         bcdp estimate plan.json tally.json
     """
-    from bcdp.collector.results import tally_of
+    from bcdp.collector.operator import tally_of
     from bcdp.collector.store import StoreError, open_store
     from bcdp.files import written_whole
     from bcdp.plan import Plan

@@ -38,21 +38,21 @@ def ledger(
     q: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="Q", help="Yours, for all plans together: one number, or NAME=Q for each feature; kept by add."
+            metavar="Q", help="Your q for all plans together: one number, or NAME=Q for each feature; kept by add."
         ),
     ] = None,
     odds: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ODDS",
-            help="Likewise: by how much all else asked could move the odds of a guess; inf for no limit.",
+            help="The same for odds: by how much all else asked could move a guess; inf for no limit.",
         ),
     ] = None,
     max_epsilon: MaxEpsilon = None,
     max_delta: MaxDelta = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep account of what one person has told: epsilon and c add up over plans, delta follows from the sums.
+    """Keep account of what one person has given away: epsilon and c add up over plans, delta follows from the sums.
 
     The person's limits are kept in the ledger; adding a plan that would exceed them is refused, with exit code 1.
     Answering the same plan again adds nothing, because a device repeats its answer. Over several plans q counts as 1
@@ -70,7 +70,7 @@ def ledger(
     if (action is Action.add) != (plan is not None):
         raise refuse("PLAN", None if plan is None else str(plan), "a plan to add, and none to show")
     if action is Action.show and not file.exists():
-        raise refuse("LEDGER", str(file), "an existing ledger, made by bcdp ledger add")
+        raise refuse("LEDGER", str(file), "an existing ledger, written by bcdp ledger add")
     objections: tuple[str, ...] = ()
     if plan is None:
         spent = _stated(Ledger.load(file), max_epsilon, max_delta, q, odds)

@@ -13,7 +13,9 @@ Users = Annotated[int, typer.Option("--users", metavar="N", min=1, help="People 
 StoreUrl = Annotated[
     str, typer.Option("--store", metavar="URL", help="An SQLite file, or postgresql://user@host/database.")
 ]
-MaxEpsilon = Annotated[float | None, typer.Option(metavar="E", min=0.0, help="The most for the whole record.")]
+MaxEpsilon = Annotated[
+    float | None, typer.Option(metavar="E", min=0.0, help="The largest epsilon to accept for the whole record.")
+]
 MaxDelta = Annotated[
-    list[str] | None, typer.Option(metavar="NAME=D", help="The most for one feature; may be repeated.")
+    list[str] | None, typer.Option(metavar="NAME=D", help="The largest delta to accept for a feature; may be repeated.")
 ]

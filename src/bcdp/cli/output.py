@@ -21,11 +21,11 @@ if TYPE_CHECKING:  # rich takes longer to import than all else that `bcdp --help
     from bcdp.present.promise import Promise
 
 PIPED_WIDTH = 100
-PROMISE_COLUMNS = ["odds", "50% becomes", "at twice", "at q = 1"]
+PROMISE_COLUMNS = ["odds", "50% becomes", "at twice", "at worst"]
 PROMISE_WORDS = [
     "odds, 50% becomes: on its condition, one report multiplies the odds of a guess about the feature by at most",
     "this (rounded up), and a guess that was right with probability 50% becomes right with at most that.",
-    "at twice, at q = 1: by at most this if the numbers of its condition are twice as large; with nothing assumed.",
+    "at twice, at worst: by at most this if the numbers of its condition are twice as large; with nothing assumed.",
 ]
 
 
@@ -101,7 +101,7 @@ def check_output(option: str, path: Path | None, *inputs: Path | None, ending: s
 
 
 def make_folder(option: str, path: Path) -> None:
-    """The folder for several files, made if it is not there."""
+    """The folder for several files, created if it does not exist."""
     if path.exists() and not path.is_dir():
         raise refuse(option, str(path), "a folder")
     path.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ def _cell(value: object) -> str:
 
 
 def finer_lines(plan: Plan, finer: Mapping[str, Mapping[int, float]], where: str) -> list[str]:
-    """What finer guesses about numbers were found to tell than those that their promises cover."""
+    """What finer guesses about numbers tell than those that their promises cover."""
     lines = []
     for name, levels in finer.items():
         loud = max(levels.values()) > plan.certificate.features[name].certified

@@ -54,7 +54,7 @@ def policy(
 
     Only names and types are taken from the file, and whether any value is missing. Bounds and values are left for you
     to state from public knowledge: taken from people's data they would give some of it away. How many values are
-    missing is told on stderr. An existing policy is never replaced.
+    missing is printed on stderr. An existing policy is never replaced.
 
     Example:
 
@@ -91,7 +91,7 @@ def plan(
     """Design the collection: what each device will be asked, and the proof of what that protects.
 
     Shows for each feature the delta asked and certified, and what is left of it if the correlation was underestimated;
-    then the standard error to expect, beside the paper's mechanism and uniform LDP at the same guarantee.
+    then the standard error to expect, next to the paper's mechanism and uniform LDP at the same guarantee.
 
     Examples:
 
@@ -207,8 +207,8 @@ def _document(made: Plan, errors: dict[str, Errors], promised: dict[str, Promise
             "standard_error_paper": standard_error(made.policy, name, expected.paper, users),
             "standard_error_uniform_ldp": standard_error(made.policy, name, expected.uniform, users),
             "condition": promised[name].condition,
-            "certified_at_twice_q": claim.certified if promised[name].twice is None else promised[name].twice,
-            "certified_at_q_1": promised[name].nothing,
+            "certified_at_twice": claim.certified if promised[name].twice is None else promised[name].twice,
+            "certified_with_nothing_assumed": promised[name].nothing,
         }
     return {
         "id": made.id,
@@ -302,7 +302,7 @@ def _accuracy(made: Plan, proved: float | None, limit: float | None) -> list[str
 
 
 def _gap(gap: float) -> str:
-    """The plan beside the best one of a class, in people for the same total error; shaped tables may beat the class."""
+    """Compares with the best plan of a class, in people for the same total error; shaped tables may beat the class."""
     if gap > 1 - 1e-4:
         most = math.ceil(gap * 1e4 - 1e-7) / 1e4  # rounded up, as every bound is
         return f"it needs at most {most:.4f} times the people of the best plan without jointly shaped tables"

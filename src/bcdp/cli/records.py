@@ -1,4 +1,4 @@
-"""What commands that read people's records tell about them, to whoever holds them."""
+"""What commands that read people's records print about them, for the person who holds them."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def report(
     users: Annotated[
         int, typer.Option(metavar="N", min=1, help="People to expect, while there are no reports.")
     ] = 10_000,
-    level: Annotated[float, typer.Option(metavar="P", help="Of the intervals.")] = 0.95,
+    level: Annotated[float, typer.Option(metavar="P", help="Confidence of the intervals.")] = 0.95,
     as_json: AsJson = False,
 ) -> None:
     """Write a page that explains a collection: what it protects, what was learned, what that cost.

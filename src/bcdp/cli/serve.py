@@ -18,13 +18,13 @@ def serve(
     plan: PlanFile,
     store: StoreUrl = "reports.db",
     host: Annotated[str, typer.Option(metavar="H", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="P", min=0, max=65535, help="0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option(metavar="P", min=0, max=65535, help="The port; 0 takes a free one.")] = 8000,
     workers: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Processes that answer.")] = 1,
     token_file: Annotated[
         Path | None, typer.Option(metavar="F", help="The operator's token; else a new one is shown at the start.")
     ] = None,
     tickets_key: Annotated[
-        Path | None, typer.Option(metavar="F", help="Accept only tickets made with this key, each once.")
+        Path | None, typer.Option(metavar="F", help="Accept only tickets issued with this key, each once.")
     ] = None,
     rate: Annotated[
         float, typer.Option(metavar="R", min=0, help="Reports a second from one address; 0: no limit.")
@@ -50,14 +50,14 @@ def serve(
     from bcdp.collector import Settings, StoreError, open_store
     from bcdp.collector.origins import Origins
     from bcdp.collector.server import serve as serve_collection
-    from bcdp.collector.settings import Limits
+    from bcdp.collector.settings import Quotas
     from bcdp.plan import Plan
 
     made = Plan.load(plan)
     token = _read(token_file, "--token-file").decode("ascii", "replace").strip() if token_file else None
     key = _read(tickets_key, "--tickets-key") if tickets_key else None
     secret, origins = secrets.token_urlsafe(24) if token is None else token, Origins(allow_origin or ()).allowed
-    settings = Settings(made, store, secret, key, Limits(rate=rate), origins=tuple(sorted(origins)))
+    settings = Settings(made, store, secret, key, Quotas(rate=rate), origins=tuple(sorted(origins)))
     opened = open_store(store, made.id)
     try:
         opened.check()
@@ -83,7 +83,7 @@ def _tell(host: str, port: int) -> None:
 
 def tickets(
     plan: PlanFile,
-    count: Annotated[int, typer.Argument(metavar="N", min=1, help="How many to make.")],
+    count: Annotated[int, typer.Argument(metavar="N", min=1, help="How many to issue.")],
     key_file: Annotated[Path, typer.Option(metavar="F", help="32 or more secret random bytes.")],
     as_json: AsJson = False,
 ) -> None:

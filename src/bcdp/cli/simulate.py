@@ -29,7 +29,7 @@ def simulate(
 
     In each trial people are drawn from the data with replacement and answer by the survey, by the paper's mechanism and
     by uniform LDP at the smallest delta (asked for the least total error, or everything equally often: the better is
-    told for each task), all under the same guarantee. Shown are medians over the trials; DIR gets simulation.csv
+    shown for each task), all under the same guarantee. Shown are medians over the trials; DIR gets simulation.csv
     with quartiles and simulation.png. Estimates are moved into the possible range, so compare their errors with the
     last column: answering without data, with the best of 0, the middle and the bounds. Nothing here protects the data:
     keep the results as you keep them.

@@ -17,12 +17,12 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bcdp.collector.guard import Guard
-from bcdp.collector.limits import Bodies, Rates, Turns
 from bcdp.collector.openapi import description
+from bcdp.collector.operator import OperatorDocument
 from bcdp.collector.origins import Origins
 from bcdp.collector.pages import Page, load_pages
+from bcdp.collector.quotas import Bodies, Rates, Turns
 from bcdp.collector.refusal import RefusalError, answer_refusal
-from bcdp.collector.results import Results
 from bcdp.collector.settings import Settings
 from bcdp.collector.store import open_store
 from bcdp.collector.upload import Reader
@@ -38,16 +38,16 @@ class Collector:
     """One worker's part of a collection; each public method answers one kind of request."""
 
     def __init__(self, settings: Settings) -> None:
-        plan, limits = settings.plan, settings.limits
-        self._counters, self._limited = settings.counters, limits.rate > 0
+        plan, quotas = settings.plan, settings.quotas
+        self._counters, self._limited = settings.counters, quotas.rate > 0
         self._token = settings.token.encode()
         by_invitation = {} if settings.tickets_key is None else {"bcdp-tickets": "required"}
         self._plan_page = Page(plan.text.encode(), "application/json", f'"{plan.id}"', by_invitation)
         self._reader = Reader(settings)
-        self._reports, self._requests = Rates(limits.rate), Rates(limits.rate * limits.requests_per_report)
-        self._bodies, self._turns = Bodies(limits), Turns()
-        self._writer = Writer(open_store(settings.store, plan.id), settings.counters, limits.waiting)
-        self._results = Results(plan, open_store(settings.store, plan.id), limits.results_seconds)
+        self._reports, self._requests = Rates(quotas.rate), Rates(quotas.rate * quotas.requests_per_report)
+        self._bodies, self._turns = Bodies(quotas), Turns()
+        self._writer = Writer(open_store(settings.store, plan.id), settings.counters, quotas.waiting)
+        self._operator = OperatorDocument(plan, open_store(settings.store, plan.id), quotas.shown_seconds)
         self._health = open_store(settings.store, plan.id)
         self._checking: asyncio.Future[None] | None = None
 
@@ -66,7 +66,7 @@ class Collector:
             with suppress(asyncio.CancelledError):
                 await writing
             self._writer.close()
-            self._results.close()
+            self._operator.close()
             self._health.close()
 
     def admit(self, scope: Scope) -> AbstractAsyncContextManager[None]:
@@ -105,7 +105,7 @@ class Collector:
     async def estimates(self, request: Request) -> Response:
         """Estimates with intervals, menus expected and counted, and the certificate; for the operator."""
         self._for_operator(request)
-        return Response(await self._results.document(), media_type="application/json")
+        return Response(await self._operator.document(), media_type="application/json")
 
     async def healthz(self, request: Request) -> Response:
         """Whether this worker can use its store."""

@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 
 from bcdp.collector.guard import TOO_OFTEN_SECONDS
-from bcdp.collector.limits import Rates
+from bcdp.collector.quotas import Rates
 from bcdp.collector.refusal import RefusalError
 from bcdp.collector.settings import Settings
 
@@ -18,14 +18,14 @@ _MISTAKES = 100  # an address may send one malformed request for so many reports
 
 
 class Door:
-    """The addresses at one process; a rate of 0 lifts the limits, and so does a proxy, at which all are one address."""
+    """The addresses at one process; a rate of 0 lifts the quotas, and so does a proxy, at which all are one address."""
 
     def __init__(self, settings: Settings, behind_proxy: bool) -> None:
         self.counters = settings.counters
-        self._limited = settings.limits.rate > 0 and not behind_proxy
-        self._most = settings.limits.connections
+        self._limited = settings.quotas.rate > 0 and not behind_proxy
+        self._most = settings.quotas.connections
         self._open = Counter[str]()
-        self._mistakes = Rates(settings.limits.rate / _MISTAKES)
+        self._mistakes = Rates(settings.quotas.rate / _MISTAKES)
         self._reads, self._goes_on = _READS, False
         self._waiting: dict[str, deque[Callable[[], None]]] = {}
 

@@ -35,7 +35,7 @@ log = logging.getLogger("bcdp.collector")
 
 
 class Guard:
-    """The application with its answers made safe, counted and logged.
+    """The application, with answers that are safe, counted and logged.
 
     `admit` may refuse a request, or give the place in which it has to wait for its turn.
     """
@@ -88,8 +88,8 @@ class Guard:
             return
         path = scope["path"] if scope["path"] in self._paths else "other"  # an unknown one may tell about somebody
         what = {"method": scope["method"], "path": path, "status": status}
-        level = logging.ERROR if status >= 500 else logging.INFO
-        self._seldom.log(level, "request", what, {"milliseconds": round(seconds * 1e3, 1)})
+        severity = logging.ERROR if status >= 500 else logging.INFO
+        self._seldom.log(severity, "request", what, {"milliseconds": round(seconds * 1e3, 1)})
 
 
 class Seldom:
@@ -98,7 +98,7 @@ class Seldom:
     def __init__(self) -> None:
         self._last: dict[tuple[object, ...], tuple[float, int]] = {}
 
-    def log(self, level: int, event: str, what: dict[str, object], more: dict[str, object] | None = None) -> None:
+    def log(self, severity: int, event: str, what: dict[str, object], more: dict[str, object] | None = None) -> None:
         """Logs the event unless the same `what` was logged within a minute."""
         key, now = (event, *what.values()), time.monotonic()
         last, silent = self._last.get(key, (-_SELDOM_SECONDS, 0))
@@ -106,7 +106,7 @@ class Seldom:
             self._last[key] = last, silent + 1
             return
         self._last[key] = now, 0
-        log.log(level, event, extra={"fields": what | (more or {}) | ({"unsaid": silent} if silent else {})})
+        log.log(severity, event, extra={"fields": what | (more or {}) | ({"unsaid": silent} if silent else {})})
 
 
 class JsonLines(logging.Formatter):

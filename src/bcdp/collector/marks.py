@@ -1,8 +1,8 @@
 """What is kept of a report's id: a mark, by which the id is known again if it is sent again.
 
 A mark is a keyed hash. It hides what an id may say (the time, in many kinds of ids), and its order says nothing of the
-ids' order. The key is made of the plan's id and, where people are invited, of the key of their tickets: without that
-key nobody can tell which tickets a store has seen.
+ids' order. The key is derived from the plan's id and, where people are invited, from the key of their tickets: without
+that key nobody can tell which tickets a store has seen.
 """
 
 from __future__ import annotations

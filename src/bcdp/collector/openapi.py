@@ -139,5 +139,5 @@ def _schemas(settings: Settings) -> dict[str, Any]:
     report["menu"] = {"type": "integer", "minimum": 0, "maximum": len(sizes) - 1}
     report["answer"] = {"type": "integer", "minimum": 0, "maximum": max(sizes) - 1}
     upload["plan"]["enum"] = [settings.plan.id]
-    upload["reports"] |= {"minItems": 1, "maxItems": settings.limits.reports}
+    upload["reports"] |= {"minItems": 1, "maxItems": settings.quotas.reports}
     return schemas

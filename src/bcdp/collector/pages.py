@@ -1,4 +1,4 @@
-"""The files that browsers load: the survey page, the dashboard and what they need, made ready once at the start."""
+"""The files that browsers load: the survey page, the dashboard and what they need, prepared once at the start."""
 
 from __future__ import annotations
 

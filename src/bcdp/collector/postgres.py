@@ -80,9 +80,9 @@ class PostgresStore(Store):
         return {row[0] for row in new}
 
     def _rewrite(self, connection: psycopg.Connection[Any]) -> None:
-        """Fills the tables anew: every row gets the same transaction's number, and its place by its content.
+        """Fills the tables again: every row gets the same transaction's number, and its place by its content.
 
-        Whoever began to read before would then see empty tables; a dump that runs is let end first.
+        A reader that began before would then see empty tables, so it waits for a dump that is running.
         """
         self._let_others_end(connection)
         with connection.transaction():

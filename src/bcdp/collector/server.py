@@ -19,7 +19,7 @@ from uvicorn.supervisors import Multiprocess
 from bcdp.collector.app import create_app
 from bcdp.collector.door import Door
 from bcdp.collector.guard import NOT_KEPT, SAFE_HEADERS, JsonLines, log
-from bcdp.collector.limits import network_of
+from bcdp.collector.quotas import network_of
 from bcdp.collector.settings import Settings
 
 _HEAD_SECONDS, _HEAD_BYTES = 10.0, 2**16
@@ -37,7 +37,7 @@ def serve(
     proxies: str | None,
     tell: Callable[[str, int], None] = lambda host, port: None,
 ) -> None:
-    """Serves until told to stop (SIGTERM or SIGINT); requests under way are then answered first.
+    """Serves until asked to stop (SIGTERM or SIGINT); requests under way are then answered first.
 
     `proxies` lists the addresses whose `X-Forwarded-For` is believed, separated by commas. `tell` is called with the
     address and the port when they are taken.

@@ -11,8 +11,8 @@ from bcdp.randomness import check_random
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How much one request and one address may ask for; a rate of 0 means that an address has no limits."""
+class Quotas:
+    """How much one request and one address may ask for; a rate of 0 means that an address has no quota."""
 
     body_bytes: int = 2**20
     body_seconds: float = 10.0
@@ -22,7 +22,7 @@ class Limits:
     rate: float = 100.0  # reports a second from one address, with ten seconds' worth at once
     requests_per_report: int = 5  # other requests, such as pages, that an address may make for each report
     connections: int = 50  # of one address at once, in each worker
-    results_seconds: float = 1.0  # how long estimates are shown before they are computed again
+    shown_seconds: float = 1.0  # how long estimates are shown before they are computed again
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Settings:
     store: str
     token: str
     tickets_key: bytes | None = None
-    limits: Limits = Limits()
+    quotas: Quotas = Quotas()
     counters: Counters = field(default_factory=Counters)
     origins: tuple[str, ...] = ()  # of pages elsewhere that may read the plan and send reports
 

@@ -1,6 +1,6 @@
 """Where a collection is kept: which ids have answered, and how often each answer was given, in SQLite or PostgreSQL.
 
-The two are kept apart, and `settle` writes both anew in the order of their contents, so that what a store holds tells
+The two are kept apart, and `settle` writes both again in the order of their contents, so that what a store holds tells
 neither who gave which answer nor when. A store belongs to one plan. It is used by one thread at a time, connects when
 first used, and again after an error, so that a database that was stopped or a disk that was full is used again when it
 can be.
@@ -50,7 +50,7 @@ class Store(ABC):
         return dict(zip(("menu", "answer", "count"), rows.T, strict=True))
 
     def settle(self) -> None:
-        """Writes the store anew, in the order of what it holds, unless nothing was added since that was last done.
+        """Writes the store again, in the order of what it holds, unless nothing was added since that was last done.
 
         Until then its files still tell in which order reports came, and the answers of those that came alone.
         """
@@ -114,7 +114,7 @@ class Store(ABC):
 def refuse_earlier(found: object) -> None:
     """Refuses a store in which a version before this one kept each report with its id."""
     if found:
-        raise StoreError("the store was made by an earlier version of bcdp, which kept each report with its id")
+        raise StoreError("the store was written by an earlier version of bcdp, which kept each report with its id")
 
 
 def open_store(url: str, plan_id: str) -> Store:

@@ -1,4 +1,4 @@
-"""Single-use invitations: whoever has a ticket may send one report, and its id is the ticket.
+"""Single-use invitations: a person with a ticket may send one report, and its id is the ticket.
 
 A ticket is a random number and its code under the operator's key, bound to the plan. Nothing is stored when tickets are
 made; a used one is recognised because the store keeps each id once.
@@ -33,7 +33,7 @@ def make_tickets(key: bytes, plan_id: str, count: int) -> list[str]:
 
 
 def is_ticket(key: bytes, plan_id: str, candidate: str) -> bool:
-    """Whether the operator made this ticket for this plan."""
+    """Whether the operator issued this ticket for this plan."""
     number, _, code = candidate.partition(".")
     return hmac.compare_digest(_code(key, plan_id, number).encode(), code.encode())
 

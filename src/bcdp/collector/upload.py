@@ -53,7 +53,7 @@ class Reader:
     def __init__(self, settings: Settings) -> None:
         self._plan_id = settings.plan.id
         self._sizes = [math.prod(digits) for digits in settings.plan.symbols]
-        self._most = settings.limits.reports
+        self._most = settings.quotas.reports
         self._key = settings.tickets_key
         self._mark = Marker(settings.plan.id, settings.tickets_key)
         self._groups = len(settings.plan.policy.groups)

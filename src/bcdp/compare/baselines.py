@@ -1,4 +1,4 @@
-"""The error to expect from a plan, beside the paper's mechanism and uniform LDP at the same guarantee.
+"""The error to expect from a plan, next to the paper's mechanism and uniform LDP at the same guarantee.
 
 All three are predictions for the worst population and the same demands, and each alternative is taken at its best: the
 paper's mechanism at its best level (never worse than with its own heuristic); uniform LDP, which protects every feature

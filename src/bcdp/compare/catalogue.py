@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from bcdp.compare import means, regression
-from bcdp.compare.results import Row, Scenario, run_trials, summarise
+from bcdp.compare.trials import Point, Scenario, run_trials, summarise
 from bcdp.errors import refuse
 
 SEED = 2024  # a figure is reproduced by its command alone
@@ -86,7 +86,7 @@ def run(
     seed: int = SEED,
     workers: int = 1,
     advance: Callable[[float], None] = lambda share: None,
-) -> list[Row]:
+) -> list[Point]:
     """The results of an experiment, one row for each panel, curve and point; its own defaults where None is given.
 
     >>> {row.curve for row in run("regression", trials=1, people=100)} >= {"survey", "min-delta LDP"}

@@ -1,7 +1,7 @@
-"""What a curve of a picture is: a name, and how its mechanism is prepared for one setting.
+"""What a curve of a picture is: a name, and how its procedure is prepared for one setting.
 
-A mechanism turns a batch of records into something that adds up over batches (sums or counts), and the total into an
-estimate. Mechanisms compare by value: curves whose mechanisms are equal share one simulation.
+A procedure turns a batch of records into something that adds up over batches (sums or counts), and the total into an
+estimate. Procedures compare by value: curves whose procedures are equal share one simulation.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Setting = TypeVar("Setting", contravariant=True)
 BATCH = 20_000  # people simulated at once, which bounds the memory and stays in the processor's cache
 
 
-class Mechanism(Protocol):
-    """What people do, and what the server does. Frozen: equal mechanisms are the same mechanism."""
+class Procedure(Protocol):
+    """What people do, and what the server does. Frozen: equal procedures are the same procedure."""
 
     def __hash__(self) -> int: ...
 
@@ -38,7 +38,7 @@ class Method:
     Without a mechanism the error is known and not simulated.
     """
 
-    mechanism: Mechanism | None
+    mechanism: Procedure | None
     predicted: float | None = None
     factor: float = 1.0
 
@@ -52,11 +52,11 @@ class Curve(Generic[Setting]):
 
 
 def simulate(
-    mechanisms: Sequence[Mechanism],
+    mechanisms: Sequence[Procedure],
     draw: Callable[[int, np.random.Generator], Array],
     people: int,
     seed: Sequence[int],
-) -> dict[Mechanism, Any]:
+) -> dict[Procedure, Any]:
     """The estimates of all mechanisms on the same `people`, whose records `draw(count, rng)` makes.
 
     Records and each mechanism have random streams of their own, so a mechanism added at the end changes no other.

@@ -82,7 +82,7 @@ def fertility() -> pa.Table:
 
 
 def truth(women: pa.Table) -> Truth:
-    """What an untouched copy of the data would have told: means in own units, shares of second values, frequencies."""
+    """The truth of the data: means in own units, shares of second values, frequencies."""
     column = {name: women.column(name).to_numpy() for name in women.column_names}
     ethnicity, counts = np.unique(column["ethnicity"].astype(str), return_counts=True)
     more, weeks = column["more_kids"].astype(str), column["weeks_worked"]

@@ -78,8 +78,8 @@ def corrected(setting: MeanSetting) -> Method:
 def published(setting: MeanSetting) -> Method:
     """The same with the channel as printed, whose output is exactly twice the unbiased one (section 3, erratum 1).
 
-    Twice a zero-mean error, and beside it a bias as large as the sample's mean, whose expected square is 1 / people for
-    each feature.
+    Twice a zero-mean error, and in addition a bias as large as the sample's mean, whose expected square is
+    1 / people for each feature.
     """
     unbiased = corrected(setting)
     assert unbiased.predicted is not None
@@ -98,7 +98,7 @@ def one_level(setting: MeanSetting) -> Method:
 
 
 def survey(setting: MeanSetting, odds: float | None = None) -> Method:
-    """Few questions to each person, chosen by optimal design (section 4); `odds`: what is assumed beside `q`."""
+    """Few questions to each person, chosen by optimal design (section 4); `odds`: what is assumed besides `q`."""
     plan = means_plan(setting.delta, setting.epsilon, setting.q, odds)
     return Method(SurveyMeans(plan.text), survey_error(plan, setting.people))
 

@@ -33,7 +33,7 @@ PEOPLE = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 
 
 @dataclass(frozen=True, eq=False)
-class Population:
+class TruePopulation:
     """The possible records (1024 x 10) and their probabilities, each feature's exact q, and the second moments."""
 
     records: Array
@@ -47,7 +47,7 @@ class Population:
 
 
 @lru_cache(maxsize=1)
-def population() -> Population:
+def population() -> TruePopulation:
     """Nine signs, all equal with probability 0.05, else independent; the label is 1 with chance (1 + z.theta) / 2."""
     shape = (2,) * FEATURES
     records: Array = 2.0 * np.indices(shape).reshape(FEATURES, -1).T.astype(np.float64) - 1
@@ -55,7 +55,7 @@ def population() -> Population:
     equal = np.abs(z.sum(axis=1)) == len(THETA)
     probabilities = (ALL_EQUAL * equal / 2 + (1 - ALL_EQUAL) / 2 ** len(THETA)) * (1 + label * (z @ THETA)) / 2
     q = np.array([dobrushin(probabilities.reshape(shape), feature) for feature in range(FEATURES)])
-    return Population(records, probabilities, q, records.T @ (probabilities[:, None] * records))
+    return TruePopulation(records, probabilities, q, records.T @ (probabilities[:, None] * records))
 
 
 @dataclass(frozen=True)
@@ -172,8 +172,8 @@ class RegressionScenario:
 
 def excess_risk(theta: Array) -> float:
     """How much more half of the mean squared error is with `theta` than with the best coefficients."""
-    beside = theta - THETA
-    return float(beside @ population().second_moments[:-1, :-1] @ beside / 2)
+    error = theta - THETA
+    return float(error @ population().second_moments[:-1, :-1] @ error / 2)
 
 
 def over_people(largest: int) -> list[RegressionScenario]:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from bcdp.compare.baselines import uniform_plans
 from bcdp.compare.curves import BATCH
-from bcdp.compare.results import Row, run_trials, summarise
+from bcdp.compare.trials import Point, run_trials, summarise
 from bcdp.correlation import Correlation, correlation_of
 from bcdp.device import answers
 from bcdp.errors import InputError, refuse
@@ -55,7 +55,7 @@ def simulate(
     seed: int = 0,
     workers: int = 1,
     advance: Callable[[float], None] = lambda share: None,
-) -> list[Row]:
+) -> list[Point]:
     """The errors of every task in own units, one row for each task (`panel`), mechanism and number of people.
 
     A mean counts its absolute error, frequencies the root of their mean squared error, a regression the root mean
@@ -87,7 +87,7 @@ def simulate(
         return _better_uniform(summarise("simulate", scenarios, errors))
 
 
-def _better_uniform(rows: list[Row]) -> list[Row]:
+def _better_uniform(rows: list[Point]) -> list[Point]:
     """The rows without those of the worse uniform survey, for each task and number of people."""
     twins = {(row.panel, row.n): row for row in rows if row.curve == _EVENLY}
     better = {place: replace(row, curve=UNIFORM) for place, row in twins.items()}

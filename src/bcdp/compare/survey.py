@@ -28,7 +28,7 @@ PROOFS = Path(__file__).parent / "bound" / "proofs"
 
 
 @dataclass(frozen=True)
-class Survey:
+class SimulatedSurvey:
     """A survey by its plan's text; the estimate is its tally."""
 
     text: str
@@ -57,7 +57,7 @@ class Survey:
 
 
 @dataclass(frozen=True)
-class SurveyMeans(Survey):
+class SurveyMeans(SimulatedSurvey):
     """The means of all features, not projected; 0 where nobody was asked."""
 
     def estimate(self, tally: Array, people: int) -> Array:
@@ -67,7 +67,7 @@ class SurveyMeans(Survey):
 
 
 @dataclass(frozen=True)
-class SurveyLeastSquares(Survey):
+class SurveyLeastSquares(SimulatedSurvey):
     """The coefficients of the last feature on the others, shrunk as the noise asks, and the second moments."""
 
     def estimate(self, tally: Array, people: int) -> LeastSquares:
@@ -95,7 +95,7 @@ def survey_of(
 
 @lru_cache(maxsize=64)
 def means_plan(delta: tuple[float, ...], epsilon: float, q: float, odds: float | None = None) -> Plan:
-    """The survey of the means of signs, with odds assumed beside `q` or not."""
+    """The survey of the means of signs, with odds assumed in addition to `q` or not."""
     policy = survey_of(delta, epsilon, q)
     if odds is not None:
         policy = Policy(**{**policy.to_dict(), "correlation": {"q": q, "odds": odds}})
@@ -111,7 +111,7 @@ def survey_error(plan: Plan, people: int) -> float:
 
 
 def proved_error(delta: tuple[float, ...], epsilon: float, q: float, people: int) -> float | None:
-    """What no mechanism can beat, against the sample's mean likewise; None where the package brings no proof along."""
+    """What no mechanism can beat, against the sample's mean too; None where the package has no proof."""
     file = PROOFS / proof_name(q)
     found = Bound.load(file) if file.is_file() else None
     if found is None or found.problem != problem_of(survey_of(delta, epsilon, q)):

@@ -2,7 +2,7 @@
 
 A correlation model answers two questions. `q(feature, others)`: an upper bound on the total-variation distance between
 the laws of the `others` given two values of `feature`. `odds(feature, others)`: how many times knowing the `others`
-could move the odds of a guess about `feature`. It is an assumption of whoever plans, so the plan records it.
+could move the odds of a guess about `feature`. It is an assumption of the person who plans, so the plan records it.
 Where it comes from: stated numbers, a known prior, a pilot sample (docs/correlation.md). Bounds hold for every set of
 others and whatever is computed from it (docs/theory.md, Proposition 2), known laws by Lemma 3, numbers that were seen
 through one rounding by Lemma 4, numbers that were seen by ranges by Theorem 6.
@@ -12,7 +12,6 @@ from bcdp.correlation.documents import correlation_from_dict
 from bcdp.correlation.estimated import Estimated, Tree
 from bcdp.correlation.models import (
     Correlation,
-    FinitePrior,
     Listed,
     PerFeature,
     Stronger,
@@ -22,6 +21,7 @@ from bcdp.correlation.models import (
     unrounded_q,
 )
 from bcdp.correlation.pilot import estimate_correlation, read_pilot
+from bcdp.correlation.prior import FinitePrior
 from bcdp.correlation.sources import correlation_of
 
 __all__ = [

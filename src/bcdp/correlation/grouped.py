@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bcdp.correlation.estimated import Estimated
-from bcdp.correlation.models import Correlation, FinitePrior, Sets, Unrounded, listed
+from bcdp.correlation.models import Correlation, Sets, Unrounded, listed
+from bcdp.correlation.prior import FinitePrior
 from bcdp.errors import InputError
 from bcdp.policy import Policy
 

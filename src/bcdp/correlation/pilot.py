@@ -2,10 +2,10 @@
 
 The sample counts as public. Records are coded by the policy's own rules, as a device codes them. A number that is
 *given* counts as its range, so that the limit covers guesses which of its ranges it is in (the model's `ranges`); a
-number that is *told* is shared out between neighbouring levels, as a device's random rounding does, so that the limit
+number that is *asked* is divided between neighbouring inputs, as a device's random rounding does, so that the limit
 covers tables about it (but not about its products with other numbers: the model's `rounded` says so). Where a task
-reads a number in steps, a number told has cells of its own in every step (the model's `cuts`). Where the policy states
-a `missing` rule, "missing" is one more value of the feature that is given.
+reads a number in steps, a number that is asked has cells of its own in every step (the model's `cuts`). Where the
+policy states a `missing` rule, "missing" is one more value of the feature that is given.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ _ROUNDING = 2.0**-30  # a device rounds up with chances that are multiples of 2^
 
 @dataclass(frozen=True)
 class _Coded:
-    """A feature of every record: its value where it is given, and its cells, with shares, where it is told."""
+    """A feature of every record: its value where it is given, and its cells, with shares, where it is asked."""
 
     values: int
     given: npt.NDArray[np.int64]
     cells: int
     parts: tuple[tuple[npt.NDArray[np.int64], Array | None], ...]
-    levels: npt.NDArray[np.int64] | None = None  # of a number: the level of each cell
+    inputs: npt.NDArray[np.int64] | None = None  # of a number: the input of each cell
 
 
 def read_pilot(path: Path, policy: Policy) -> pa.Table:
@@ -209,9 +209,9 @@ def _coded(
     tree: bool,
     steps: tuple[float, ...] = (),
 ) -> _Coded:
-    """`tree`: what is told of the feature says also whether it is missing, on which the features beyond may depend.
+    """`tree`: what is known of the feature also says whether it is missing, on which the features beyond may depend.
 
-    `steps`: cuts at which what is told of a number changes, beside its ranges.
+    `steps`: cuts at which the answers about a number change, besides its ranges.
     """
     if feature.is_number:
         coded = _as_number(codes, coded_cuts(feature), coded_numbers(feature, steps))
@@ -228,12 +228,11 @@ def _coded(
 
 
 def _pair_odds(counts: Array, other: _Coded, failure: float, tree: bool) -> float:
-    """A limit on the odds of a pair; a question tells no more of a number than its level, a tree also its range."""
-    if other.levels is None:
+    """A limit on the odds of a pair; a question tells no more of a number than its input, a tree also its range."""
+    if other.inputs is None:
         return odds_limit(counts, failure, whole=True)
     if not tree:
-        level = other.levels[:, None] == np.arange(STEPS + 1)
-        counts = counts @ level
+        counts = counts @ (other.inputs[:, None] == np.arange(STEPS + 1))
     return odds_limit(counts, failure, whole=False, slack=_ROUNDING)
 
 
@@ -243,7 +242,7 @@ def _as_value(codes: npt.NDArray[np.generic], feature: Feature) -> _Coded:
 
 
 def _as_number(codes: npt.NDArray[np.generic], cuts: Array, steps: Array | None = None) -> _Coded:
-    """A number on the [-1, 1] scale, as its range; each step has cells of its own for the levels that it touches.
+    """A number on the [-1, 1] scale, as its range; each step has cells of its own for the inputs that it touches.
 
     Steps begin at the cuts of the ranges, and at further ones.
     """
@@ -257,8 +256,8 @@ def _as_number(codes: npt.NDArray[np.generic], cuts: Array, steps: Array | None 
     start = np.cumsum([0, *(last - first + 1)]).astype(np.int64)
     below = np.clip(np.floor(place), first[step], last[step] - 1)
     cell, up = start[step] + (below - first[step]).astype(np.int64), place - below
-    levels = np.concatenate([np.arange(low, high + 1) for low, high in zip(first, last, strict=True)]).astype(np.int64)
-    return _Coded(len(cuts) + 1, given, int(start[-1]), ((cell, 1 - up), (cell + 1, up)), levels)
+    inputs = np.concatenate([np.arange(low, high + 1) for low, high in zip(first, last, strict=True)]).astype(np.int64)
+    return _Coded(len(cuts) + 1, given, int(start[-1]), ((cell, 1 - up), (cell + 1, up)), inputs)
 
 
 def _cells(coded: Mapping[str, _Coded], others: Sequence[str]) -> int:

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 TWO_RELEASES = (
-    "whoever answered this wave and answers the collection too makes two releases, which may together tell "
-    "the sum of their epsilons about any feature: ask other people, or let those keep a ledger"
+    "people who answered this wave and answer the collection too make two releases, which may together tell "
+    "the sum of their epsilons about any feature: ask other people, or let them keep a ledger"
 )
 _MOST_VALUES = 8  # of either feature: 254 events about the other for each value
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _PairAnswers:
     """Answers that tell a pair: how many people gave each, and what each decodes to, answers x values x values."""
 
     counts: npt.NDArray[np.int64]
@@ -102,7 +102,7 @@ def _values(plan: Plan, name: str) -> int:
     return len(feature.categories)
 
 
-def _asked(tally: SurveyTally, i: str, j: str) -> Iterator[_Asked]:
+def _asked(tally: SurveyTally, i: str, j: str) -> Iterator[_PairAnswers]:
     plan = tally.plan
     for number, menu in enumerate(plan.menus):
         questions = [plan.questions[index] for index in menu.questions]
@@ -113,11 +113,11 @@ def _asked(tally: SurveyTally, i: str, j: str) -> Iterator[_Asked]:
         first, second = places[i], places[j]
         kept = counts.sum(axis=tuple(axis for axis in range(counts.ndim) if axis not in (first, second)))
         if first == second:
-            yield _Asked(kept, _decoded(plan, questions[first], (i, j)))
+            yield _PairAnswers(kept, _decoded(plan, questions[first], (i, j)))
             continue
         one, two = (_decoded(plan, questions[axis], (name,)) for axis, name in ((first, i), (second, j)))
         product = one[:, None, :, None] * two[None, :, None, :]
-        yield _Asked((kept if first < second else kept.T).ravel(), product.reshape(-1, *product.shape[2:]))
+        yield _PairAnswers((kept if first < second else kept.T).ravel(), product.reshape(-1, *product.shape[2:]))
 
 
 def _decoded(plan: Plan, question: Question, names: tuple[str, ...]) -> Array:
@@ -131,7 +131,7 @@ def _decoded(plan: Plan, question: Question, names: tuple[str, ...]) -> Array:
     return decoded.reshape(-1, *sizes)
 
 
-def _conditional(asked: list[_Asked], failure: float) -> tuple[Array, Array, Array]:
+def _conditional(asked: list[_PairAnswers], failure: float) -> tuple[Array, Array, Array]:
     """Limits on the chance of every set of the second feature's values given each value of the first, and the laws."""
     values, cells = asked[0].decoded.shape[1:]
     sets = (np.arange(1, 2**cells - 1)[:, None] >> np.arange(cells)) & 1

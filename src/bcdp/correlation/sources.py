@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from bcdp.correlation.documents import bound, odds_bound
 from bcdp.correlation.grouped import GroupedPrior, within_groups
-from bcdp.correlation.models import Correlation, FinitePrior, Listed, PerFeature, Ranges, pairwise
+from bcdp.correlation.models import Correlation, Listed, PerFeature, Ranges, pairwise
 from bcdp.correlation.pilot import estimate_correlation, read_pilot
+from bcdp.correlation.prior import FinitePrior
 from bcdp.errors import InputError, refuse
 from bcdp.policy import NumericFeature, OneOfBoth, OneQ, Pairs, PairsFile, Policy, Prior, QPerFeature
 from bcdp.policy.encoding import codes_of, encode
@@ -131,7 +132,7 @@ def _read_pairs(path: Path, policy: Policy) -> Listed:
     """A CSV: the header names the features, each row starts with a feature's name.
 
     The first cell is empty, or says on which features the table was measured; numbers then count as rounded once
-    where they are told, and as their range where they are given.
+    where they are asked, and as their range where they are given.
     """
     rows = _read_rows(path, "pairs")
     corner, *header = rows[0] if rows else [""]

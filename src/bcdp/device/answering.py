@@ -22,8 +22,8 @@ def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None)
 
     With a `key` and `ids` (a column's name, or one id per record) the same records give the same reports again; without
     them the randomness is fresh. An id stands for one record: its values must not change between two runs, because two
-    answers made with the same words can be compared. The ids 7 and "7" are one, "007" is another. Arrow tables, pandas,
-    polars and mappings of columns are read alike.
+    answers drawn with the same words can be compared. The ids 7 and "7" are one, "007" is another. Arrow tables,
+    pandas, polars and mappings of columns are read alike.
 
     >>> from bcdp import Policy, make_plan
     >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))

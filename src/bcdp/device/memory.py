@@ -57,7 +57,7 @@ class Device:
         """
         expect("plan", plan, Plan, A_PLAN)
         expect("record", record, Mapping, "a mapping of features to values")
-        check_menus(plan, "; a cascade report is made by privatize()")
+        check_menus(plan, "; privatize() gives the reports of a cascade")
         plan.verify()
         if plan.certificate.epsilon > self._max_epsilon:
             limit = f"at most {self._max_epsilon:g}, this device's limit; Device(.., max_epsilon=..) sets another"

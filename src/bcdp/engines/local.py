@@ -65,7 +65,7 @@ def privatize_file(
     """How many reports were written: one for each record of `data`, in the same order, as Parquet or (.arrow) Arrow.
 
     The same records, key and ids give the same bytes, whatever the number of workers. Two records with the same id are
-    refused if they stand in the same batch; over a whole file that cannot be seen in bounded memory. `watch` is told
+    refused if they stand in the same batch; over a whole file that cannot be seen in bounded memory. `watch` is called
     how many values of each batch were missing or outside the bounds.
     """
     wanted = [*plan.policy.declared, *([id_column] if id_column is not None else [])]

@@ -203,7 +203,7 @@ def _moments(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
 def privatize_files(plan: Plan, data: Path, output: Path, key: bytes | None, id_column: str | None) -> int:
     """How many reports were written into the folder `output`, as Parquet, in no particular order.
 
-    Spark moves the files to their place when all of them are complete, and then writes `_SUCCESS` beside them.
+    Spark moves the files to their place when all of them are complete, and then writes `_SUCCESS` into the same folder.
     """
     if key is None or id_column is None:
         given = "no key and no id column" if key is None else "no id column"
@@ -252,7 +252,7 @@ def _place(path: Path) -> str:
 
 @contextmanager
 def _told_clearly() -> Iterator[None]:
-    """Says in one sentence what a worker found wrong, which Spark wraps into a traceback of several."""
+    """Says in one sentence what went wrong in a worker, which Spark wraps into a traceback of several."""
     from pyspark.errors import PySparkException
 
     try:

@@ -36,7 +36,7 @@ def estimate_by(tally: Tally, name: str, level: float = 0.95) -> dict[Any, Estim
 def differences(found: Mapping[Any, Estimates]) -> Iterator[Difference]:
     """Every number of one group less that of another."""
     for one, two in combinations(found, 2):
-        sections = zip(*(list(found[value].sections(found[value].policy)) for value in (one, two)), strict=True)
+        sections = zip(*(list(found[value].sections()) for value in (one, two)), strict=True)
         for first, second in sections:
             for row, other in zip(first.rows, second.rows, strict=True):
                 if isinstance(row.number, Estimate) and isinstance(other.number, Estimate):

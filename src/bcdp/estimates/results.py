@@ -63,10 +63,10 @@ class Estimates:
         """The first regression that the policy asks for; None if it asks for none."""
         return self.regressions[0] if self.regressions else None
 
-    def sections(self, policy: Policy) -> Iterator[Section]:
-        """The estimates as rows to tell."""
+    def sections(self) -> Iterator[Section]:
+        """The estimates as rows to show."""
         for statistic in statistics().values():
-            yield from statistic.sections(policy, self.results[statistic.key])
+            yield from statistic.sections(self.policy, self.results[statistic.key])
 
     def to_arrow(self) -> pa.Table:
         """One line for each number: what it is about, its value, standard error, interval and number of answers."""
@@ -74,7 +74,7 @@ class Estimates:
             {"about": section.subject, "name": row.name, "label": row.label}
             | {part: float(getattr(row.number, part)) for part in ("value", "se", "low", "high")}
             | {"answers": row.answers}
-            for section in self.sections(self.policy)
+            for section in self.sections()
             for row in section.rows
         ]
         return pa.Table.from_pylist(lines, schema=_TIDY)
@@ -101,7 +101,7 @@ class Estimates:
 
 
 def estimate(tally: Tally, level: float = 0.95, weights: Sequence[Any] = (), group: str = "") -> Estimates:
-    """The estimates of all that the plan's tasks name, with intervals of the given level.
+    """The estimates of all that the plan's tasks name, with intervals that hold the truth with probability `level`.
 
     The intervals are for the population that the people were drawn from. `weights` are tables of the population's
     people, or of the design's weights, by open features (`bcdp.estimates.weighting_of`). `group` names the people where

@@ -36,7 +36,7 @@ def make_plan(
 def _kept_in_counts(
     policy: Policy, demand: CountsDemand, plan: Plan, correlation: Correlation, progress: Callable[[str], None]
 ) -> Plan:
-    """The plan of the largest epsilon found, at most the policy's, whose counts tell no more than demanded."""
+    """The plan of the largest epsilon, at most the policy's, whose counts tell no more than demanded; by a search."""
 
     def told(made: Plan) -> float:
         return counts_levels(made, demand.people, demand.chance, correlation).record.epsilon

@@ -38,11 +38,11 @@ Surpluses = Callable[[float], Surplus]  # at each factor f, over all pairs of la
 
 
 class CountsLevel(NamedTuple):
-    """What counts tell about two laws of one answer, but for a chance; both in nats, rounded up.
+    """What counts tell about two laws of one answer, except with a small chance; both in nats, rounded up.
 
     `epsilon`: no event of the counts has a chance above `e^epsilon` times its chance under the other law, plus
-    `chance`: (epsilon, chance)-differential privacy. `odds`: but for that chance the counts raise no odds by more than
-    `e^odds`; that is larger, because the first counts only what is in excess.
+    `chance`: (epsilon, chance)-differential privacy. `odds`: except with that chance the counts raise no odds by more
+    than `e^odds`; that is larger, because the first counts only what is in excess.
     """
 
     epsilon: float
@@ -128,7 +128,7 @@ def check_counts(people: int, chance: float) -> None:
 
 
 def counts_factor(surpluses: Surpluses, people: int, chance: float, most: float) -> float:
-    """The least factor found, at most `most`, whose excess is at most `chance` in the counts of `people`.
+    """The least factor of a search, at most `most`, whose excess is at most `chance` in the counts of `people`.
 
     `most`: what a single answer tells, under which nothing is in excess.
 
@@ -141,7 +141,7 @@ def counts_factor(surpluses: Surpluses, people: int, chance: float, most: float)
 
 
 def counts_odds(surpluses: Surpluses, people: int, chance: float, most: float) -> float:
-    """The least factor found that odds exceed with at most this chance, by `P(A > F B) <= excess(f) / (1 - f/F)`.
+    """The least factor of a search that odds exceed with at most this chance, by `P(A > F B) <= excess(f) / (1 - f/F)`.
 
     >>> flat = lambda factor: Surplus(0.1, 1.5 - factor)
     >>> counts_odds(flat, 10_000, 1e-6, 1.5) > counts_factor(flat, 10_000, 1e-6, 1.5)
@@ -158,7 +158,7 @@ def counts_odds(surpluses: Surpluses, people: int, chance: float, most: float) -
 
 
 def _least(kept: Callable[[float], bool], most: float) -> float:
-    """By bisection of the factor's logarithm over 1; only factors that were found to be kept are given."""
+    """By bisection of the factor's logarithm over 1; only factors that were checked are given."""
     low, high = math.log(_LEAST_GAIN), math.log(most - 1) if most > 1 + _LEAST_GAIN else -math.inf
     if high <= low:
         return most

@@ -12,7 +12,7 @@ from bcdp.plan.certificate import (
     guessed_parts,
     joint_delta,
     menu_delta,
-    shares_levels,
+    shares_inputs,
 )
 from bcdp.plan.document import (
     A_PLAN,
@@ -50,5 +50,5 @@ __all__ = [
     "mechanism_of",
     "menu_delta",
     "report_schema",
-    "shares_levels",
+    "shares_inputs",
 ]

@@ -1,4 +1,4 @@
-"""What a plan's integer tables protect: `epsilon`, `c` and `delta`, recomputed from nothing but the plan.
+"""What a plan's integer tables protect: `epsilon`, `c` and `delta`, recomputed from the plan alone.
 
 What a device draws does not depend on the record, so every level is the largest over what it may draw (docs/theory.md,
 Theorem 2). Given the menu, the level of a feature is the exact worst case over all priors within q (Theorems 3 and 4),
@@ -35,7 +35,7 @@ Parts = tuple[tuple[float, float], ...]  # what guesses tell apart: ends of each
 _STEPS = 16  # between the 17 levels to which bounds about rounded numbers round them once
 _ONE = Fraction(1)
 _ALONE = Within(0.0)  # with the others held fixed, BCDP is CDP
-_UNITS = 2**29  # in a step between levels: ends of parts are moved to whole ones, past whatever devices round
+_UNITS = 2**29  # in a step between inputs: ends of parts are moved to whole ones, past whatever devices round
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def certify(plan: Plan, correlation: Correlation | None = None) -> Certified:
 
 def certify_menus(plan: Plan, correlation: Correlation) -> Certified:
     """The largest levels of the answers to the menus of a survey."""
-    menus = [_Asked.of(plan, menu, correlation) for menu in plan.menus]
+    menus = [_AskedMenu.of(plan, menu, correlation) for menu in plan.menus]
     c = dict.fromkeys(plan.policy.features, 0.0)
     delta = dict.fromkeys(plan.policy.features, 0.0)
     for menu in menus:
@@ -80,13 +80,13 @@ def certify_menus(plan: Plan, correlation: Correlation) -> Certified:
 
 def certify_menu(plan: Plan, menu: Menu, correlation: Correlation) -> Certified:
     """The levels of the answers to one menu of a survey."""
-    asked, names = _Asked.of(plan, menu, correlation), plan.policy.features
+    asked, names = _AskedMenu.of(plan, menu, correlation), plan.policy.features
     c = {name: asked.level(plan, name, _ALONE) for name in names}
     return Certified(log_up(asked.ratio), c, {name: asked.delta(plan, name, correlation) for name in names})
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AskedMenu:
     """A menu: its questions with their tables, which of them asks each feature, the ratio of all together."""
 
     questions: Sequence[Question]
@@ -96,7 +96,7 @@ class _Asked:
     bounds: Callable[[str], Within]
 
     @classmethod
-    def of(cls, plan: Plan, menu: Menu, correlation: Correlation) -> _Asked:
+    def of(cls, plan: Plan, menu: Menu, correlation: Correlation) -> _AskedMenu:
         questions = [plan.questions[number] for number in menu.questions]
         tables = [plan.tables[question.table] for question in questions]
         numbers = {name: number for number, question in enumerate(questions) for name in question.features}
@@ -104,7 +104,7 @@ class _Asked:
         return cls(questions, tables, numbers, ratio, _bounds(questions, frozenset(numbers), correlation))
 
     def level(self, plan: Plan, name: str, within: Within, parts: Parts = ()) -> float:
-        number, shared = self.numbers.get(name), shares_levels(plan.policy.features[name])
+        number, shared = self.numbers.get(name), shares_inputs(plan.policy.features[name])
         if number is None:
             return independent_delta(_ONE, self.ratio, within)
         return menu_delta(self.questions, self.tables, name, number, shared, within, parts)
@@ -116,7 +116,7 @@ class _Asked:
             number is not None and self.questions[number].cuts_of(name),
         )
         if parts and cuts:
-            parts = levels_of_parts(feature, correlation.ranges[name], cuts)
+            parts = inputs_of_parts(feature, correlation.ranges[name], cuts)
         level = self.level(plan, name, self.bounds(name), parts)
         if len(self.questions) == 1 and name not in self.numbers:
             return min(level, _known_delta(plan, correlation, name, self.questions[0]))
@@ -125,7 +125,7 @@ class _Asked:
 
 def menu_bounds(plan: Plan, menu: Menu, correlation: Correlation) -> dict[str, Within]:
     """For each feature, how far what a menu asks about the others may move with it."""
-    bounds = _Asked.of(plan, menu, correlation).bounds
+    bounds = _AskedMenu.of(plan, menu, correlation).bounds
     return {name: bounds(name) for name in plan.policy.features}
 
 
@@ -176,7 +176,7 @@ def _multiplies(question: Question, rounded: frozenset[str]) -> bool:
     return question.kind == "product" and rounded.issuperset(question.features)
 
 
-def shares_levels(feature: Feature) -> bool:
+def shares_inputs(feature: Feature) -> bool:
     """Whether two values of a feature may be coded alike: numbers are rounded, and `missing` stands for no value.
 
     Such values may still differ in what they say of the other features. A feature without a `missing` rule is
@@ -206,13 +206,13 @@ def guessed_parts(feature: Feature, correlation: Correlation, name: str) -> Part
     return (*ranges, (place, place))
 
 
-def levels_of_parts(feature: Feature, ranges: Iterable[float], cuts: Iterable[float]) -> Parts:
-    """For each of a number's ranges, and "missing", the first and the last level that a number there may have.
+def inputs_of_parts(feature: Feature, ranges: Iterable[float], cuts: Iterable[float]) -> Parts:
+    """For each of a number's ranges, and "missing", the first and the last input that a number there may have.
 
     The number enters by steps that begin at `cuts`; devices compare codes, and ranges are those of coded numbers.
 
     >>> age = NumericFeature(type="numeric", bounds=(0, 100), missing=40)
-    >>> levels_of_parts(age, (18, 65), (20, 65))
+    >>> inputs_of_parts(age, (18, 65), (20, 65))
     ((0, 0), (0, 1), (2, 2), (1, 1))
     """
     own, ends = coded_numbers(feature, cuts), coded_numbers(feature, ranges)
@@ -236,8 +236,8 @@ def menu_delta(
 ) -> float:
     """The BCDP level of one feature, asked in question `number` of a menu or in none, over all priors `within` bounds.
 
-    `shared`: several values of the feature may be coded as one level (`shares_levels`). `parts`: the level is about
-    guesses between these (`guessed_parts`), or the levels of each for a number that enters by steps.
+    `shared`: several values of the feature may be coded as one input (`shares_inputs`). `parts`: the level is about
+    guesses between these (`guessed_parts`), or the inputs of each for a number that enters by steps.
     """
     rest = ratio_product(tuple(table.ratio for other, table in enumerate(tables) if other != number))
     if number is None:
@@ -283,12 +283,12 @@ def joint_delta(
     odds: float = math.inf,
     stepped: bool = False,
 ) -> float:
-    """The certificate of a feature inside a joint table beside questions of ratio `rest`, for priors within q and odds.
+    """The certificate of a feature inside a joint table, for priors within q and odds.
 
-    Two values of a feature are two levels, unless levels are `shared` (`shares_levels`): the others may be distributed
-    differently for two values that are coded alike. Between `parts` of a number (docs/theory.md, Theorem 6) it counts
-    the most and the least that any number of a part may give, because within a part it may go with the others. Where
-    the number is `stepped`, parts are given by their levels.
+    `rest`: the ratio of the menu's other questions together. Two values of a feature are two inputs, unless inputs are
+    `shared` (`shares_inputs`): the others may be distributed differently for two values that are coded alike. Between
+    `parts` of a number (docs/theory.md, Theorem 6) it counts the most and the least that any number of a part may give,
+    because within a part it may go with the others. Where the number is `stepped`, parts are given by their inputs.
     """
     weights = table.dense().weights.reshape(*levels, -1)
     f = np.moveaxis(weights, position, 0).reshape(levels[position], -1, table.symbols)  # own value x others x symbol
@@ -300,7 +300,7 @@ def joint_delta(
 def _extremes(f: Integers, parts: Parts) -> tuple[Integers, Integers]:
     """The largest and smallest weights over each part, exactly, in units of weight.
 
-    They are straight lines between levels, so the ends of a part and the levels inside it do.
+    They are straight lines between inputs, so the ends of a part and the inputs inside it do.
     """
     steps = len(f) - 1
     reached = []
@@ -308,12 +308,12 @@ def _extremes(f: Integers, parts: Parts) -> tuple[Integers, Integers]:
         start = max(math.floor(low * steps * _UNITS) - 1, 0)
         end = min(math.ceil(high * steps * _UNITS) + 1, steps * _UNITS)
         inside = range(start // _UNITS + 1, -(-end // _UNITS))
-        reached.append([_between(f, place) for place in (start, *(level * _UNITS for level in inside), end)])
+        reached.append([_between(f, place) for place in (start, *(step * _UNITS for step in inside), end)])
     return np.array([np.max(rows, axis=0) for rows in reached]), np.array([np.min(rows, axis=0) for rows in reached])
 
 
 def _extremes_of_steps(f: Integers, parts: Parts) -> tuple[Integers, Integers]:
-    """The same where a number enters by steps: over the levels that each part meets."""
+    """The same where a number enters by steps: over the inputs that each part meets."""
     met = [f[int(first) : int(last) + 1] for first, last in parts]
     return np.array([rows.max(axis=0) for rows in met]), np.array([rows.min(axis=0) for rows in met])
 

@@ -1,4 +1,4 @@
-"""What the counts of a plan's reports tell of one person, for whoever sees nothing but them (docs/theory.md, 4.8).
+"""What the counts of a plan's reports tell of one person, for somebody who sees only them (docs/theory.md, 4.8).
 
 A report is a menu and an answer, and so is what everybody's reports have in common. All that is needed of it are two
 numbers, the second moment and the largest value of `(A - f B) / w`; each is bounded menu by menu, over all pairs of
@@ -37,7 +37,7 @@ _SURE = Within(0.0)  # one place, the same under both laws
 
 @dataclass(frozen=True)
 class CountsLevels:
-    """What the counts of `people` reports tell of one of them, but for a chance."""
+    """What the counts of `people` reports tell of one of them, except with a small chance."""
 
     people: int
     chance: float
@@ -46,7 +46,7 @@ class CountsLevels:
 
 
 class _View(NamedTuple):
-    """How a menu sees one feature: its own question's table, if any, at its place among others, beside other questions.
+    """How a menu sees one feature: its own question's table, if any, and its place there; with other questions.
 
     `levels` of a table that is looked at row by row; else only its overlaps count. `rest`: the most and the least that
     the other questions' rows overlap. `laws`: known ones of what a question asks, which then stand for values.
@@ -63,7 +63,7 @@ class _View(NamedTuple):
 def counts_levels(
     plan: Plan, people: int, chance: float = CHANCE, correlation: Correlation | None = None
 ) -> CountsLevels:
-    """What whoever sees only the counts of a survey's reports learns about the record of one of so many people.
+    """What somebody who sees only the counts of a survey's reports learns about the record of one of so many people.
 
     Under the plan's own assumption about correlation or another one, whatever the plan claims. It holds if the others'
     records are fixed, or independent of this person's, if `people` of them followed the plan, and if nothing but one

@@ -97,7 +97,7 @@ class FeatureCertificate(_Part):
 
 
 class Certificate(_Part):
-    """The plan's claims; `objective` is n times the total squared error, second moments counted.
+    """The plan's claims; `objective` is n times the total squared error, second moments and tasks' weights counted.
 
     `verify()` recomputes what concerns privacy; objective and gap are the planner's word on accuracy.
     """

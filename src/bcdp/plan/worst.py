@@ -69,7 +69,7 @@ def independent_ratio(own: Ratio, rest: Ratio, within: Within) -> Ratio:
 
 
 def joint_ratio(above: Integers, below: Integers, rest: Ratio, within: Within, alike: bool) -> Ratio:
-    """The largest ratio of one output of a table, beside questions of ratio `rest`, over all laws within the bounds.
+    """The largest ratio of one output of a table, with questions of ratio `rest`, over all laws within the bounds.
 
     `above` and `below`: the most and the least weight by own value, others and output. Two own values are different
     unless `alike`. Doubles find the outputs and pairs of values that may be the worst, and these are computed exactly.

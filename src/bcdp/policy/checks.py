@@ -105,7 +105,7 @@ def _named(path: Path) -> Path:
     return path
 
 
-Words = Annotated[StrictStr, AfterValidator(_writable)]
-Text = Annotated[Words, Accepts("text")]
+Writable = Annotated[StrictStr, AfterValidator(_writable)]
+Text = Annotated[Writable, Accepts("text")]
 File = Annotated[Path, AfterValidator(_named), Accepts("the path of a file, as text")]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]

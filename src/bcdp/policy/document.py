@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, field_validator
 
 from bcdp.errors import InputError, refuse
-from bcdp.policy.checks import Accepts, Number, Record, Words, expected, some
+from bcdp.policy.checks import Accepts, Number, Record, Writable, expected, some
 from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
 from bcdp.policy.features import (
     MOST_GROUPS,
@@ -65,7 +65,7 @@ class Policy(Record):
     ]
     declared: Annotated[
         dict[
-            Annotated[Words, Field(min_length=1, max_length=200), Accepts("text of 1 to 200 characters as a name")],
+            Annotated[Writable, Field(min_length=1, max_length=200), Accepts("text of 1 to 200 characters as a name")],
             Declared,
         ],
         AfterValidator(some),
@@ -161,7 +161,7 @@ class Policy(Record):
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
-        """The policy in a YAML file; the files that it names are looked for beside it."""
+        """The policy in a YAML file; the files that it names are looked for in its folder."""
         try:
             text = Path(path).read_text("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
@@ -172,7 +172,7 @@ class Policy(Record):
         if document is None and not mistakes:
             raise InputError(f"policy: got an empty file; accepted: YAML with at least {_KEYS}")
         try:
-            policy = cls.parse(_beside(document, Path(path).parent))
+            policy = cls.parse(_in_folder(document, Path(path).parent))
         except InputError as error:
             mistakes.append(str(error))
         if mistakes:
@@ -230,7 +230,7 @@ def _default_tasks(types: Mapping[str, object]) -> dict[str, Any]:
     return {"tasks": tasks} if tasks else {}
 
 
-def _beside(document: object, folder: Path) -> object:
+def _in_folder(document: object, folder: Path) -> object:
     """The document with the files that its correlation names as seen from outside the policy's folder."""
     if not isinstance(document, dict) or not isinstance(document.get("correlation"), dict):
         return document

@@ -124,7 +124,7 @@ def lacking(policy: Policy, tables: Iterable[Any]) -> tuple[Counter[str], int]:
 
 
 def incomplete(found: Counter[str], people: int) -> IncompleteError:
-    """The error that tells whoever holds the records how many of them have no value of these features."""
+    """The error that tells the person who holds the records how many of them have no value of these features."""
     of_all = "{0:,} of {1:,} records have no value" if people > 1 else "the record has no value"
     told = "; ".join(f"column '{name}': {of_all.format(count, people)}" for name, count in found.items())
     return IncompleteError(
@@ -142,7 +142,7 @@ def _instead(name: str, columns: list[str]) -> str:
 def unusual(policy: Policy, table: pa.Table) -> Counter[tuple[str, str]]:
     """How many values of each feature are "missing" or "outside" the bounds, in a table that can be encoded.
 
-    This depends on the records: it is for whoever holds them all, and never leaves a device.
+    This depends on the records: it is for the person who holds them all, and never leaves a device.
     """
     found = Counter[tuple[str, str]]()
     for name, feature in policy.features.items():
@@ -349,6 +349,7 @@ def step_of(feature: Feature, cuts: Iterable[float], codes: Codes) -> npt.NDArra
 
 
 def holds_numbers(kind: pa.DataType) -> bool:
+    """Whether a column of this type has numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 

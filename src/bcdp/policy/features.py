@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, Tag, ValidationInfo, field_validator
 
-from bcdp.policy.checks import Accepts, Number, Record, Text, Words, different, expected, one_of, ordered
+from bcdp.policy.checks import Accepts, Number, Record, Text, Writable, different, expected, one_of, ordered
 from bcdp.policy.names import OPEN, TYPES
-from bcdp.policy.survey import Translations, ValueWords
+from bcdp.policy.survey import Translations, ValueNames
 
 MOST_VALUES = 10_000
 MOST_CUTS = 31
@@ -27,7 +27,7 @@ _SCALARS = "text (not empty, which means missing), a whole number or true/false"
 Scalar = (
     StrictBool
     | Annotated[StrictInt, Field(ge=-_LARGEST_WHOLE, le=_LARGEST_WHOLE)]
-    | Annotated[Words, Field(min_length=1)]
+    | Annotated[Writable, Field(min_length=1)]
 )
 Values = Annotated[tuple[Scalar, ...], BeforeValidator(ordered), AfterValidator(different)]
 
@@ -112,8 +112,8 @@ class _Feature(Record):
         return repr(self.categories[code])
 
     @property
-    def joint_levels(self) -> int:
-        """How many levels it has in a question about several features; a number is rounded at random to one of two."""
+    def joint_inputs(self) -> int:
+        """How many inputs it has in a question about several features; a number is rounded at random to one of two."""
         return len(self.categories)
 
     @property
@@ -132,7 +132,7 @@ class _Feature(Record):
         return (None,)
 
     @property
-    def shares_levels(self) -> bool:
+    def shares_inputs(self) -> bool:
         """Whether two values may be coded alike: numbers are rounded, and `missing` stands for no value.
 
         Such values may still differ in what they say of the other features. A feature without a `missing` rule is taken
@@ -180,7 +180,7 @@ class NumericFeature(_Feature):
         return f"near {low + (high - low) * code / (size - 1):g}"
 
     @property
-    def joint_levels(self) -> int:
+    def joint_inputs(self) -> int:
         return 2
 
     @property
@@ -204,7 +204,7 @@ class NumericFeature(_Feature):
 class _ValuedFeature(_Feature):
     values: Values | None = None
     missing: Annotated[Scalar | None, Accepts(_SCALARS)] = None
-    value_labels: ValueWords | None = None  # the words of the values in other languages
+    value_labels: ValueNames | None = None  # the words of the values in other languages
 
     _check_words = field_validator("value_labels")(_one_each)
 
@@ -221,7 +221,7 @@ class _ValuedFeature(_Feature):
         return self.values or (0, 1)
 
     @property
-    def shares_levels(self) -> bool:
+    def shares_inputs(self) -> bool:
         return self.missing is not None
 
 
@@ -271,7 +271,7 @@ class OpenFeature(Record):
         Field(min_length=1, max_length=MOST_GROUPS),
         Accepts(f"a list of 1 to {MOST_GROUPS} different values, each {_SCALARS}"),
     ]
-    value_labels: ValueWords | None = None
+    value_labels: ValueNames | None = None
 
     _check_words = field_validator("value_labels")(_one_each)
 

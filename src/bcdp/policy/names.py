@@ -6,7 +6,7 @@ from typing import Annotated, cast
 
 from pydantic import AfterValidator, ValidationInfo
 
-from bcdp.policy.checks import Accepts, Words, different, expected, nearest, some
+from bcdp.policy.checks import Accepts, Writable, different, expected, nearest, some
 
 TYPES = ("binary", "numeric", "categorical")  # of features that are protected
 OPEN = "open"  # the type of those that are not
@@ -35,11 +35,11 @@ def _declared(*types: str, also: str = "") -> AfterValidator:
 _NAME = Accepts("the name of a feature, as text")
 _NAMES = (AfterValidator(some), AfterValidator(different), Accepts("a list of different feature names", inside=True))
 
-AnyName = Annotated[Words, _NAME, _declared(*TYPES)]
-NameOrDefault = Annotated[Words, _NAME, _declared(*TYPES, also="default")]
-NumberName = Annotated[Words, _NAME, _declared("numeric", "binary")]
-NumericName = Annotated[Words, _NAME, _declared("numeric")]
-CategoryName = Annotated[Words, _NAME, _declared("categorical", "binary")]
+AnyName = Annotated[Writable, _NAME, _declared(*TYPES)]
+NameOrDefault = Annotated[Writable, _NAME, _declared(*TYPES, also="default")]
+NumberName = Annotated[Writable, _NAME, _declared("numeric", "binary")]
+NumericName = Annotated[Writable, _NAME, _declared("numeric")]
+CategoryName = Annotated[Writable, _NAME, _declared("categorical", "binary")]
 AnyNames = Annotated[tuple[AnyName, ...], *_NAMES]
 NumberNames = Annotated[tuple[NumberName, ...], *_NAMES]
 NumericNames = Annotated[tuple[NumericName, ...], *_NAMES]

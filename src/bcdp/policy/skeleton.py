@@ -17,7 +17,7 @@ from bcdp.errors import refuse
 from bcdp.exact import odds_up
 from bcdp.files import NOT_A_NUMBER, csv_names, read_batches
 from bcdp.policy import PLACEHOLDER, Dumper
-from bcdp.policy.encoding import is_missing
+from bcdp.policy.encoding import holds_numbers, is_missing
 
 _EPSILON = 1.0
 _SENSITIVE = 0.2
@@ -35,7 +35,7 @@ def policy_skeleton(
     """The YAML text of a policy to be filled in, from the column names and types of a CSV or Parquet file.
 
     A column with missing values gets a line for them. How many there are is not written, because policies are public:
-    `watch` is told, with the number of records.
+    `watch` is called with the number of records.
     """
     schema = _schema(Path(path))
     if not schema.names or "" in schema.names or len(set(schema.names)) < len(schema.names):
@@ -76,7 +76,7 @@ def _missing(path: Path, schema: pa.Schema) -> tuple[Counter[str], int]:
         for column in schema:
             values = batch.column(column.name)
             gaps = is_missing(pa.chunked_array([values]))
-            if pa.types.is_string(values.type) and _is_number(column.type):
+            if pa.types.is_string(values.type) and holds_numbers(column.type):
                 gaps |= np.asarray(pc.is_in(values, pa.array(NOT_A_NUMBER)))
             found[column.name] += int(np.count_nonzero(gaps))
     return +found, people
@@ -99,7 +99,7 @@ def _kind(arrow: pa.DataType) -> tuple[str, ...]:
     types = pa.types
     if types.is_boolean(arrow):
         return ("type: binary",)
-    if _is_number(arrow):
+    if holds_numbers(arrow):
         return (
             "type: numeric  # or categorical, if the numbers are codes; or binary, if they are 0 and 1",
             f"bounds: [{PLACEHOLDER}, {PLACEHOLDER}]  # the least and greatest possible, from public knowledge",
@@ -112,10 +112,6 @@ def _kind(arrow: pa.DataType) -> tuple[str, ...]:
     ):
         return ("type: categorical", f"values: [{PLACEHOLDER}]  # all possible ones, from public knowledge")
     return (f"type: {PLACEHOLDER}  # a column of {arrow}: turn it into a number, a category or yes/no first",)
-
-
-def _is_number(arrow: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(arrow) or pa.types.is_floating(arrow) or pa.types.is_decimal(arrow))
 
 
 def _odds(level: float) -> str:

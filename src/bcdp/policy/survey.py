@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictInt
 
-from bcdp.policy.checks import Accepts, Record, Words, ordered, some
+from bcdp.policy.checks import Accepts, Record, Writable, ordered, some
 
 LONGEST_TEXT = 2000
 MOST_MINUTES = 600
@@ -29,12 +29,12 @@ def _language(code: str) -> str:
     return code
 
 
-Shown = Annotated[Words, Field(min_length=1, max_length=LONGEST_TEXT), AfterValidator(_shown), Accepts(_TEXT)]
-Language = Annotated[Words, AfterValidator(_language), Accepts("the code of a language, such as de or pt-BR")]
+Shown = Annotated[Writable, Field(min_length=1, max_length=LONGEST_TEXT), AfterValidator(_shown), Accepts(_TEXT)]
+Language = Annotated[Writable, AfterValidator(_language), Accepts("the code of a language, such as de or pt-BR")]
 Translations = Annotated[
     dict[Language, Shown], AfterValidator(some), Accepts(f"{{language: text}}, each {_TEXT}", inside=True)
 ]
-ValueWords = Annotated[
+ValueNames = Annotated[
     dict[Language, Annotated[tuple[Shown, ...], BeforeValidator(ordered), Accepts("a list of texts", inside=True)]],
     AfterValidator(some),
     Accepts("{language: [a text for each value]}", inside=True),

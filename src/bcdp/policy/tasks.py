@@ -21,7 +21,7 @@ STATISTICS = {
     "by": "bcdp.statistics.groups.GroupMeans",  # before "mean", which its tasks name too
     "mean": "bcdp.statistics.mean.Mean",
     "frequency": "bcdp.statistics.frequency.Frequency",
-    "table": "bcdp.statistics.table.Table",
+    "table": "bcdp.statistics.table.TwoWayTable",
     "distribution": "bcdp.statistics.distribution.Distribution",
     "regression": "bcdp.statistics.regression.Regression",
 }

@@ -1,6 +1,6 @@
-"""What the published counts tell, in words beside what a single report tells, and whom each promise needs to be true.
+"""What the published counts tell, in words, next to what a single report tells, and whom each promise needs to be true.
 
-Nothing is said of small tallies: single reports can be told from a stream of them.
+Nothing is said of small tallies: a stream of them gives single reports away.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ VOID = (
 
 @dataclass(frozen=True)
 class CountsPromise:
-    """How far published counts let odds move but for a chance, in nats, rounded up, and on which condition."""
+    """How far published counts let odds move except with a small chance, in nats, rounded up; on which condition."""
 
     name: str | None  # of the feature; None for all together
     label: str
@@ -40,7 +40,7 @@ class CountsPromise:
     @property
     def told(self) -> str:
         """The promise as odds."""
-        return f"at most {small_odds(self.level)} times (but for {one_in(self.chance)})"
+        return f"at most {small_odds(self.level)} times (except with {one_in(self.chance)})"
 
     @property
     def sentence(self) -> str:
@@ -73,8 +73,8 @@ def counts_promises(plan: Plan, people: int, chance: float = CHANCE) -> list[Cou
 
     >>> from bcdp import Policy, make_plan
     >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
-    >>> [promise.told for promise in counts_promises(plan, 100_000)]
-    ['at most 1.021 times (but for one chance in a million)', 'at most 1.021 times (but for one chance in a million)']
+    >>> [promise.told for promise in counts_promises(plan, 100_000)][0]
+    'at most 1.021 times (except with one chance in a million)'
     >>> counts_promises(plan, 999)
     []
     """

@@ -1,4 +1,4 @@
-"""What a notebook shows of a plan, a tally and estimates: tables with small pictures, made of nothing but HTML."""
+"""What a notebook shows of a plan, a tally and estimates: tables with small pictures, in plain HTML."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _(tally: Tally) -> Html:
 @as_html.register
 def _(found: Estimates) -> Html:
     parts = [paragraph(bold(f"{found.people:,} people"), f", intervals of {100 * found.level:g}%")]
-    for section in found.sections(found.policy):
+    for section in found.sections():
         rows = [[row.label, measured(row.number.value, row.number.se), interval(row.number), _line(row)]
                 for row in section.rows]  # fmt: skip
         parts.append(table([section.subject, section.heads[1], f"interval{section.interval}", ""], rows))

@@ -1,4 +1,4 @@
-"""What a plan promises, on which condition, and what is left without it: words made from the plan's numbers alone.
+"""What a plan promises, on which condition, and what is left without it, all from the plan's numbers alone.
 
 The text `correlation.source` is whatever the operator wrote; it is quoted as that and decides nothing. The browser's
 device makes the same words (`web/device/promise.js`).
@@ -17,8 +17,9 @@ from bcdp.present.words import listed, odds, posterior_at_most, together
 NOTHING_ASSUMED = "with nothing assumed, however the answers are related"
 MEANING = (
     "A condition is about what the guesser knows: between people who differ in the answer, the chance of anything "
-    "about their other answers differs by at most q. Against somebody who knows of closer links, in general or for one "
-    "person, only the promise with nothing assumed holds. Each promise is about one answer and one report."
+    "about their other answers differs by no more than the condition says, in percentage points (q) or as a factor "
+    "(odds). Against somebody who knows of closer links, in general or for one person, only the promise with nothing "
+    "assumed holds. Each promise is about one answer and one report."
 )
 _LARGE_ODDS = 1e6
 _MOST_QUOTED = 300  # characters of what the operator wrote
@@ -116,8 +117,9 @@ def conditions(found: Mapping[str, Promise]) -> list[str]:
 
 
 def operator_says(plan: Plan) -> str:
-    """Where q comes from in the operator's own words, which nothing checks."""
-    return f"Where q comes from, the operator says and nobody has checked: {quoted(str(plan.correlation['source']))}"
+    """Where conditions come from, in the operator's own words, which nothing checks."""
+    said = quoted(str(plan.correlation["source"]))
+    return f"Where conditions come from, the operator says and nobody has checked: {said}"
 
 
 def quoted(text: str) -> str:
@@ -135,7 +137,7 @@ def quoted(text: str) -> str:
 def _condition(plan: Plan, name: str, assumed: Sequence[Within], by_laws: bool) -> str:
     """The condition of a feature whose level rests on these bounds, and on laws that the plan states.
 
-    A q that the odds imply is not told, nor odds beside a q of 0.
+    A q that the odds imply is not mentioned, nor odds if q is 0.
     """
     points = sorted({_points(within.q) for within in assumed if within.q < 1 and within.q < within.odds_q})
     times = sorted({_times(within.odds) for within in assumed if within.q > 0 and within.odds < math.inf})
@@ -182,7 +184,7 @@ def _moved(low: float, high: float) -> str:
 
 
 def _points(q: float) -> float:
-    """A q in percentage points, rounded down to hundredths: a condition is never told weaker than it is."""
+    """A q in percentage points, rounded down to hundredths: a condition is never stated weaker than it is."""
     hundredths = math.floor(10_000 * q) + 1
     while hundredths / 10_000 > q:
         hundredths -= 1
@@ -196,7 +198,7 @@ def _known(low: float, high: float) -> str:
 
 
 def _times(odds: float) -> float:
-    """Odds rounded down to hundredths, large ones to whole numbers: a condition is never told weaker than it is."""
+    """Odds rounded down to hundredths, large ones to whole numbers: a condition is never stated weaker than it is."""
     if odds >= _LARGE_ODDS:
         return float(math.floor(odds))
     hundredths = math.floor(100 * odds) + 1

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
 _NAMED = 4  # features that a sentence about many names
+_ITSELF = re.compile(r"\bits?\b")
 
 
 class Interval(Protocol):
@@ -75,7 +77,7 @@ def small_odds(level: float) -> str:
 
 
 def one_in(chance: float) -> str:
-    """A chance in words, never told smaller than it is.
+    """A chance in words, never stated smaller than it is.
 
     >>> one_in(1e-6), one_in(1e-5), one_in(0.3)
     ('one chance in a million', 'one chance in 100,000', 'one chance in 3')
@@ -96,7 +98,7 @@ def posterior_at_most(level: float, before: Fraction = Fraction(1, 2)) -> str:
 
 
 def measured(value: float, error: float) -> str:
-    """A number to read beside its standard error: as many decimals as show two digits of the error.
+    """A number to read with its standard error: as many decimals as show two digits of the error.
 
     >>> measured(30.46123, 0.0869), measured(0.3772, 0.011), measured(41712.3, 234.0)
     ('30.461', '0.377', '41,712')
@@ -135,24 +137,29 @@ def finer_guesses(levels: Mapping[int, float]) -> str:
     """By how much finer guesses than those that are covered move their odds, where that was computed.
 
     >>> finer_guesses({16: 0.2, 64: 0.5})
-    'x1.23 told apart in 16 equal parts, x1.65 in 64'
+    'x1.23 between 16 equal parts, x1.65 between 64'
     """
     (first, level), *more = levels.items()
     return ", ".join(
-        [f"x{odds(level)} told apart in {first} equal parts", *(f"x{odds(other)} in {parts}" for parts, other in more)]
+        [f"x{odds(level)} between {first} equal parts", *(f"x{odds(other)} between {parts}" for parts, other in more)]
     )
 
 
 def together(sentences: Iterable[tuple[str, str]]) -> list[str]:
-    """What is said of each feature, once for all of which the same is said.
+    """What is said of each feature, once for all of which the same is said; of each, if it speaks of "it".
 
     >>> together([("smoker", "not asked"), ("age", "of little use"), ("region", "not asked")])
     ['smoker, region: not asked', 'age: of little use']
+    >>> together([("smoker", "limited by its own delta"), ("region", "limited by its own delta")])
+    ['smoker, region: each limited by its own delta']
     """
     groups: dict[str, list[str]] = {}
     for name, sentence in sentences:
         groups.setdefault(sentence, []).append(name)
-    return [f"{some(names)}: {sentence}" for sentence, names in groups.items()]
+    return [
+        f"{some(names)}: {'each ' * (len(names) > 1 and bool(_ITSELF.search(sentence)))}{sentence}"
+        for sentence, names in groups.items()
+    ]
 
 
 def some(names: list[str]) -> str:

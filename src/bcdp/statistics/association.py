@@ -68,14 +68,14 @@ def departures(cells: Array, covariance: Array) -> tuple[Array, Array]:
         np.tile(np.eye(cells.shape[1]), cells.shape[0]),
     )
     rows, columns = cells.sum(axis=1), cells.sum(axis=0)
-    beside = one @ covariance @ two.T
-    value = cells - np.outer(rows, columns) + beside
+    cross = one @ covariance @ two.T
+    value = cells - np.outer(rows, columns) + cross
     slope = np.eye(size)
     for place, (a, b) in enumerate(np.ndindex(*cells.shape)):
         slope[place] -= columns[b] * one[a] + rows[a] * two[b]
     # products of two errors, which matter where the margins themselves are hardly known
     spread = np.kron(one @ covariance @ one.T, two @ covariance @ two.T) + np.einsum(
-        "ad,cb->abcd", beside, beside
+        "ad,cb->abcd", cross, cross
     ).reshape(size, size)
     return value.ravel(), slope @ covariance @ slope.T + spread
 
@@ -102,20 +102,20 @@ def _contrasts(size: int) -> Array:
     return np.asarray(basis[:, 1:].T)
 
 
-def associations(cells: Array, covariance: Array, level: float) -> dict[str, Association]:
+def associations(cells: Array, covariance: Array, confidence: float) -> dict[str, Association]:
     """Cramer's V and, of two features with two values each, the difference of shares and the odds ratio."""
-    found = {"cramers_v": _cramers_v(cells, covariance, level)}
+    found = {"cramers_v": _cramers_v(cells, covariance, confidence)}
     if cells.shape == (2, 2):
-        found["difference"] = _difference(cells.ravel(), covariance, level)
-        found["odds_ratio"] = _odds_ratio(cells.ravel(), covariance, level)
+        found["difference"] = _difference(cells.ravel(), covariance, confidence)
+        found["odds_ratio"] = _odds_ratio(cells.ravel(), covariance, confidence)
     return found
 
 
-def _cramers_v(cells: Array, covariance: Array, level: float) -> Association:
+def _cramers_v(cells: Array, covariance: Array, confidence: float) -> Association:
     """The root of the mean squared contingency over its largest value.
 
     The noise of the departures adds to their squares, which is taken off; the interval holds the strengths at which
-    the squares that were found are no surprise, the departures having the direction that was found.
+    the observed squares are no surprise, if the departures have the observed direction.
     """
     rows, columns = (np.maximum(cells.sum(axis=axis), _SMALLEST) for axis in (1, 0))
     value, spread = departures(cells, covariance)
@@ -129,7 +129,7 @@ def _cramers_v(cells: Array, covariance: Array, level: float) -> Association:
     along, length = 2 * noise @ direction, (noise**2).sum(axis=1)
 
     def reached(share: float) -> float:
-        """The strength at which so many squares would be smaller than those found."""
+        """The strength at which so many squares would be smaller than those observed."""
         low, high = 0.0, 1.0
         if float(np.quantile(length, share)) >= squares:
             return 0.0
@@ -141,13 +141,13 @@ def _cramers_v(cells: Array, covariance: Array, level: float) -> Association:
             low, high = (middle, high) if smaller else (low, middle)
         return (low + high) / 2
 
-    least, most = reached((1 + level) / 2), reached((1 - level) / 2)
+    least, most = reached((1 + confidence) / 2), reached((1 - confidence) / 2)
     return Association("Cramer's V", min(max(strength, least), most, 1.0), least, most)
 
 
-def _difference(cells: Array, covariance: Array, level: float) -> Association:
+def _difference(cells: Array, covariance: Array, confidence: float) -> Association:
     """The share of the second column among the second row's people, less that among the first row's."""
-    z, ends, slopes = width(level), [], []
+    z, ends, slopes = width(confidence), [], []
     for row in (1, 0):
         both = np.array([[0.0, 0, 0, 0], [0, 0, 0, 0]])
         both[0, 2 * row + 1] = both[1, 2 * row] = both[1, 2 * row + 1] = 1
@@ -164,11 +164,11 @@ def _difference(cells: Array, covariance: Array, level: float) -> Association:
     return Association("difference of shares", ends[0][0] - ends[1][0], max(low, -1.0), min(high, 1.0))
 
 
-def _odds_ratio(cells: Array, covariance: Array, level: float) -> Association:
-    """`P(1, 1) P(0, 0) / (P(0, 1) P(1, 0))`: no limit where chance may have made the denominator."""
+def _odds_ratio(cells: Array, covariance: Array, confidence: float) -> Association:
+    """`P(1, 1) P(0, 0) / (P(0, 1) P(1, 0))`: no limit where the denominator may be due to chance."""
     (top, rise), (bottom, fall) = (product_moments(cells, covariance, places) for places in ((3, 0), (1, 2)))
     slopes = np.array([rise, fall])
-    low, high = ratio_interval(top, bottom, slopes @ covariance @ slopes.T, width(level))
+    low, high = ratio_interval(top, bottom, slopes @ covariance @ slopes.T, width(confidence))
     value = max(top, 0.0) / bottom if bottom > 0 else math.inf
     if high < 0:
         low, high = 0.0, math.inf

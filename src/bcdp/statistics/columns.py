@@ -35,11 +35,11 @@ class Column:
         return f"{self.feature}[{policy.features[self.feature].categories[self.category]}]"
 
 
-Design = tuple[Column, ...]  # the target last
+Design = tuple[Column, ...]  # the outcome last
 
 
-def design_of(policy: Policy, features: tuple[str, ...], target: str, intercept: bool) -> Design:
-    """The columns of some features, the target last.
+def design_of(policy: Policy, features: tuple[str, ...], outcome: str, intercept: bool) -> Design:
+    """The columns of some features, the outcome last.
 
     Of a categorical feature the first value is the reference, which has no column; without an intercept the first
     categorical feature has a column for each value.
@@ -50,7 +50,7 @@ def design_of(policy: Policy, features: tuple[str, ...], target: str, intercept:
         categorical = columns != (None,)
         found += [Column(name, category) for category in columns[int(reference and categorical) :]]
         reference |= categorical
-    return (*found, Column(target))
+    return (*found, Column(outcome))
 
 
 def product(policy: Policy, first: Column, second: Column) -> Product | None:
@@ -68,7 +68,7 @@ def moment_weights(policy: Policy, design: Design, intercept: bool, explains: fl
 
     Columns are taken as uncorrelated, and each of them to explain an equal part of the share that all explain.
     """
-    *columns, target = design
+    *columns, outcome = design
     mean, spread = np.array([_typical(policy, column, intercept) for column in design]).T
     each = explains * spread[-1] / (len(columns) * spread[:-1])  # the square of a coefficient
     for (i, first), (j, second) in combinations_with_replacement(enumerate(columns), 2):
@@ -79,15 +79,15 @@ def moment_weights(policy: Policy, design: Design, intercept: bool, explains: fl
         elif i != j:  # 1 - 2 f - 2 g, from the frequencies of the two categories
             yield Single(first.feature), 2 * 4 * entry / _values(policy, first)
     for i, column in enumerate(columns):
-        asked = product(policy, column, target)
+        asked = product(policy, column, outcome)
         if asked is not None:
             yield asked, 1 / spread[i]
-    square = product(policy, target, target)
+    square = product(policy, outcome, outcome)
     if square is not None:  # of no use to the coefficients, but the share explained is a share of it
         yield square, explains**2 / (4 * spread[-1])
     if intercept:
         middle = 1 + float((mean / spread)[:-1].sum())
-        yield Single(target.feature), middle
+        yield Single(outcome.feature), middle
         for i, column in enumerate(columns):  # a category's mean is 2 f - 1, and all f count together
             weight = mean[-1] / spread[i] + each[i] * middle
             yield Single(column.feature), weight if column.category is None else 4 * weight / _values(policy, column)

@@ -42,8 +42,8 @@ class Decoded:
         Its ends solve `(value - truth)^2 = width^2 variance(truth)`: Wilson's limits where answers are binomial.
         """
         scale = 1 + width**2 * self.square
-        beside = width**2 * (self.slope**2 / 4 + self.constant * self.square)
-        return (value + width**2 * self.slope / 2) / scale, width * np.sqrt(self.variance(value) + beside) / scale
+        spread = width**2 * (self.slope**2 / 4 + self.constant * self.square)
+        return (value + width**2 * self.slope / 2) / scale, width * np.sqrt(self.variance(value) + spread) / scale
 
     def shares(self) -> Decoded:
         """A mean on the [-1, 1] scale as the frequencies of the two values."""

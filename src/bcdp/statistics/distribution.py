@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import NormalDist
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -23,6 +22,7 @@ from bcdp.statistics.cells import Below
 from bcdp.statistics.decoded import Together
 from bcdp.statistics.interval import Estimate, finite
 from bcdp.statistics.protocol import Array, Decoder, Goal, Means, Statistic, Weight
+from bcdp.statistics.ratios import width
 from bcdp.statistics.rows import Row, Section
 from bcdp.statistics.target import Target
 
@@ -39,8 +39,8 @@ def _rising(shares: tuple[float, ...]) -> tuple[float, ...]:
 class Distribution(Statistic):
     """The distributions of numbers, each cut into equal bins between its bounds.
 
-    `band`: whether the intervals of the shares hold the truth each with the level's probability, or all of them
-    together; those of quantiles are made from them.
+    `band`: whether each interval of a share holds the truth with the probability that was asked for, or all of them
+    at once; those of quantiles are computed from them.
     """
 
     kind: ClassVar[str] = "distribution"
@@ -68,24 +68,24 @@ class Distribution(Statistic):
     def _target(self, policy: Policy, name: str) -> Below:
         return Below(name, policy.features[name].equal_cuts(self.bins))
 
-    def estimate(self, decoder: Decoder, level: float) -> dict[str, DistributionEstimate]:
+    def estimate(self, decoder: Decoder, confidence: float) -> dict[str, DistributionEstimate]:
         found = {}
         for name in self.features:
             told = decoder.together([self._target(decoder.policy, name)])
             if told is not None:
-                found[name] = self._estimated(decoder.policy, name, told, level)
+                found[name] = self._estimated(decoder.policy, name, told, confidence)
         return found
 
-    def _estimated(self, policy: Policy, name: str, told: Together, level: float) -> DistributionEstimate:
+    def _estimated(self, policy: Policy, name: str, told: Together, confidence: float) -> DistributionEstimate:
         feature = policy.features[name]
         edges = np.array([feature.span[0], *feature.equal_cuts(self.bins), feature.span[1]])
         (answers,) = told.answers
-        below = _below(told, level, self.band == "simultaneous")
+        below = _below(told, confidence, self.band == "simultaneous")
 
         def estimate(value: float, se: float, low: float, high: float, raw: float) -> Estimate:
             return Estimate(value, se, low, high, answers, raw, feature.rule)
 
-        z = NormalDist().inv_cdf((1 + level) / 2)
+        z = width(confidence)
         return DistributionEstimate(
             edges=tuple(edges.tolist()),
             cdf=tuple(map(estimate, *(column.tolist() for column in below.inner))),
@@ -111,7 +111,7 @@ class Distribution(Statistic):
                 found.rows(feature.label, feature.span),
                 title=f"{name}, from {found.answers:,} answers",
                 interval=", whole bins",
-                remarks=(f"Intervals of quantiles are made from the {found.band} intervals of the shares below.",),
+                remarks=(f"Intervals of quantiles are computed from the {found.band} intervals of the shares below.",),
             )
             shares = tuple(
                 Row(_written(edge), f"{feature.label} below {_written(edge)}", share, (0.0, 1.0))
@@ -187,7 +187,7 @@ class DistributionEstimate:
     rule: str | None = None
 
     def rows(self, label: str, span: tuple[float, float]) -> tuple[Row, ...]:
-        """The quantiles and the mean, to be told."""
+        """The quantiles and the mean, to be shown."""
         quantiles = (
             Row(f"{100 * share:g}%", f"{label}: {100 * share:g}% are below", found, span)
             for share, found in self.quantiles.items()
@@ -223,14 +223,14 @@ class _Shares:
         return tuple(column[1:-1] for column in (self.value, self.se, self.low, self.high, self.raw))
 
 
-def _below(told: Together, level: float, together: bool) -> _Shares:
+def _below(told: Together, confidence: float, together: bool) -> _Shares:
     """The shares below the edges with their intervals; of a band that holds everywhere, only what can rise is left."""
     raw, se = told.value, np.sqrt(np.maximum(np.diag(told.covariance), 0.0))
     if np.isnan(raw).any():
         parts = (np.full(len(raw), part) for part in (np.nan, np.inf, 0.0, 1.0, np.nan))
         return _Shares(*map(_ended, parts))
-    width = _largest_deviation(told.covariance, level) if together else NormalDist().inv_cdf((1 + level) / 2)
-    value, low, high = _monotone(raw), np.clip(raw - width * se, 0.0, 1.0), np.clip(raw + width * se, 0.0, 1.0)
+    reach = _largest_deviation(told.covariance, confidence) if together else width(confidence)
+    value, low, high = _monotone(raw), np.clip(raw - reach * se, 0.0, 1.0), np.clip(raw + reach * se, 0.0, 1.0)
     if together:
         low, high = np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
     low, high = np.minimum(low, value), np.maximum(high, value)
@@ -249,13 +249,13 @@ def _monotone(raw: Array) -> Array:
     return np.clip(isotonic_regression(raw).x, 0.0, 1.0)
 
 
-def _largest_deviation(covariance: Array, level: float) -> float:
-    """How many standard errors no share is off at once, with the level's probability; drawn with a fixed seed."""
+def _largest_deviation(covariance: Array, confidence: float) -> float:
+    """With this probability, no share is off by more standard errors than that; drawn with a fixed seed."""
     error = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     values, vectors = np.linalg.eigh(covariance / np.outer(error, error))
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     drawn = np.random.default_rng(0).standard_normal((_DRAWS, len(error))) @ root.T
-    return float(np.quantile(np.abs(drawn).max(axis=1), level))
+    return float(np.quantile(np.abs(drawn).max(axis=1), confidence))
 
 
 def _histogram(told: Together, below: _Shares, z: float) -> tuple[Array, ...]:
@@ -274,7 +274,7 @@ def _quantile(below: _Shares, edges: Array, share: float) -> Quantile:
     """Where the shares, straight between edges, reach the one wanted; the interval has all bins not excluded.
 
     A bin is excluded if surely too many are below its start, or too few below its end: each of the two happens to the
-    quantile's own bin with half of the level's remainder (docs/theory.md, section 4.9).
+    quantile's own bin with half of the allowed error probability (docs/theory.md, section 4.9).
     """
     possible = np.flatnonzero((below.low[:-1] <= share) & (below.high[1:] >= share))
     if np.isnan(below.value).any():

@@ -19,12 +19,12 @@ from bcdp.statistics.remedies import remedy
 HELPS = "The answers show that the features help to predict the target."
 
 
-class Evidence(Protocol):
+class RegressionEvidence(Protocol):
     """What a regression's answers say beyond its coefficients."""
 
     @property
     def explained(self) -> Coefficient:
-        """The share of the target's variance that the features explain."""
+        """The share of the outcome's variance that the features explain."""
 
     @property
     def adds(self) -> dict[str, Coefficient]:
@@ -65,20 +65,20 @@ class Counted:
     policy: Policy
     design: Design
     found: Centred
-    beside: Centred  # the noise, drawn many times
+    deviations: Centred  # the noise, drawn many times
     noise: Noise
     people: int
-    level: float
+    confidence: float
     determined: bool
 
     @cached_property
     def helps(self) -> bool:
         """Whether the features are seen to help."""
-        return seen_to_help(self.found, self.beside, self.noise, (1 - self.level) / 2)
+        return seen_to_help(self.found, self.deviations, self.noise, (1 - self.confidence) / 2)
 
     @cached_property
     def _explained(self) -> Explained:
-        return Explained(self.found, self.beside, self.noise, self.level)
+        return Explained(self.found, self.deviations, self.noise, self.confidence)
 
     @property
     def _features(self) -> list[str]:
@@ -101,14 +101,14 @@ class Counted:
         remarks = [HELPS if self.helps else self._advice(), *self._constant()]
         if not self.determined:
             enough = self._outlook.enough_to_determine()
-            remarks.append(remedy(self.policy, self.design, self.found, self.beside, enough))
+            remarks.append(remedy(self.policy, self.design, self.found, self.deviations, enough))
         return " ".join(remarks)
 
     @cached_property
     def _outlook(self) -> Outlook:
         """What more people would tell, if the features explained what of all that is possible is next to the guess."""
         share = min(max(self.noise.guess, self.explained.low), max(self.explained.high, 1e-4))
-        return Outlook(self.noise.plausible(self.found.matrix), self.beside, self.noise, self.people, share)
+        return Outlook(self.noise.plausible(self.found.matrix), self.deviations, self.noise, self.people, share)
 
     def _advice(self) -> str:
         enough = self._outlook.enough_to_show()

@@ -1,8 +1,8 @@
-"""How much of the target's variance the features explain, with an interval, and whether they help at all.
+"""How much of the outcome's variance the features explain, with an interval, and whether they help at all.
 
 What noise alone adds to the share is as large as what weak features explain, and the share cannot be below 0. So an
-interval holds the shares under which what was found is no rarity (docs/theory.md, section 4.4): for each share, the
-collection is imagined again with coefficients that explain as much.
+interval holds the shares under which the observed result is no rarity (docs/theory.md, section 4.4): for each share,
+the collection is imagined again with coefficients that explain as much.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Columns = npt.NDArray[np.bool_]
 _STEPS = 14  # of halving: shares to four digits
 
 
-def seen_to_help(found: Centred, beside: Centred, noise: Noise, chance: float) -> bool:
+def seen_to_help(found: Centred, deviations: Centred, noise: Noise, chance: float) -> bool:
     """Whether features that explain nothing would hardly ever, by this chance, seem to explain so much.
 
     Each feature counts by what it could tell if all explained together what the policy guesses: the noise of one that
@@ -30,7 +30,7 @@ def seen_to_help(found: Centred, beside: Centred, noise: Noise, chance: float) -
     """
     weights = help_weights(noise.slope, noise)
     ours = float(weights @ found.slope**2)
-    noises = np.square(beside.slope) @ weights
+    noises = np.square(deviations.slope) @ weights
     return bool((1 + (noises >= ours).sum()) / (1 + len(noises)) <= chance)
 
 
@@ -43,18 +43,18 @@ def help_weights(slope: Array, noise: Noise) -> Array:
 class Explained:
     """The share of the variance that all columns explain, or that some of them add to the others."""
 
-    def __init__(self, found: Centred, beside: Centred, noise: Noise, level: float) -> None:
-        """`beside` is what noise may have added, drawn many times."""
+    def __init__(self, found: Centred, deviations: Centred, noise: Noise, confidence: float) -> None:
+        """`deviations` is what noise may have added, drawn many times."""
         varies = np.outer(noise.varies, noise.varies) | np.eye(len(noise.scale), dtype=bool)
-        self._noise, self._level = noise, level
+        self._noise, self._confidence = noise, confidence
         self._slope = np.where(noise.varies, found.slope, 0.0)
         self._matrix = noise.plausible(np.where(varies, found.matrix, 0.0))
-        self._matrices = noise.plausible(self._matrix + np.where(varies, beside.matrix, 0.0))
-        self._beside = np.where(noise.varies, beside.slope, 0.0)
-        self._variances = np.maximum(noise.variance + beside.variance, noise.variance / 2)
+        self._matrices = noise.plausible(self._matrix + np.where(varies, deviations.matrix, 0.0))
+        self._deviations = np.where(noise.varies, deviations.slope, 0.0)
+        self._variances = np.maximum(noise.variance + deviations.variance, noise.variance / 2)
         mean, covariance = noise.posterior(found)
         rng = np.random.default_rng(len(mean))  # protects nobody, and gives everybody the same interval
-        drawn = rng.standard_normal((len(self._beside), len(mean))) @ np.linalg.cholesky(covariance).T
+        drawn = rng.standard_normal((len(self._deviations), len(mean))) @ np.linalg.cholesky(covariance).T
         self._slopes = np.where(noise.varies, mean + drawn, 0.0) @ self._matrix
 
     def share(self, base: Columns) -> Coefficient:
@@ -71,16 +71,17 @@ class Explained:
         many = _Added(self._matrices, base)
 
         def imagined(share: float) -> Array:
-            return np.sort(many(within + math.sqrt(share) * direction + self._beside) / self._variances)
+            return np.sort(many(within + math.sqrt(share) * direction + self._deviations) / self._variances)
 
-        return _unified(float(added(self._slope)) / variance, imagined, 1 - self._level)
+        return _unified(float(added(self._slope)) / variance, imagined, 1 - self._confidence)
 
 
 def _unified(ours: float, imagined: Callable[[float], Array], outside: float) -> Coefficient:
-    """The interval of all shares under which what was found is not among the unlikeliest results.
+    """The interval of all shares under which the observed result is not among the unlikeliest.
 
     Results are ordered by how much less likely than under the best share they are (Feldman and Cousins 1998), so that
-    the interval is never empty, and one-sided where nothing stands out. The value is the share whose median was found.
+    the interval is never empty, and one-sided where nothing stands out. The value is the share whose
+    median result was observed.
     """
     nothing = imagined(0.0)
 
@@ -112,7 +113,7 @@ def _halved(low: float, high: float, below: Callable[[float], bool]) -> float:
 
 
 class _Added:
-    """What columns add to a base, for one matrix or many; the inverses are made once."""
+    """What columns add to a base, for one matrix or many; the inverses are computed once."""
 
     def __init__(self, matrix: Array, base: Columns) -> None:
         self._base, self._all = base, np.asarray(np.linalg.inv(matrix), dtype=np.float64)

@@ -70,7 +70,7 @@ def forecast(
         theta = np.asarray(np.linalg.lstsq(true.matrix, true.slope, rcond=None)[0], dtype=np.float64)
         share = min(max(float(true.slope @ theta / noise.variance), 1e-6), 1 - 1e-6)
     matrix = true.matrix + 1e-6 * np.diag(noise.scale)  # a constant column cannot be divided by
-    seen = Outlook(matrix, again.beside(), noise, _MANY, share, theta)
+    seen = Outlook(matrix, again.deviations(), noise, _MANY, share, theta)
     enough = seen.determined(people)
     names = [column.name(policy) for column in design[:-1]]
     unit = own_units(policy, design)[:-1, :-2]
@@ -87,11 +87,11 @@ def forecast(
     )
 
 
-def told(target: str, found: Forecast | None, guessed: bool) -> Expected:
+def told(outcome: str, found: Forecast | None, guessed: bool) -> Expected:
     """The forecast in words, and in plain JSON."""
     if found is None:
         lines: tuple[str, ...] = ("a feature of the regression may not be asked at all, so nothing will be known",)
-        return Expected(f"regression of {target}", lines, {"target": target})
+        return Expected(f"regression of {outcome}", lines, {"target": outcome})
     share = f"if the features explain {100 * found.share:.3g}% of the variance"
     source = "the policy's guess" if guessed else "as in the data"
     show = _people(found.to_show)
@@ -104,8 +104,8 @@ def told(target: str, found: Forecast | None, guessed: bool) -> Expected:
         if found.determined
         else f"the coefficients will not be determined, which takes {_people(found.to_determine)}",
     )
-    document: dict[str, Any] = {"target": target, **finite({k: v for k, v in vars(found).items() if k != "errors"})}
-    return Expected(f"regression of {target}", lines, document | {"standard_errors": finite(dict(found.errors))})
+    document: dict[str, Any] = {"target": outcome, **finite({k: v for k, v in vars(found).items() if k != "errors"})}
+    return Expected(f"regression of {outcome}", lines, document | {"standard_errors": finite(dict(found.errors))})
 
 
 def _people(number: int | None) -> str:

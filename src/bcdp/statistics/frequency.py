@@ -14,6 +14,9 @@ from bcdp.statistics.interval import Estimate, bounded, on_simplex
 from bcdp.statistics.protocol import Array, Decoder, Goal, Means, Statistic, Weight
 from bcdp.statistics.rows import Row, Section
 from bcdp.statistics.target import Single, Target
+from bcdp.tables import binary_information, categorical_information
+
+_LEAST = 1e-3  # a budget below which errors keep their ratio
 
 Shares = Mapping[Any, Estimate]  # of each value
 
@@ -28,11 +31,16 @@ class Frequency(Statistic):
     weight: Weight = 1.0
 
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
-        # the two frequencies of a binary feature are (1 +- mean) / 2, so their errors sum to half of the mean's
-        return ((Single(name), 1.0 if policy.features[name].counts_values else 0.5) for name in self.features)
+        return ((Single(name), 1.0) for name in self.features)  # of two values that is the mean, in other words
 
-    def estimate(self, decoder: Decoder, level: float) -> dict[str, Shares]:
-        return {name: _shares(decoder, name, level) for name in self.features}
+    def scale(self, policy: Policy, target: Target, budget: float) -> float:
+        # the error of a binary feature at the same budget over the feature's own
+        size = target.size(policy)
+        budget = max(budget, _LEAST)
+        return float(categorical_information(size, budget) / binary_information(budget)) if size > 1 else 1.0
+
+    def estimate(self, decoder: Decoder, confidence: float) -> dict[str, Shares]:
+        return {name: _shares(decoder, name, confidence) for name in self.features}
 
     @classmethod
     def document(cls, estimates: Mapping[str, Shares]) -> dict[str, Any]:
@@ -57,10 +65,10 @@ class Frequency(Statistic):
         return [_goal(policy, name, data) for name in self.features]
 
 
-def _shares(decoder: Decoder, name: str, level: float) -> dict[Any, Estimate]:
+def _shares(decoder: Decoder, name: str, confidence: float) -> dict[Any, Estimate]:
     feature, found = decoder.policy.features[name], decoder.decode(Single(name))
     shares = found if feature.counts_values else found.shares()
-    _, errors, low, high = bounded(shares, 0.0, level)
+    _, errors, low, high = bounded(shares, 0.0, confidence)
     inside = on_simplex(shares.value) if np.all(np.isfinite(shares.value)) else shares.value
     low, high = np.fmin(low, inside), np.fmax(high, inside)
     rows = np.column_stack([inside, errors, low, high, shares.value]).tolist()

@@ -58,7 +58,7 @@ class GroupMeans(Statistic):
     @classmethod
     def _another(cls, by: str, info: ValidationInfo) -> str:
         if by in info.data.get("features", ()):
-            raise expected("another feature than those whose means are told")
+            raise expected("a feature other than those whose means are asked")
         return by
 
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
@@ -72,8 +72,8 @@ class GroupMeans(Statistic):
             yield target.margins[0], 1.0
             yield target.margins[1], half * size / 3
 
-    def estimate(self, decoder: Decoder, level: float) -> dict[Pair, GroupEstimate]:
-        return {(name, self.by): _groups(decoder, (name, self.by), level) for name in self.features}
+    def estimate(self, decoder: Decoder, confidence: float) -> dict[Pair, GroupEstimate]:
+        return {(name, self.by): _groups(decoder, (name, self.by), confidence) for name in self.features}
 
     @classmethod
     def document(cls, estimates: Mapping[Pair, GroupEstimate]) -> dict[str, Any]:
@@ -123,14 +123,14 @@ def _lines(policy: Policy, target: Interaction) -> tuple[Array, Array, Array]:
     return 1 / groups - spread.sum(axis=1) * middle, both, shares
 
 
-def _groups(decoder: Decoder, pair: Pair, level: float) -> GroupEstimate:
+def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
     policy = decoder.policy
     target, feature, group = _target(policy, pair), policy.features[pair[0]], policy.features[pair[1]]
     found = decoder.together([*target.margins, target])
     constant, both, shares = _lines(policy, target)
     low, high = feature.span
     rule = "; ".join(f"{name}: {rule}" for name in pair if (rule := policy.features[name].rule)) or None
-    names, z = table_values(group), width(level)
+    names, z = table_values(group), width(confidence)
     if found is None or not np.isfinite(found.value).all():
         nothing = Estimate(math.nan, math.inf, low, high, 0 if found is None else found.answers[-1], math.nan, rule)
         apart = Estimate(math.nan, math.inf, low - high, high - low, nothing.answers, math.nan, rule)

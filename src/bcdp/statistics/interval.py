@@ -28,7 +28,7 @@ class Estimate:
     The standard error is 0 only where a feature has a single value. With fewer than two answers nothing is known: the
     interval is the whole range and the standard error infinite. `rule` says how values that are missing were counted,
     where the policy has a rule for them; how many there were, answers do not tell. `collection` names the tally that it
-    was made of: estimates of two collections, of different people, may be subtracted.
+    was computed from: estimates of two collections, of different people, may be subtracted.
     """
 
     value: float
@@ -77,7 +77,7 @@ def finite(values: dict[str, Any]) -> dict[str, Any]:
     return {name: None if name in unknown else value for name, value in values.items()}
 
 
-def bounded(found: Decoded, low: float, level: float) -> tuple[Array, Array, Array, Array]:
+def bounded(found: Decoded, low: float, confidence: float) -> tuple[Array, Array, Array, Array]:
     """The values moved into the range from `low` to 1, standard errors, and the ends of the intervals.
 
     Into the range means nearer to everything there, so that no interval loses anything by it. The standard error is the
@@ -93,7 +93,7 @@ def bounded(found: Decoded, low: float, level: float) -> tuple[Array, Array, Arr
     value = np.clip(found.value, low, 1.0)
     degrees = np.full_like(value, math.inf)
     np.divide(found.variance(value) ** 2, found.doubt, out=degrees, where=found.doubt > 0)
-    width = -np.asarray(stdtrit(degrees, (1 - level) / 2), dtype=np.float64)
+    width = -np.asarray(stdtrit(degrees, (1 - confidence) / 2), dtype=np.float64)
     middle, half = found.near(value, width)
     errors = np.sqrt(found.variance(np.clip(found.near(value, 1.0)[0], low, 1.0)))
     return value, errors, np.clip(middle - half, low, value), np.clip(middle + half, value, 1.0)

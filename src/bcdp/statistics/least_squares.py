@@ -1,6 +1,6 @@
 """Least squares from moments that noise has blurred: what is plausible, and how far to shrink.
 
-Moments are on the [-1, 1] scale. How uncertain they are is found by drawing the counts again; how far to shrink the
+Moments are on the [-1, 1] scale. How uncertain they are follows from drawing the counts again; how far to shrink the
 coefficients follows from the noise, which the plan knows: nothing here looks at records. With an intercept the moments
 are centred, so that "explains nothing" means predicting the mean.
 """
@@ -48,7 +48,7 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Centred:
-    """The features' matrix, their products with the target, the target's variance, and all means (0 if uncentred)."""
+    """The features' matrix, their products with the outcome, the outcome's variance, and all means (0 if uncentred)."""
 
     matrix: Array
     slope: Array
@@ -60,7 +60,7 @@ class Centred:
         """Whether every moment was answered."""
         return bool(np.isfinite(self.matrix).all() and np.isfinite(self.slope).all() and np.isfinite(self.variance))
 
-    def beside(self) -> Centred:
+    def deviations(self) -> Centred:
         """Of draws, how far each is from their mean."""
         parts = (self.matrix, self.slope, self.variance, self.mean)
         return Centred(*(part - part.mean(axis=0) for part in parts))
@@ -89,7 +89,7 @@ class Noise:
     slope: Array
     matrix: Array
     scale: Array  # each feature's variance, kept above its own noise
-    variance: float  # the target's, likewise
+    variance: float  # the outcome's, likewise
     varies: npt.NDArray[np.bool_]  # which features are seen to vary; the rest is left out of what follows
     kept: Array  # how much of each entry of the matrix is kept: correlations are as large as they are seen to be
     signal: float  # an unbiased estimate of what the features explain, if they are uncorrelated
@@ -115,7 +115,7 @@ class Noise:
 
     @property
     def explained(self) -> float:
-        """The part of the target's variance that the features are taken to explain: what stands out of the noise."""
+        """The part of the outcome's variance that the features are taken to explain: what stands out of the noise."""
         least = min(_LEAST_SHARE, self.guess / 5) * self.variance
         return min(max(self.signal - self.margin, least), self.variance)
 
@@ -147,10 +147,10 @@ class Noise:
 def _kept(matrix: Array, noise: Array, scale: Array) -> Array:
     """How much of each entry to keep: correlations are drawn from one law, whose variance is what stands out."""
     bound = np.outer(scale, scale)
-    beside = ~np.eye(len(scale), dtype=bool)
-    squares = (matrix**2 / bound - noise / bound)[beside]
+    off_diagonal = ~np.eye(len(scale), dtype=bool)
+    squares = (matrix**2 / bound - noise / bound)[off_diagonal]
     typical = max(float(squares.mean()) if squares.size else 0.0, _LEAST_CORRELATION**2)
-    return np.where(beside, typical / (typical + noise / bound), 1.0)
+    return np.where(off_diagonal, typical / (typical + noise / bound), 1.0)
 
 
 def shrunk(found: Centred, noise: Noise, ridge: float | None, radius: float | None) -> Array:
@@ -165,7 +165,7 @@ def shrunk(found: Centred, noise: Noise, ridge: float | None, radius: float | No
 
 
 def solve(matrix: Array, slope: Array, radius: float | None) -> Array:
-    """The minimiser over the ball, or over everything once the matrix is made positive semidefinite."""
+    """The minimiser over the ball, or over everything once the matrix is moved to a positive semidefinite one."""
     if radius is not None:
         return minimise_on_ball((matrix + matrix.T) / 2, slope, radius)
     values, basis = np.linalg.eigh((matrix + matrix.T) / 2)
@@ -173,11 +173,11 @@ def solve(matrix: Array, slope: Array, radius: float | None) -> Array:
     return np.asarray(basis @ (inverse * (basis.T @ slope)))
 
 
-def determined(matrix: Array, beside: Array) -> bool:
+def determined(matrix: Array, deviations: Array) -> bool:
     """Whether a matrix, and nearly every one that noise would make of it, is positive definite."""
     if np.linalg.eigvalsh(matrix)[0] <= 0:
         return False
-    return bool(np.mean(np.linalg.eigvalsh(matrix + beside)[:, 0] <= 0) <= _DOUBTFUL)
+    return bool(np.mean(np.linalg.eigvalsh(matrix + deviations)[:, 0] <= 0) <= _DOUBTFUL)
 
 
 def unshrunk(found: Centred, again: Centred, ridge: float | None) -> tuple[Array, Array | None]:
@@ -203,8 +203,8 @@ def own_units(policy: Policy, design: Design) -> Array:
     """The matrix that takes (coefficients, constant, 1) to (coefficients, intercept) in own units."""
     scales = np.array([own_scale(policy, column) for column in design])
     slopes, constants = scales[:-1].T
-    target_slope, target_constant = scales[-1]
+    outcome_slope, outcome_constant = scales[-1]
     result = np.zeros((len(design), len(design) + 1))
     result[:-1, :-2] = np.diag(slopes)
-    result[-1] = [*constants, 1.0, -target_constant]
-    return np.asarray(result / target_slope)
+    result[-1] = [*constants, 1.0, -outcome_constant]
+    return np.asarray(result / outcome_slope)

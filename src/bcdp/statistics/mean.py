@@ -28,8 +28,8 @@ class Mean(Statistic):
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
         return ((Single(name), 1.0) for name in self.features)
 
-    def estimate(self, decoder: Decoder, level: float) -> dict[str, Estimate]:
-        return {name: _mean(decoder, name, level) for name in self.features}
+    def estimate(self, decoder: Decoder, confidence: float) -> dict[str, Estimate]:
+        return {name: _mean(decoder, name, confidence) for name in self.features}
 
     @classmethod
     def document(cls, estimates: Mapping[str, Estimate]) -> dict[str, Any]:
@@ -49,12 +49,12 @@ class Mean(Statistic):
         return [_goal(policy, name, data) for name in self.features]
 
 
-def _mean(decoder: Decoder, name: str, level: float) -> Estimate:
+def _mean(decoder: Decoder, name: str, confidence: float) -> Estimate:
     feature = decoder.policy.features[name]
     low, high = feature.span
     scale = (high - low) / 2
     found = decoder.decode(Single(name))
-    value, se, start, end = (float(number[0]) for number in bounded(found, -1.0, level))
+    value, se, start, end = (float(number[0]) for number in bounded(found, -1.0, confidence))
     value, start, end = (min(max(low + (x + 1) * scale, low), high) for x in (value, start, end))
     raw = low + (float(found.value[0]) + 1) * scale
     return Estimate(value, se * scale, start, end, found.answers, raw, feature.rule)

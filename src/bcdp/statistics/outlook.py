@@ -31,20 +31,20 @@ class Outlook:
     """
 
     matrix: Array
-    beside: Centred
+    deviations: Centred
     noise: Noise
     people: int
     share: float
     theta: Array | None = None
 
     def _slopes(self) -> Array:
-        """The features' products with the target if they explain the share, one row for each draw."""
+        """The features' products with the outcome if they explain the share, one row for each draw."""
         if self.theta is None:
             rng = np.random.default_rng(len(self.matrix))
             root = np.linalg.cholesky(self.matrix)
-            drawn = rng.standard_normal(self.beside.slope.shape) @ root.T
+            drawn = rng.standard_normal(self.deviations.slope.shape) @ root.T
         else:
-            drawn = np.tile(self.matrix @ self.theta, (len(self.beside.slope), 1))
+            drawn = np.tile(self.matrix @ self.theta, (len(self.deviations.slope), 1))
         gain = (np.linalg.solve(self.matrix, drawn.T).T * drawn).sum(axis=1, keepdims=True)
         return np.asarray(drawn * np.sqrt(self.share * self.noise.variance / np.maximum(gain, 1e-300)))
 
@@ -52,31 +52,31 @@ class Outlook:
         """The chance that so many people show that the features help."""
         part = self.people / people
         weights = help_weights(self.noise.slope * part, self.noise)
-        noises = math.sqrt(part) * self.beside.slope
+        noises = math.sqrt(part) * self.deviations.slope
         seen = np.square(self._slopes() + noises) @ weights
         return float(np.mean(seen > np.quantile(np.square(noises) @ weights, 1 - outside)))
 
     def lost(self, people: float) -> float:
         """The share of the variance that the shrunk predictions lose to the best ones, on average."""
         part = self.people / people
-        slopes, noise = self._slopes(), math.sqrt(part) * self.beside.slope
+        slopes, noise = self._slopes(), math.sqrt(part) * self.deviations.slope
         theta = np.linalg.solve(self.matrix, slopes.T).T
-        blurred = slopes + noise - math.sqrt(part) * (self.beside.matrix @ theta[..., None])[..., 0]
+        blurred = slopes + noise - math.sqrt(part) * (self.deviations.matrix @ theta[..., None])[..., 0]
         each = self.share * self.noise.variance / (len(self.matrix) * np.diag(self.matrix))
         weighted = self.matrix / np.maximum(part * (self.noise.slope + self.noise.matrix @ each), 1e-300)[None, :]
         found = np.linalg.solve(weighted @ self.matrix + np.diag(1 / each), weighted @ blurred.T).T
-        beside = found - theta
-        return float(((beside @ self.matrix) * beside).sum(axis=1).mean() / self.noise.variance)
+        error = found - theta
+        return float(((error @ self.matrix) * error).sum(axis=1).mean() / self.noise.variance)
 
     def errors(self, people: float) -> Array:
         """The noise of the coefficients with so many people, one row for each draw, on the [-1, 1] scale."""
         theta = np.linalg.solve(self.matrix, self._slopes().T).T
-        blurred = self.beside.slope - (self.beside.matrix @ theta[..., None])[..., 0]
+        blurred = self.deviations.slope - (self.deviations.matrix @ theta[..., None])[..., 0]
         return np.asarray(math.sqrt(self.people / people) * np.linalg.solve(self.matrix, blurred.T).T)
 
     def determined(self, people: float) -> bool:
         """Whether so many people determine the coefficients: the features' matrix stands out of its noise."""
-        noise = _CAUTION * math.sqrt(self.people / people) * self.beside.matrix
+        noise = _CAUTION * math.sqrt(self.people / people) * self.deviations.matrix
         return bool(np.mean(np.linalg.eigvalsh(self.matrix + noise)[:, 0] <= 0) <= 0.025)
 
     def enough_to_show(self) -> int | None:

@@ -50,7 +50,7 @@ class Decoder(Protocol):
         """The values of several targets in so many tallies drawn again, shape (draws, size); None if that cannot be."""
 
 
-class WeightedDecoder(Decoder, Protocol):
+class Weighed(Decoder, Protocol):
     """A tally in which people count by weights."""
 
     def design_effects(self) -> dict[str, float]:
@@ -71,8 +71,8 @@ class Goal:
 
     def error(self, answer: Array) -> float:
         """The length of the deviation."""
-        beside = (answer if np.isfinite(answer).all() else self.blind) - self.truth
-        return math.sqrt(max(float(beside @ self.metric @ beside), 0.0))
+        error = (answer if np.isfinite(answer).all() else self.blind) - self.truth
+        return math.sqrt(max(float(error @ self.metric @ error), 0.0))
 
     @property
     def nothing(self) -> float:
@@ -97,15 +97,22 @@ class Statistic(Record):
     key: ClassVar[str]  # names its estimates among all of a collection's
 
     if TYPE_CHECKING:
-        weight: float  # how much it counts beside the others; each statistic has this field, after its own
+        weight: float  # how much it counts relative to the others; each statistic has this field, after its own
 
     @abstractmethod
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
         """What has to be asked for, and how much its squared error counts; a target may come several times."""
 
+    def scale(self, policy: Policy, target: Target, budget: float) -> float:
+        """What the design multiplies a target's squared error by: so much that one with many numbers starves no other.
+
+        `budget` is the largest of a question about one of its features alone; `weight` comes on top.
+        """
+        return 1.0
+
     @abstractmethod
-    def estimate(self, decoder: Decoder, level: float) -> Mapping[Any, Any]:
-        """Its estimates with intervals of the given level, by name."""
+    def estimate(self, decoder: Decoder, confidence: float) -> Mapping[Any, Any]:
+        """Its estimates with intervals of the given confidence, by name."""
 
     @classmethod
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Intervals of what is made of estimates that vary together: ratios, differences, odds ratios."""
+"""Intervals of combinations of estimates that vary together: ratios, differences, odds ratios."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from scipy.special import ndtri
 Array = npt.NDArray[np.float64]
 
 
-def width(level: float) -> float:
-    """How many standard errors an interval of this level reaches to either side."""
-    return float(ndtri((1 + level) / 2))
+def width(confidence: float) -> float:
+    """How many standard errors an interval of this confidence reaches to either side."""
+    return float(ndtri((1 + confidence) / 2))
 
 
 def ratio_interval(top: float, bottom: float, covariance: Array, z: float) -> tuple[float, float]:

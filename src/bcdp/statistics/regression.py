@@ -1,6 +1,6 @@
 """Least squares of one feature on others, from the moments that a survey asked for (docs/theory.md, section 4.4).
 
-Moments are estimated on the [-1, 1] scale, coefficients are told in the features' own units.
+Moments are estimated on the [-1, 1] scale, coefficients are given in the features' own units.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import NormalDist
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -20,7 +19,7 @@ from bcdp.policy.checks import Accepts, Number, Record, expected
 from bcdp.policy.encoding import as_arrow, encode
 from bcdp.policy.names import AnyNames, NumberName
 from bcdp.statistics.columns import Design, Moments, design_of, moment_targets, moment_weights, moments
-from bcdp.statistics.evidence import Counted, Evidence, Nothing
+from bcdp.statistics.evidence import Counted, Nothing, RegressionEvidence
 from bcdp.statistics.forecast import forecast, told
 from bcdp.statistics.least_squares import (
     Centred,
@@ -35,6 +34,7 @@ from bcdp.statistics.least_squares import (
     with_constant,
 )
 from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Statistic, Weight
+from bcdp.statistics.ratios import width
 from bcdp.statistics.rows import Row, Section
 from bcdp.statistics.target import Target
 
@@ -81,7 +81,7 @@ class RegressionEstimate:
     target: str
     intercept: Coefficient
     coefficients: Mapping[str, Coefficient]
-    evidence: Evidence = field(repr=False, compare=False)
+    evidence: RegressionEvidence = field(repr=False, compare=False)
     design: Design
     rule: str | None = None
 
@@ -138,8 +138,8 @@ class Regression(Statistic):
         model = self.regression
         return moment_weights(policy, model.design(policy), model.intercept, model.explains)
 
-    def estimate(self, decoder: Decoder, level: float) -> dict[Model, RegressionEstimate]:
-        found = fit(decoder, self.regression, level)
+    def estimate(self, decoder: Decoder, confidence: float) -> dict[Model, RegressionEstimate]:
+        found = fit(decoder, self.regression, confidence)
         return {} if found is None else {self.regression: found}
 
     @classmethod
@@ -181,8 +181,8 @@ class Regression(Statistic):
         return [told(model.target, found, guessed=data is None)]
 
 
-def fit(decoder: Decoder, model: Model, level: float) -> RegressionEstimate | None:
-    """The regression from what a decoder tells, with intervals of the given level; None if it cannot draw again."""
+def fit(decoder: Decoder, model: Model, confidence: float) -> RegressionEstimate | None:
+    """The regression, with intervals of this confidence; None if the decoder cannot be bootstrapped."""
     policy, design = decoder.policy, model.design(decoder.policy)
     targets = moment_targets(policy, design, model.intercept)
     drawn = decoder.bootstrap(targets, max(_FEWEST_DRAWS, min(_DRAWS, _ROOM // len(design) ** 2)))
@@ -196,12 +196,12 @@ def fit(decoder: Decoder, model: Model, level: float) -> RegressionEstimate | No
     theta = shrunk(found, noise, model.ridge, model.radius)
     raw, each = unshrunk(found, again, model.ridge)
     to_own = own_units(policy, design)
-    width = -NormalDist().inv_cdf((1 - level) / 2)
+    reach = width(confidence)
     values, middle = to_own @ with_constant(found, theta), to_own @ with_constant(found, raw)
     errors = np.full(len(design), math.inf) if each is None else (with_constant(again, each) @ to_own.T).std(axis=0)
     most = np.abs(to_own[:, :-2]).max(axis=1) * (model.radius or math.inf)
     most[-1] = math.inf  # the radius does not bound the intercept
-    half = np.where(np.isfinite(errors), width * errors, math.inf)
+    half = np.where(np.isfinite(errors), reach * errors, math.inf)
     low, high = np.maximum(middle - half, -most), np.minimum(middle + half, most)
     numbers = [Coefficient(*row) for row in np.column_stack([values, errors, low, high]).tolist()]
     names = [column.name(policy) for column in design[:-1]]
@@ -209,7 +209,7 @@ def fit(decoder: Decoder, model: Model, level: float) -> RegressionEstimate | No
         model.target,
         numbers[-1],
         dict(zip(names, numbers[:-1], strict=True)),
-        Counted(policy, design, found, again.beside(), noise, decoder.people, level, each is not None),
+        Counted(policy, design, found, again.deviations(), noise, decoder.people, confidence, each is not None),
         design,
         _rule(policy, design),
     )

@@ -16,14 +16,14 @@ Array = npt.NDArray[np.float64]
 _FEW_DRAWS = 250  # to look for a remedy
 
 
-def remedy(policy: Policy, design: Design, found: Centred, beside: Centred, enough: int | None) -> str:
+def remedy(policy: Policy, design: Design, found: Centred, deviations: Centred, enough: int | None) -> str:
     """Which values to merge, which features to leave out, or how many people to ask, in one sentence."""
     columns = design[:-1]
     ways = []
-    merged = _merging(policy, columns, found.matrix, beside.matrix)
+    merged = _merging(policy, columns, found.matrix, deviations.matrix)
     if merged:
         ways.append(f"merge the values of {_listed(merged)} into two")
-    left_out = _leaving_out([column.feature for column in columns], found.matrix, beside.matrix)
+    left_out = _leaving_out([column.feature for column in columns], found.matrix, deviations.matrix)
     if left_out and not (merged and len(left_out) >= len(merged)):
         ways.append(f"leave out {_listed(left_out)}")
     if enough is not None:
@@ -35,37 +35,37 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + " and " * (len(names) > 1) + names[-1]
 
 
-def _leaving_out(features: list[str], matrix: Array, beside: Array) -> list[str]:
-    """The fewest features found whose absence lets the rest be determined: always the one whose absence helps most."""
+def _leaving_out(features: list[str], matrix: Array, deviations: Array) -> list[str]:
+    """Few features whose absence lets the rest be determined: one by one, the one whose absence helps most."""
     names, gone = list(dict.fromkeys(features)), list[str]()
     own = np.array(features)
-    beside = beside[:_FEW_DRAWS]
+    deviations = deviations[:_FEW_DRAWS]
     while len(gone) < len(names) // 2:
         options = [name for name in names if name not in gone]
         after = {name: ~np.isin(own, [*gone, name]) for name in options}
-        least = {name: _lowest(matrix, beside, kept) for name, kept in after.items()}
+        least = {name: _lowest(matrix, deviations, kept) for name, kept in after.items()}
         best = max(options, key=lambda name: least[name])
         gone.append(best)
         kept = after[best]
-        if determined(matrix[np.ix_(kept, kept)], beside[:, kept][:, :, kept]):
+        if determined(matrix[np.ix_(kept, kept)], deviations[:, kept][:, :, kept]):
             return gone
     return []
 
 
-def _lowest(matrix: Array, beside: Array, kept: npt.NDArray[np.bool_]) -> float:
+def _lowest(matrix: Array, deviations: Array, kept: npt.NDArray[np.bool_]) -> float:
     """How far the lowest eigenvalue stands out of its noise, in units of what is kept."""
     part = matrix[np.ix_(kept, kept)]
-    values = np.linalg.eigvalsh(part + beside[:, kept][:, :, kept])[:, 0]
+    values = np.linalg.eigvalsh(part + deviations[:, kept][:, :, kept])[:, 0]
     return float(values.mean() / max(values.std(), 1e-12))
 
 
-def _merging(policy: Policy, columns: Design, matrix: Array, beside: Array) -> list[str]:
+def _merging(policy: Policy, columns: Design, matrix: Array, deviations: Array) -> list[str]:
     """The features whose values have to be merged into two for all to be determined; none if that does not do it."""
     many = [name for name in dict.fromkeys(c.feature for c in columns) if sum(c.feature == name for c in columns) > 1]
     for count in range(1, len(many) + 1):
         for some in (many[:count],) if count > 1 else [[name] for name in many]:
             groups = [column.feature if column.feature in some else column.name(policy) for column in columns]
             sums = np.array([[float(group == one) for group in groups] for one in dict.fromkeys(groups)])
-            if determined(sums @ matrix @ sums.T, sums @ beside @ sums.T):
+            if determined(sums @ matrix @ sums.T, sums @ deviations @ sums.T):
                 return list(some)
     return []

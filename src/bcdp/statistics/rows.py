@@ -1,4 +1,4 @@
-"""What an estimate is told as: rows in sections, which every display shows without knowing the statistic."""
+"""What is shown of an estimate: rows in sections, which every display shows without knowing the statistic."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 MOST_TOLD = 32  # rows of a curve in a table
 
 
-class Number(Protocol):
+class AnyEstimate(Protocol):
     """An estimate of any kind."""
 
     @property
@@ -33,7 +33,7 @@ class Row:
 
     name: str
     label: str
-    number: Number
+    number: AnyEstimate
     possible: tuple[float, float]
     key: tuple[Any, ...] = ()
     answers: int | None = None

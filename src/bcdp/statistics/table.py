@@ -37,7 +37,7 @@ def _two(names: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class TableEstimate:
-    """The share of every pair of values, row by row, with what is made of them."""
+    """The share of every pair of values, row by row, with what follows from them."""
 
     values: tuple[tuple[Any, ...], tuple[Any, ...]]
     cells: tuple[tuple[Estimate, ...], ...]
@@ -55,7 +55,7 @@ class TableEstimate:
         return {"cells": cells, "association": association, "independence": self.independence.to_dict()}
 
 
-class Table(Statistic):
+class TwoWayTable(Statistic):
     """How often each pair of values of two features occurs; numbers by their ranges."""
 
     kind: ClassVar[str] = "table"
@@ -78,8 +78,12 @@ class Table(Statistic):
         yield target.margins[1], signs[1] / one
         yield target, signs[0] * signs[1]
 
-    def estimate(self, decoder: Decoder, level: float) -> dict[Pair, TableEstimate]:
-        return {self.pair: _table(decoder, self.pair, level)}
+    def scale(self, policy: Policy, target: Target, budget: float) -> float:
+        # the mean over the cells, on the [-1, 1] scale: of two by two cells, as it stands
+        return 4 / math.prod(cell_count(policy, name) for name in self.features)
+
+    def estimate(self, decoder: Decoder, confidence: float) -> dict[Pair, TableEstimate]:
+        return {self.pair: _table(decoder, self.pair, confidence)}
 
     @classmethod
     def document(cls, estimates: Mapping[Pair, TableEstimate]) -> dict[str, Any]:
@@ -138,7 +142,7 @@ def cells_of(policy: Policy, target: Interaction) -> tuple[Array, Array]:
     return constant, slopes
 
 
-def _table(decoder: Decoder, pair: Pair, level: float) -> TableEstimate:
+def _table(decoder: Decoder, pair: Pair, confidence: float) -> TableEstimate:
     policy = decoder.policy
     target = interaction_of(policy, pair)
     found = decoder.together([*target.margins, target])
@@ -155,13 +159,13 @@ def _table(decoder: Decoder, pair: Pair, level: float) -> TableEstimate:
     if known:
         inside = nearest_table(raw.reshape(shape)).ravel()
         errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-        reach = width(level) * errors
+        reach = width(confidence) * errors
         low, high = np.clip(raw - reach, 0.0, inside), np.clip(raw + reach, inside, 1.0)
     answers = 0 if found is None else found.answers[-1]
     numbers = np.column_stack([inside, errors, low, high, raw]).tolist()
     cells = [Estimate(value, se, start, end, answers, exact, rule) for value, se, start, end, exact in numbers]
     rows = tuple(tuple(cells[start : start + shape[1]]) for start in range(0, len(cells), shape[1]))
-    told = associations(raw.reshape(shape), covariance, level) if known else {}
+    told = associations(raw.reshape(shape), covariance, confidence) if known else {}
     return TableEstimate(values, rows, told, independence(raw.reshape(shape), covariance))
 
 
@@ -169,7 +173,7 @@ def nearest_table(raw: Array) -> Array:
     """The nearest table of shares that are at least 0, whose margins are the nearest possible to those of `raw`.
 
     Alternating projections (Dykstra) on the margins and on what is at least 0; the last step is on the latter, and the
-    margins are met to about 1e-9. Margins agree with the frequencies that are told of each feature.
+    margins are met to about 1e-9. Margins agree with the frequencies that are given for each feature.
 
     >>> nearest_table(np.array([[0.5, -0.1], [0.2, 0.4]])).round(3).tolist()
     [[0.4, 0.0], [0.3, 0.3]]
@@ -177,9 +181,9 @@ def nearest_table(raw: Array) -> Array:
     rows, columns = on_simplex(raw.sum(axis=1)), on_simplex(raw.sum(axis=0))
     size, table, held = raw.shape, raw, np.zeros_like(raw)
     for _ in range(_PROJECTIONS):
-        beside = rows[:, None] - table.sum(axis=1, keepdims=True), columns[None] - table.sum(axis=0, keepdims=True)
-        excess = float(beside[0].sum()) / table.size
-        fitted = table + beside[0] / size[1] + beside[1] / size[0] - excess
+        deficits = rows[:, None] - table.sum(axis=1, keepdims=True), columns[None] - table.sum(axis=0, keepdims=True)
+        excess = float(deficits[0].sum()) / table.size
+        fitted = table + deficits[0] / size[1] + deficits[1] / size[0] - excess
         if float(fitted.min()) >= -1e-12:
             return np.asarray(np.maximum(fitted, 0.0))
         table = np.maximum(fitted + held, 0.0)

@@ -28,7 +28,7 @@ class Target(Protocol):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The features that it is made of."""
+        """The features that it is computed from."""
 
     def size(self, policy: Policy) -> int:
         """How many numbers it is: 1, or one for each value of a feature whose values are counted."""
@@ -40,7 +40,7 @@ class Target(Protocol):
         """Whether the answers to a question tell it."""
 
     def at(self, policy: Policy, question: Question) -> Array:
-        """Its numbers at each input level of a question that tells it, shape (levels, size)."""
+        """Its numbers at each input of a question that tells it, shape (inputs, size)."""
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ from bcdp.exact import TOTAL, Floats, check_budget, check_whole, exp_down, round
 from bcdp.tables.dense import Dense
 from bcdp.tables.hadamard import LARGEST_ORDER, Hadamard
 from bcdp.tables.protocol import Table
-from bcdp.tables.response import MOST_LEVELS, Response
+from bcdp.tables.response import MOST_INPUTS, Response
 
 MOST_SUBSET_CELLS = 2**16
 
 
 def binary(budget: float) -> Response:
-    """Randomized response between two levels, within the budget.
+    """Randomized response between two inputs, within the budget.
 
     >>> binary(math.log(3)).keep / 2**32
     0.75
@@ -31,29 +31,29 @@ def binary(budget: float) -> Response:
 
 
 def response(levels: int, budget: float) -> Response:
-    """Randomized response between `levels` levels, within the budget; refused where integers cannot express it.
+    """Randomized response between so many inputs, within the budget; refused where integers cannot express it.
 
-    Equal weights need `levels` to divide 2^32: for other numbers of levels there is a least budget, about
+    Equal weights need `levels` to divide 2^32: for other numbers of inputs there is a least budget, about
     `levels^2 / 2^32`.
 
     >>> table = response(4, 1.0)
     >>> 0.999 < table.level <= 1.0
     True
     """
-    check_whole("levels", levels, 2, MOST_LEVELS)
+    check_whole("levels", levels, 2, MOST_INPUTS)
     other = smallest_other(levels, check_budget(budget))
     return Response(levels=levels, keep=TOTAL - (levels - 1) * other, other=other)
 
 
 def subset(levels: int, size: int, budget: float) -> Dense:
-    """Subset selection within the budget: a random subset of `size` levels, more likely one that holds the true level.
+    """Subset selection within the budget: a random subset of `size` inputs, more likely one that holds the true one.
 
     Symbols are the subsets in lexicographic order.
 
     >>> subset(4, 2, 1.0).level <= 1.0
     True
     """
-    check_whole("levels", levels, 2, MOST_LEVELS)
+    check_whole("levels", levels, 2, MOST_INPUTS)
     check_whole("size", size, 1, levels - 1)
     check_budget(budget)
     if not subset_fits(levels, size):
@@ -86,7 +86,7 @@ def categorical(levels: int, budget: float) -> Table:
     >>> categorical(4, 3.0).to_dict()["family"], categorical(1000, 1.0).to_dict()["family"]
     ('response', 'hadamard')
     """
-    check_whole("levels", levels, 2, MOST_LEVELS)
+    check_whole("levels", levels, 2, MOST_INPUTS)
     check_budget(budget)
     candidates: list[Table] = [hadamard(levels, budget)]
     expected = {size: float(subset_moment(levels, size, np.array(budget))) for size in subset_sizes(levels)}
@@ -106,14 +106,14 @@ def subset_fits(levels: int, size: int) -> bool:
 
 
 def subset_sizes(levels: int) -> list[int]:
-    """The sizes from 1 to half the levels that can be built; size 1 is randomized response and always can."""
+    """The sizes from 1 to half the inputs that can be built; size 1 is randomized response and always can."""
     return [1, *takewhile(lambda size: subset_fits(levels, size), range(2, levels // 2 + 1))]
 
 
 def subset_moment(levels: int, size: int, budget: Floats) -> Floats:
     """The total second moment of subset selection at each budget, before rounding; size 1 is randomized response.
 
-    A level is in the reported subset with probability `hit` if it is the true one, else `miss`; the decoded indicator
+    An input is in the reported subset with probability `hit` if it is the true one, else `miss`; the decoded indicator
     is `(1[in the subset] - miss) / (hit - miss)`, so its squared length is the same for every subset.
     """
     hit = size / (size + (levels - size) * np.exp(-budget))

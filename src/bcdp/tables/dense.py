@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.exact import TOTAL, Floats, Integers, check_weights, log_up
+from bcdp.exact import TOTAL, Floats, Integers, Words, check_weights, log_up
 from bcdp.tables.intervals import Intervals
 from bcdp.tables.protocol import (
     Symbols,
-    Words,
+    Table,
+    check_cells,
     check_counts,
+    check_input,
     check_inputs,
-    check_level,
     check_target,
     undecodable,
 )
@@ -30,7 +31,7 @@ _SMALLEST_SINGULAR_VALUE = 1e-12  # weights that differ by one unit leave singul
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """Any table: `weights[x, y]` of the 2^32 words send level x to symbol y.
+    """Any table: `weights[x, y]` of the 2^32 words send input x to symbol y.
 
     Order of sampling: a word gives symbol 0 below `weights[x, 0]`, else symbol 1 below `weights[x, 0] + weights[x, 1]`,
     and so on.
@@ -82,16 +83,16 @@ class Dense:
         products = overlap_matrix(self.weights)
         return float(products.diagonal().max()), float(products.min())
 
-    def row(self, level: int) -> Integers:
-        weights: Integers = self.weights[check_level(self, level)]
+    def row(self, given: int) -> Integers:
+        weights: Integers = self.weights[check_input(self, given)]
         return weights
 
     def dense(self) -> Dense:
         return self
 
-    def sample(self, levels: npt.NDArray[Any], words: Words) -> Symbols:
-        check_inputs(self, levels, words)
-        return self._intervals.find(levels, words)
+    def sample(self, inputs: npt.NDArray[Any], words: Words) -> Symbols:
+        check_inputs(self, inputs, words)
+        return self._intervals.find(inputs, words)
 
     def decode(self, target: npt.ArrayLike) -> Floats:
         values = self._solve(check_target(self, target))
@@ -181,3 +182,9 @@ def overlap_matrix(weights: Integers) -> Floats:
         return np.full((len(weights),) * 2, np.inf)
     scaled = given / np.sqrt(least.astype(np.float64))
     return np.asarray(scaled @ scaled.T / TOTAL)
+
+
+def written_out(table: Table) -> Dense:
+    """The same table with all its weights written out, if they are not too many."""
+    check_cells(table)
+    return Dense(np.stack([table.row(given) for given in range(table.levels)]))

@@ -1,4 +1,4 @@
-"""One bit about a public random row of the Hadamard matrix: the answer for very many levels."""
+"""One bit about a public random row of the Hadamard matrix: the answer for very many inputs."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import refuse
-from bcdp.exact import TOTAL, Floats, Integers, check_whole, log_up
-from bcdp.tables.dense import Dense
+from bcdp.exact import TOTAL, Floats, Integers, Words, check_whole, log_up
+from bcdp.tables.dense import Dense, written_out
 from bcdp.tables.protocol import (
     Symbols,
-    Words,
     alike,
-    check_cells,
     check_counts,
+    check_input,
     check_inputs,
-    check_level,
     check_target,
     undecodable,
 )
@@ -35,8 +33,8 @@ class Hadamard:
     Order of sampling, with `cell = 2^32 / order`: the row is `word // cell`, the true bit is `popcount(row & x) mod 2`,
     and it is kept if `word mod cell < keep`, else flipped. The symbol is `2 row + bit`.
 
-    A target's mean over the levels is known without asking: only the rest is decoded from bits. Row 0 is the same for
-    all levels and decodes to that mean. With `levels < order` the missing levels count as the mean, which is unbiased;
+    A target's mean over the inputs is known without asking: only the rest is decoded from bits. Row 0 is the same for
+    all inputs and decodes to that mean. With `levels < order` the missing inputs count as the mean, which is unbiased;
     with `levels = order` no unbiased decoding has a smaller second moment.
 
     >>> Hadamard(levels=2, order=2, keep=3 * 2**29).decode([-1, 1])
@@ -85,23 +83,22 @@ class Hadamard:
     @property
     def overlaps(self) -> tuple[float, float]:
         same = Fraction(self.keep**2, self.flip) + self.flip
-        return float(same / self.cell), float((same + 2 * self.keep) / 2 / self.cell)  # levels agree in half the rows
+        return float(same / self.cell), float((same + 2 * self.keep) / 2 / self.cell)  # inputs agree in half the rows
 
-    def row(self, level: int) -> Integers:
+    def row(self, given: int) -> Integers:
         rows = np.arange(self.order)
         weights = np.full((self.order, 2), self.flip, dtype=np.int64)
-        weights[rows, np.bitwise_count(rows & check_level(self, level)) & 1] = self.keep
+        weights[rows, np.bitwise_count(rows & check_input(self, given)) & 1] = self.keep
         return weights.ravel()
 
     def dense(self) -> Dense:
-        check_cells(self)
-        return Dense(np.stack([self.row(level) for level in range(self.levels)]))
+        return written_out(self)
 
-    def sample(self, levels: npt.NDArray[Any], words: Words) -> Symbols:
-        check_inputs(self, levels, words)
+    def sample(self, inputs: npt.NDArray[Any], words: Words) -> Symbols:
+        check_inputs(self, inputs, words)
         rows = words >> np.uint32(self.cell.bit_length() - 1)
         flipped = (words & np.uint32(self.cell - 1)) >= np.uint32(self.keep)
-        bits = (np.bitwise_count(rows & levels.astype(np.uint32)) & 1) ^ flipped
+        bits = (np.bitwise_count(rows & inputs.astype(np.uint32)) & 1) ^ flipped
         return np.asarray((rows << np.uint32(1)) | bits)
 
     def decode(self, target: npt.ArrayLike) -> Floats:
@@ -141,7 +138,7 @@ class Hadamard:
         return self._contrast
 
     def _transform(self, values: Floats) -> Floats:
-        """The sums of the values, one for each level, against every row; values of mean 0 leave row 0 at 0."""
+        """The sums of the values, one for each input, against every row; values of mean 0 leave row 0 at 0."""
         padded = np.zeros((self.order, *values.shape[1:]))
         padded[: self.levels] = values
         return walsh_hadamard(padded)

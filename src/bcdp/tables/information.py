@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from bcdp.exact import Floats, check_whole
 from bcdp.tables.categorical import hadamard_moment, subset_moment, subset_sizes
-from bcdp.tables.numeric import LEVELS, numeric, numeric_values
-from bcdp.tables.response import MOST_LEVELS
+from bcdp.tables.numeric import INPUTS, numeric, numeric_values
+from bcdp.tables.response import MOST_INPUTS
 from bcdp.tables.wave_design import least_moment
 
-# closest together where the bound on the worst level begins to bind and the curve bends
+# closest together where the bound on the worst input begins to bind and the curve bends
 _KNOTS = np.concatenate(
     [
         [0.3, 0.45, 0.6, 0.7, 0.78, 0.84, 0.9, 1.0, 1.15, 1.3, 1.5, 1.7, 1.9, 2.15],
@@ -37,7 +37,7 @@ def binary_information(budget: npt.ArrayLike) -> Floats:
 
 
 def numeric_information(budget: npt.ArrayLike) -> Floats:
-    """The information of `numeric(budget)` averaged over its levels: a slight underestimate, never below one bit's.
+    """The information of `numeric(budget)` averaged over its inputs: a slight underestimate, never below one bit's.
 
     >>> bool(numeric_information(1.0) < numeric_information(2.0))
     True
@@ -48,12 +48,12 @@ def numeric_information(budget: npt.ArrayLike) -> Floats:
 
 
 def categorical_information(levels: int, budget: npt.ArrayLike) -> Floats:
-    """One over the least total second moment of the decoded indicators over the families for `levels` levels.
+    """One over the least total second moment of the decoded indicators over the families for so many inputs.
 
     >>> bool(categorical_information(4, 1.0) < categorical_information(4, 2.0))
     True
     """
-    check_whole("levels", levels, 2, MOST_LEVELS)
+    check_whole("levels", levels, 2, MOST_INPUTS)
     budgets = np.asarray(budget, dtype=np.float64)
     moments = [subset_moment(levels, size, budgets) for size in subset_sizes(levels)]
     return np.asarray(1 / np.minimum.reduce([*moments, hadamard_moment(levels, budgets)]))
@@ -92,5 +92,5 @@ def _gains() -> Floats:
 def _information(budget: float) -> float:
     table = numeric(budget)
     values = numeric_values(table.levels)
-    moments = np.interp(numeric_values(LEVELS), values, table.second_moments(values))
+    moments = np.interp(numeric_values(INPUTS), values, table.second_moments(values))
     return float(1 / moments.mean())

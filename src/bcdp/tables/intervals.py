@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.exact import TOTAL, Integers
+from bcdp.exact import TOTAL, Integers, Words
 
 _GUIDE_CELLS = 2**15  # the guide then fits in the fastest cache
 _WORD_BITS = 32
-
-Words = npt.NDArray[np.uint32]
 
 
 class Intervals:

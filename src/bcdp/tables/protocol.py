@@ -9,24 +9,23 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import InputError, refuse
-from bcdp.exact import MOST_CELLS, Floats, Integers
+from bcdp.exact import MOST_CELLS, Floats, Integers, Words
 
 if TYPE_CHECKING:
     from bcdp.tables.dense import Dense
 
-Words = npt.NDArray[np.uint32]
 Symbols = npt.NDArray[np.uint32]
 
 
 class Table(Protocol):
-    """A randomizer: input level x gives symbol y with probability `weight(x, y) / 2^32` (docs/theory.md, 4.2)."""
+    """A randomizer: input x gives symbol y with probability `weight(x, y) / 2^32` (docs/theory.md, 4.2)."""
 
     def __hash__(self) -> int:
         """Tables are values: equal weights, equal hash."""
 
     @property
     def levels(self) -> int:
-        """How many input levels there are."""
+        """How many inputs there are: the key `levels` of a plan."""
 
     @property
     def symbols(self) -> int:
@@ -48,52 +47,52 @@ class Table(Protocol):
     def overlaps(self) -> tuple[float, float]:
         """The most and the least that two rows overlap, `sum_y W(x,y) W(x',y) / w(y)`, w being a common part of all."""
 
-    def row(self, level: int) -> Integers:
-        """The weights of one input level, shape (symbols,), which sum to 2^32."""
+    def row(self, given: int) -> Integers:
+        """The weights of one input, shape (symbols,), which sum to 2^32."""
 
     def dense(self) -> Dense:
         """The same table with all its weights written out."""
 
-    def sample(self, levels: npt.NDArray[Any], words: Words) -> Symbols:
-        """One symbol for each input level and 32-bit word: exactly `weight(x, y)` of the words give y."""
+    def sample(self, inputs: npt.NDArray[Any], words: Words) -> Symbols:
+        """One symbol for each input and 32-bit word: exactly `weight(x, y)` of the words give y."""
 
     def decode(self, target: npt.ArrayLike) -> Floats:
         """The value of each symbol whose mean at input x is `target[x]`; shape (symbols,) + target.shape[1:]."""
 
     def frequencies(self, counts: npt.ArrayLike) -> Floats:
-        """The unbiased estimate of each level's frequency from the symbols' counts."""
+        """The unbiased estimate of each input's frequency from the symbols' counts."""
 
     def indicator_moments(self) -> tuple[Floats, Floats]:
-        """The expected square of each level's decoded indicator where it is true, and the largest where it is not."""
+        """The expected square of each input's decoded indicator where it is true, and the largest where it is not."""
 
     def second_moments(self, target: npt.ArrayLike) -> Floats:
-        """The expected square of the decoded value at each input level, for a scalar target of shape (levels,)."""
+        """The expected square of the decoded value at each input, for a scalar target of shape (levels,)."""
 
     def to_dict(self) -> dict[str, Any]:
         """The table in plain JSON."""
 
 
-def check_inputs(table: Table, levels: npt.NDArray[Any], words: Words) -> None:
-    """Refuses input levels outside the table, and words that are not one 32-bit word for each of them."""
-    if levels.dtype.kind not in "iu":
-        raise refuse("levels", levels.dtype.name, "an array of integers")
-    if levels.size and not (levels.min() >= 0 and levels.max() < table.levels):
-        outside = int(levels.min() if levels.min() < 0 else levels.max())
-        raise refuse("levels", outside, f"integers from 0 to {table.levels - 1}")
-    if words.dtype != np.uint32 or words.shape != levels.shape:
+def check_inputs(table: Table, inputs: npt.NDArray[Any], words: Words) -> None:
+    """Refuses inputs outside the table, and words that are not one 32-bit word for each of them."""
+    if inputs.dtype.kind not in "iu":
+        raise refuse("inputs", inputs.dtype.name, "an array of integers")
+    if inputs.size and not (inputs.min() >= 0 and inputs.max() < table.levels):
+        outside = int(inputs.min() if inputs.min() < 0 else inputs.max())
+        raise refuse("inputs", outside, f"integers from 0 to {table.levels - 1}")
+    if words.dtype != np.uint32 or words.shape != inputs.shape:
         shown = f"{words.dtype.name} words of shape {words.shape}"
-        raise refuse("words", shown, f"uint32 words of shape {levels.shape}")
+        raise refuse("words", shown, f"uint32 words of shape {inputs.shape}")
 
 
-def check_level(table: Table, level: int) -> int:
-    """The input level itself, if the table has it."""
-    if not 0 <= level < table.levels:
-        raise refuse("level", level, f"an integer from 0 to {table.levels - 1}")
-    return int(level)
+def check_input(table: Table, given: int) -> int:
+    """The input itself, if the table has it."""
+    if not 0 <= given < table.levels:
+        raise refuse("input", given, f"an integer from 0 to {table.levels - 1}")
+    return int(given)
 
 
 def check_target(table: Table, target: npt.ArrayLike, dimensions: tuple[int, ...] = (1, 2)) -> Floats:
-    """The target as finite floats, one (row) for each input level."""
+    """The target as finite floats, one (row) for each input."""
     array = np.asarray(target, dtype=np.float64)
     if array.ndim not in dimensions or array.shape[0] != table.levels or not np.isfinite(array).all():
         shapes = " or ".join({1: "({0},)", 2: "({0}, t)"}[n].format(table.levels) for n in dimensions)
@@ -120,7 +119,7 @@ def check_cells(table: Table) -> None:
 
 
 def alike(table: Table) -> tuple[Floats, Floats]:
-    """The indicators' moments of a table that treats all levels alike: those of the first level, for each."""
+    """The indicators' moments of a table that treats all inputs alike: those of the first, for each."""
     at = table.second_moments(np.eye(1, table.levels)[0])
     return np.full(table.levels, at[0]), np.full(table.levels, at[1:].max())
 

@@ -11,28 +11,26 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import InputError
-from bcdp.exact import TOTAL, Floats, Integers, check_whole, log_up
-from bcdp.tables.dense import Dense
+from bcdp.exact import TOTAL, Floats, Integers, Words, check_whole, log_up
+from bcdp.tables.dense import Dense, written_out
 from bcdp.tables.protocol import (
     Symbols,
-    Words,
     alike,
-    check_cells,
     check_counts,
+    check_input,
     check_inputs,
-    check_level,
     check_target,
     undecodable,
 )
 
-MOST_LEVELS = 10_000
+MOST_INPUTS = 10_000
 
 
 @dataclass(frozen=True)
 class Response:
-    """Randomized response: the true level by `keep` of the 2^32 words, each other level by `other` of them.
+    """Randomized response: the true input by `keep` of the 2^32 words, each other one by `other` of them.
 
-    Order of sampling: a word below `keep` gives x. Otherwise `i = (word - keep) // other` numbers the other levels in
+    Order of sampling: a word below `keep` gives x. Otherwise `i = (word - keep) // other` numbers the other inputs in
     increasing order: the symbol is i if `i < x`, else i + 1.
 
     >>> Response(levels=2, keep=3 * 2**30, other=2**30).decode([-1, 1])
@@ -44,7 +42,7 @@ class Response:
     other: int
 
     def __post_init__(self) -> None:
-        check_whole("levels", self.levels, 2, MOST_LEVELS)
+        check_whole("levels", self.levels, 2, MOST_INPUTS)
         check_whole("other", self.other, 1, TOTAL // self.levels)
         check_whole("keep", self.keep, self.other, TOTAL)
         if self.keep + (self.levels - 1) * self.other != TOTAL:
@@ -76,18 +74,17 @@ class Response:
         different = 2 * self.keep + (self.levels - 2) * self.other
         return float(same / TOTAL), different / TOTAL
 
-    def row(self, level: int) -> Integers:
+    def row(self, given: int) -> Integers:
         weights = np.full(self.levels, self.other, dtype=np.int64)
-        weights[check_level(self, level)] = self.keep
+        weights[check_input(self, given)] = self.keep
         return weights
 
     def dense(self) -> Dense:
-        check_cells(self)
-        return Dense(np.stack([self.row(level) for level in range(self.levels)]))
+        return written_out(self)
 
-    def sample(self, levels: npt.NDArray[Any], words: Words) -> Symbols:
-        check_inputs(self, levels, words)
-        truth = levels.astype(np.uint32)
+    def sample(self, inputs: npt.NDArray[Any], words: Words) -> Symbols:
+        check_inputs(self, inputs, words)
+        truth = inputs.astype(np.uint32)
         keep = np.uint32(self.keep)  # fits, because `other` is at least 1
         lie = words >= keep
         if self.levels == 2:

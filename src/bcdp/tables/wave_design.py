@@ -1,6 +1,6 @@
 """Which folded square waves to draw, and how often: A-optimal for the shares below the edges of bins.
 
-Of waves drawn with shares p, the least second moment of a decoded number is `t' M^-1 t`, levels uniform, where
+Of waves drawn with shares p, the least second moment of a decoded number is `t' M^-1 t`, inputs uniform, where
 `M = sum p W D^-1 W'` adds up what each tells (docs/theory.md, section 4.9).
 """
 
@@ -29,14 +29,14 @@ _POWER = 0.8  # of the multiplicative step; 1 may swing
 
 @dataclass(frozen=True)
 class Circle:
-    """A wave before it has weights: so many answers, the step from level to level, the width of the likely arc."""
+    """A wave before it has weights: so many answers, the step from input to input, the width of the likely arc."""
 
     answers: int
     step: int
     width: int
 
     def law(self, bins: int, budget: float) -> Floats:
-        """The chance of each answer from each level."""
+        """The chance of each answer from each input."""
         phase = (self.step * np.arange(bins)[:, None] + np.arange(self.answers)) % self.answers
         weights = np.where(phase < self.width, math.exp(budget), 1.0)
         return np.asarray(weights / weights[0].sum())
@@ -137,9 +137,9 @@ def _balance(circles: list[Circle], bins: int, budget: float, wanted: Floats, ro
 
 
 class _Told:
-    """`W D^-1 W'` of every circle: where all answers are equally likely on average, a function of the levels' distance.
+    """`W D^-1 W'` of every circle: where all answers are equally likely on average, a function of the inputs' distance.
 
-    That is so for an even number of half turns: the levels then go round the circle, or through equal parts of it.
+    That is so for an even number of half turns: the inputs then go round the circle, or through equal parts of it.
     """
 
     def __init__(self, circles: list[Circle], bins: int, budget: float) -> None:

@@ -1,4 +1,4 @@
-"""Folded square waves: the answer about the distribution of a number, whose levels are the bins in their order."""
+"""Folded square waves: the answer about the distribution of a number, whose inputs are the bins in their order."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import InputError, refuse
-from bcdp.exact import MOST_CELLS, TOTAL, Floats, Integers, check_whole, log_up
-from bcdp.tables.dense import Dense
-from bcdp.tables.protocol import Symbols, Words, check_inputs, check_level
+from bcdp.exact import MOST_CELLS, TOTAL, Floats, Integers, Words, check_whole, log_up
+from bcdp.tables.dense import Dense, written_out
+from bcdp.tables.protocol import Symbols, check_input, check_inputs
 
 MOST_BINS = 256
 
 
 class Wave(NamedTuple):
-    """Answers on a circle: from level x, answer j has weight `high` if `(step x + j) mod answers < width`, else `low`.
+    """Answers on a circle: from input x, answer j has weight `high` if `(step x + j) mod answers < width`, else `low`.
 
-    Every level has `width` answers of the one weight and the others of the other, so that all rows sum to the same.
+    Every input has `width` answers of the one weight and the others of the other, so that all rows sum to the same.
     """
 
     answers: int
@@ -33,18 +33,18 @@ class Wave(NamedTuple):
 
     @property
     def words(self) -> int:
-        """How many words belong to the wave, whatever the level is."""
+        """How many words belong to the wave, whatever the input is."""
         return self.width * self.high + (self.answers - self.width) * self.low
 
 
 @dataclass(frozen=True)
 class Waves:
-    """One of several waves, drawn whatever the level is, and an answer on its circle.
+    """One of several waves, drawn whatever the input is, and an answer on its circle.
 
     Order of sampling: the waves have their words one after the other. In a wave, with `o` counted from its first word,
     `i = o // high` below `width high`, else `i = width + (o - width high) // low`, and the answer is
     `(i - step x) mod answers`. Symbols are the answers of the first wave, those of the second, and so on; the last
-    symbol is silence, which words that belong to no wave give at every level.
+    symbol is silence, which words that belong to no wave give at every input.
 
     >>> table = Waves(levels=2, waves=[[4, 1, 1, 3 * 2**28, 2**28]])
     >>> table.row(0).tolist() == [3 * 2**28, 2**28, 2**28, 2**28, 2**32 - 6 * 2**28]
@@ -82,7 +82,7 @@ class Waves:
 
     @property
     def ratio(self) -> Fraction:
-        # levels 0 and 1 are a step apart, which moves an arc of the circle that is not the whole one
+        # inputs 0 and 1 are a step apart, which moves an arc of the circle that is not the whole one
         return max(Fraction(wave.high, wave.low) for wave in self.waves)
 
     @property
@@ -97,8 +97,8 @@ class Waves:
     def overlaps(self) -> tuple[float, float]:
         return self._written.overlaps
 
-    def row(self, level: int) -> Integers:
-        x = check_level(self, level)
+    def row(self, given: int) -> Integers:
+        x = check_input(self, given)
         weights = [
             np.where((wave.step * x + np.arange(wave.answers)) % wave.answers < wave.width, wave.high, wave.low)
             for wave in self.waves
@@ -109,8 +109,8 @@ class Waves:
     def dense(self) -> Dense:
         return self._written
 
-    def sample(self, levels: npt.NDArray[Any], words: Words) -> Symbols:
-        check_inputs(self, levels, words)
+    def sample(self, inputs: npt.NDArray[Any], words: Words) -> Symbols:
+        check_inputs(self, inputs, words)
         ends = np.array(list(accumulate(wave.words for wave in self.waves)), dtype=np.int64)
         drawn = np.searchsorted(ends, words, side="right")
         silent = drawn == len(self.waves)
@@ -120,7 +120,7 @@ class Waves:
         likely = width * high
         place = np.where(offset < likely, offset // high, width + (offset - likely) // low)
         first = np.cumsum([0, *(wave.answers for wave in self.waves[:-1])])[number]
-        symbol = first + (place - step * levels.astype(np.int64)) % answers
+        symbol = first + (place - step * inputs.astype(np.int64)) % answers
         return np.where(silent, self.symbols - 1, symbol).astype(np.uint32)
 
     def decode(self, target: npt.ArrayLike) -> Floats:
@@ -140,4 +140,4 @@ class Waves:
 
     @cached_property
     def _written(self) -> Dense:
-        return Dense(np.stack([self.row(level) for level in range(self.levels)]))
+        return written_out(self)

@@ -67,8 +67,8 @@ function announce(test) {
 // ----------------------------------------------------------------------------------------------------------- estimates
 
 /** Each section of the estimates as a table; what it is about stands in its words, not here. */
-function shownEstimates(sections, level) {
-  const percent = `${number(level * 100)}%`;
+function shownEstimates(sections, confidence) {
+  const percent = `${number(confidence * 100)}%`;
   return [element("h2", {}, "Estimates"), ...sections.map((section) => shownSection(section, percent))];
 }
 
@@ -100,7 +100,7 @@ function stacked(caption, header, rows) {
 const place = (value, [low, high]) => 8 + ((value - low) / (high - low)) * (WIDTH - 16);
 const line = (kind, x1, x2) => drawn("line", { class: kind, x1, x2, y1: 12, y2: 12 });
 
-/** A picture that says nothing to a screen reader: the numbers stand beside it. */
+/** A picture that says nothing to a screen reader: the numbers are in the text. */
 const picture = (...parts) => drawn("svg", { viewBox: `0 0 ${WIDTH} 24`, "aria-hidden": "true" }, ...parts);
 
 function pointPicture(value, low, high, range) {

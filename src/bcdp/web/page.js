@@ -31,7 +31,7 @@ export function table(caption, header, rows) {
   );
 }
 
-/** Every promise beside its condition and what is left without it; below, what that means and what the operator says. */
+/** Every promise with its condition and what is left without it; below, what that means and what the operator says. */
 export function promised(promises, said, words = english) {
   const rows = promises.map(({ label, told, condition, left }) => [label, told, condition, left]);
   const node = table(words.promiseCaption, words.promiseHeads, rows);

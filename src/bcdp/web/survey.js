@@ -1,4 +1,4 @@
-/** The survey page: a form made from the plan, a review, a look at what would be sent, and the sending. */
+/** The survey page: a form from the plan, a review, a look at what would be sent, and the sending. */
 
 import { quoted, tellHint, tellOpen, tellPromise } from "./device/tell.js";
 import { element, promised, say } from "./page.js";
@@ -53,7 +53,7 @@ function offerLanguages() {
   };
 }
 
-/** What the person chose before, if this browser remembers anything; a page that cannot is told so when it matters. */
+/** What the person chose before, if this browser remembers anything; one that cannot says so when it matters. */
 const remembered = (key) => withoutFail(() => memory.get(key));
 const remember = (key, value) => withoutFail(() => memory.set(key, value));
 
@@ -93,7 +93,7 @@ const inOurWords = (features) =>
     }),
   );
 
-/** What the organiser says, apart from what the device found. */
+/** What the organiser says, apart from what the device computed. */
 function about() {
   const { survey } = sheet;
   if (survey === null) return;
@@ -168,7 +168,7 @@ function completed(fields) {
   return wrong.length ? null : entries;
 }
 
-/** Everything as it was read, to be looked at before an answer is made of it for ever. */
+/** Everything as it was read, to be looked at before it becomes an answer for ever. */
 function review(entries) {
   $("entered").replaceChildren(...entries.flatMap(({ label, told: text }) => told(label, text)));
   $("change").onclick = () => {
@@ -204,7 +204,7 @@ function promiseTable() {
   return promised(rows, words.operatorSays(quoted(sheet.source)), words);
 }
 
-/** Says what the device found: green only where little could be told, and that it answers nothing beyond limits. */
+/** Says what the device computed: green only where little could be given away, and that it answers nothing beyond limits. */
 function judge() {
   const chance = words.percent(becomes(sheet), 1);
   if (!withinLimits(sheet, words)) say($("status"), words.refused(chance), "bad");
@@ -222,7 +222,7 @@ function obeyed() {
 // ------------------------------------------------------------------------------------------------- preview and sending
 
 async function preview(report) {
-  const invited = { ...report, id: invitation() ?? report.id }; // the link may come after the answer was made
+  const invited = { ...report, id: invitation() ?? report.id }; // the link may come after the answer
   const message = JSON.stringify({ plan: sheet.id, reports: [invited] });
   const { hints, open } = await device.ask("hints", { report });
   const sentences = [

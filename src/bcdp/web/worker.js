@@ -1,5 +1,5 @@
 /**
- * The device beside the page: reads and checks the plan, answers it, and says what a report hints at. Whatever a plan
+ * The device outside the page: reads and checks the plan, answers it, and says what a report hints at. Whatever a plan
  * makes it do, the page stays responsive, and can end it.
  */
 
@@ -24,7 +24,7 @@ const ASKED = {
       features: plan.features,
       open: plan.open,
       epsilon,
-      usual: bcdp.MAX_EPSILON, // the limit of whoever sets none
+      usual: bcdp.MAX_EPSILON, // the limit of a person who sets none
       single: [...features.values()].reduce((highest, { certified }) => Math.max(highest, certified), 0),
       promises: bcdp.promisedNumbers(plan),
       source: plan.correlation.source,

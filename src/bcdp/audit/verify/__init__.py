@@ -48,7 +48,7 @@ def verify_limits(
 ) -> Verdict:
     """The levels of a plan, given as JSON text or as a mapping, and whether they keep a person's own limits.
 
-    What the plan claims of itself is not believed: a claim below the level found is an objection. A document that no
+    What the plan claims of itself is not believed: a claim below the computed level is an objection. A document that no
     device could execute is refused. Features that the limits do not name may have any level.
 
     >>> from bcdp import Policy, make_plan
@@ -125,7 +125,7 @@ def _levels(document: Mapping[str, Any], features: Mapping[str, Feature], correl
 
 
 def _untrue(stated: Any, collection: Collection, found: Levels) -> Iterator[str]:
-    """In one sentence each, the claims that are below the levels found, or above what was asked."""
+    """In one sentence each, the claims that are below the computed levels, or above what was asked."""
     certificate = mapping("certificate", stated, CERTIFICATE_KEYS)
     for key in ("objective", "optimality_gap"):
         if certificate[key] is not None:

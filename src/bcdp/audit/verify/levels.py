@@ -52,7 +52,7 @@ def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correl
     epsilon = falling[0][1]
     c: dict[str, Ratio] = dict.fromkeys(features, Fraction(1))
     delta = {name: _told_outside(name, falling, correlation) for name in features}
-    known: dict[tuple[Any, ...], Ratio] = {}  # menus repeat: the same question beside others of the same ratio
+    known: dict[tuple[Any, ...], Ratio] = {}  # menus repeat: the same question with others of the same ratio
     for menu, (asked, seen) in zip(menus, views, strict=True):
         for own, name in ((question, name) for question in menu for name in question.features):
             feature = features[name]
@@ -163,9 +163,9 @@ def _extremes(f: Sequence[Sequence[int]], parts: Sequence[Part]) -> tuple[list[l
         final = min(last * STEP, math.ceil(high * last * STEP) + 1)
         rows = []
         for place in {first, final, *range(first // STEP * STEP + STEP, final, STEP)}:
-            level, share = divmod(place, STEP)
-            following = f[min(level + 1, last)]
-            rows.append([(STEP - share) * one + share * two for one, two in zip(f[level], following, strict=True)])
+            whole, share = divmod(place, STEP)
+            following = f[min(whole + 1, last)]
+            rows.append([(STEP - share) * one + share * two for one, two in zip(f[whole], following, strict=True)])
         above.append([max(column) for column in zip(*rows, strict=True)])
         below.append([min(column) for column in zip(*rows, strict=True)])
     return above, below

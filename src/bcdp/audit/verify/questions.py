@@ -34,7 +34,7 @@ Column = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Table:
-    """Integer weights: how many of the 2^32 words send a level to a symbol."""
+    """Integer weights: how many of the 2^32 words send an input to a symbol."""
 
     family: str
     levels: int
@@ -47,11 +47,11 @@ class Table:
             yield from zip(*self.numbers["weights"], strict=True)
         elif self.family == "response":
             for symbol in range(self.levels):
-                yield tuple(self.numbers["keep" if level == symbol else "other"] for level in range(self.levels))
+                yield tuple(self.numbers["keep" if given == symbol else "other"] for given in range(self.levels))
         elif self.family == "waves":
             for answers, step, width, high, low in self.numbers["waves"]:
                 for answer in range(answers):
-                    likely = [(step * level + answer) % answers < width for level in range(self.levels)]
+                    likely = [(step * given + answer) % answers < width for given in range(self.levels)]
                     yield tuple(high if inside else low for inside in likely)
             yield (TOTAL - _words(self.numbers["waves"]),) * self.levels
         else:
@@ -59,7 +59,7 @@ class Table:
             flip = TOTAL // self.numbers["order"] - keep
             for row in range(self.numbers["order"]):
                 for bit in range(2):
-                    same = [(row & level).bit_count() % 2 == bit for level in range(self.levels)]
+                    same = [(row & given).bit_count() % 2 == bit for given in range(self.levels)]
                     yield tuple(keep if kept else flip for kept in same)
 
     @property

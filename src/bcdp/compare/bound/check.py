@@ -1,4 +1,4 @@
-"""The exact check of a lower bound, in integers and fractions: nothing of the solver that found it is believed.
+"""The exact check of a lower bound, in integers and fractions: nothing that the solver says is believed.
 
 **Theorem 7** (docs/theory.md, section 5). Some binary features, called sensitive, have demands `delta_i` under
 correlations `q_i`; the others have no demand but `epsilon`. Each output of a mechanism that keeps the demands is a
@@ -9,7 +9,7 @@ inequalities. If the quadratic form
     v (mean of f)^2  -  sum_i w_i r_i^2 e_i(f)^2  -  sum of multiplier * product,
 
 averaged over the sign flips of the other features, is a positive semidefinite form in the averages and extremes, plus
-one for each Fourier level in the parts of `f` of that level, then the estimates of any unbiased decoding have
+one for each Fourier degree in the parts of `f` of that degree, then the estimates of any unbiased decoding have
 
     n x error, second moments counted and weighted by w,  >=  (sum_i w_i r_i)^2 / v.
 
@@ -59,7 +59,7 @@ class Problem:
         return [*((feature.weight, 1) for feature in self.sensitive), (self.weight, self.others)]
 
 
-class Row(NamedTuple):
+class ProductRow(NamedTuple):
     """A product of two forms, by their numbers; `distance`: of two local forms, how many flips apart they stand."""
 
     first: int
@@ -74,7 +74,7 @@ class Proof:
 
     problem: Problem
     errors: tuple[Fraction, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ProductRow, ...]
 
 
 def proved(proof: Proof) -> Fraction | None:
@@ -82,8 +82,8 @@ def proved(proof: Proof) -> Fraction | None:
     problem, local = proof.problem, [form.local for form in forms(proof.problem)]
     if not all(_is_valid(row, local, problem.others) for row in proof.rows):
         return None
-    first, *levels = remainder(proof)
-    last = [last_pivot(matrix) for matrix in levels]
+    first, *others = remainder(proof)
+    last = [last_pivot(matrix) for matrix in others]
     least = last_pivot(_by_the_mean(first, problem.cells))
     if least is None or not least < 0 or not all(pivot is not None and pivot >= 0 for pivot in last):
         return None
@@ -91,7 +91,7 @@ def proved(proof: Proof) -> Fraction | None:
     return sum((count * weight * error for (weight, count), error in errors), Fraction(0)) ** 2 / -least
 
 
-def _is_valid(row: Row, local: list[bool], others: int) -> bool:
+def _is_valid(row: ProductRow, local: list[bool], others: int) -> bool:
     """Whether a product is known to be nonnegative. Only two local forms have a distance."""
     if not (0 <= row.first <= row.second < len(local) and row.multiplier >= 0):
         return False
@@ -199,16 +199,16 @@ def product(first: Form, second: Form, cells: int) -> tuple[Quadratic, Quadratic
     return plain, values
 
 
-def character(others: int, distance: int, level: int) -> Fraction:
-    """The average, over the ways to flip `distance` of the other features, of a product of `level` of their signs."""
-    ways = range(min(level, distance) + 1)
+def character(others: int, distance: int, degree: int) -> Fraction:
+    """The average, over the ways to flip `distance` of the other features, of a product of `degree` of their signs."""
+    ways = range(min(degree, distance) + 1)
     return Fraction(
-        sum((-1) ** j * comb(level, j) * comb(others - level, distance - j) for j in ways), comb(others, distance)
+        sum((-1) ** j * comb(degree, j) * comb(others - degree, distance - j) for j in ways), comb(others, distance)
     )
 
 
 def squares(problem: Problem) -> Iterator[tuple[int, Quadratic]]:
-    """The squares `e_i(f)^2` of the sensitive features, then their sum over the others, each with its Fourier level."""
+    """The squares `e_i(f)^2` of the sensitive features, and their sum over the others, each with its Fourier degree."""
     cells = range(problem.cells)
     for place in range(len(problem.sensitive)):
         yield 0, _square({cell: Fraction(_sign(cell, place), problem.cells) for cell in cells})
@@ -216,7 +216,7 @@ def squares(problem: Problem) -> Iterator[tuple[int, Quadratic]]:
 
 
 def mean_square(problem: Problem) -> Quadratic:
-    """The square of the mean of `f`; in the parts of level 1, the sum of `e_i(f)^2` over the other features."""
+    """The square of the mean of `f`; in the parts of degree 1, the sum of `e_i(f)^2` over the other features."""
     return _square({cell: Fraction(1, problem.cells) for cell in range(problem.cells)})
 
 
@@ -226,21 +226,21 @@ def _square(coefficients: dict[int, Fraction]) -> Quadratic:
 
 
 def remainder(proof: Proof) -> list[Matrix]:
-    """The quadratic form without `v (mean of f)^2`: of averages and extremes, then of the parts of each level."""
+    """The quadratic form without `v (mean of f)^2`: of averages and extremes, then of the parts of each degree."""
     problem, known = proof.problem, forms(proof.problem)
-    levels = range(problem.others + 1)
-    left: list[Quadratic] = [defaultdict(Fraction) for _ in levels]
-    apart: list[Quadratic] = [defaultdict(Fraction) for _ in levels]
-    for (level, square), (weight, _), error in zip(squares(problem), problem.targets, proof.errors, strict=True):
-        _add(left[level], square, -weight * error**2)
+    degrees = range(problem.others + 1)
+    left: list[Quadratic] = [defaultdict(Fraction) for _ in degrees]
+    apart: list[Quadratic] = [defaultdict(Fraction) for _ in degrees]
+    for (degree, square), (weight, _), error in zip(squares(problem), problem.targets, proof.errors, strict=True):
+        _add(left[degree], square, -weight * error**2)
     for row in proof.rows:
         plain, values = product(known[row.first], known[row.second], problem.cells)
         _add(left[0], plain, -row.multiplier)
         _add(apart[row.distance or 0], values, -row.multiplier)
-    for level in levels:
-        for distance in levels:
-            _add(left[level], apart[distance], character(problem.others, distance, level))
-    return [_matrix(q, Variables.of(problem).count if level == 0 else problem.cells) for level, q in enumerate(left)]
+    for degree in degrees:
+        for distance in degrees:
+            _add(left[degree], apart[distance], character(problem.others, distance, degree))
+    return [_matrix(q, Variables.of(problem).count if degree == 0 else problem.cells) for degree, q in enumerate(left)]
 
 
 def _add(total: Quadratic, quadratic: Quadratic, times: Fraction) -> None:

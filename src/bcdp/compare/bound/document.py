@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictInt, StringConstraints, ValidationError
 
-from bcdp.compare.bound.check import Problem, Proof, Row, Sensitive, proved
+from bcdp.compare.bound.check import Problem, ProductRow, Proof, Sensitive, proved
 from bcdp.compare.bound.problem import MOST_OTHERS, MOST_SENSITIVE
 from bcdp.errors import InputError, accepted, refuse
 from bcdp.files import read_text
@@ -49,7 +49,7 @@ class _Document(Record):
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound on n times the error of any mechanism, with its proof; made from a proof that was checked."""
+    """A lower bound on n times the error of any mechanism, with its proof; from a proof that was checked."""
 
     proof: Proof
     claim: Fraction
@@ -110,7 +110,7 @@ class Bound:
         others = document.others
         problem = Problem(Fraction(document.epsilon), sensitive, others.count, Fraction(others.weight))
         _check_numbers(problem)
-        rows = tuple(Row(*row[:3], Fraction(row[3], UNIT)) for row in document.rows)
+        rows = tuple(ProductRow(*row[:3], Fraction(row[3], UNIT)) for row in document.rows)
         keys = [(row.first, row.second, row.distance or 0) for row in rows]
         if any(one >= other for one, other in pairwise(keys)):
             raise InputError("bound: rows are not in order; accepted: each product once, by rising numbers")

@@ -1,7 +1,7 @@
 """The conic program whose dual proves a bound (docs/theory.md, Theorem 7): least error over relaxed outputs.
 
-Variables: the products of averages and extremes, and for each Fourier level the products of the values' parts of that
-level. They would be the moments of a mechanism's outputs; all that is asked of them is that the matrices are positive
+Variables: the products of averages and extremes, and for each Fourier degree the products of the values' parts of that
+degree. They would be the moments of a mechanism's outputs; all that is asked of them is that the matrices are positive
 semidefinite and that products of valid inequalities are nonnegative.
 """
 
@@ -22,7 +22,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Relaxation:
-    """The columns: products by pairs of variables; of each level from 1; at each distance; then J and t of the targets.
+    """The columns: products by pairs of variables; of each degree from 1; at each distance; J and t of the targets.
 
     J are the information of the targets, and `t >= 1 / J` their errors.
     """
@@ -48,13 +48,13 @@ class Relaxation:
         """The pairs of two cells, which come first."""
         return self.problem.cells * (self.problem.cells + 1) // 2
 
-    def level(self, level: int) -> int:
-        """The first column of a Fourier level; that of level 0 are products of averages."""
-        return 0 if level == 0 else len(self.pairs) + (level - 1) * self.cell_pairs
+    def of_degree(self, degree: int) -> int:
+        """The first column of a Fourier degree; that of degree 0 are products of averages."""
+        return 0 if degree == 0 else len(self.pairs) + (degree - 1) * self.cell_pairs
 
     def distance(self, distance: int) -> int:
         """The first column of the products of values so many flips apart."""
-        return self.level(self.problem.others + 1) + distance * self.cell_pairs
+        return self.of_degree(self.problem.others + 1) + distance * self.cell_pairs
 
     @property
     def information(self) -> int:
@@ -73,7 +73,8 @@ class Relaxation:
     def matrices(self) -> list[tuple[int, int]]:
         """The matrices that are semidefinite: the first column and the size of each."""
         return [
-            (self.level(level), self.problem.cells if level else self.size) for level in range(self.problem.others + 1)
+            (self.of_degree(degree), self.problem.cells if degree else self.size)
+            for degree in range(self.problem.others + 1)
         ]
 
     def equations(self) -> tuple[sparse.csc_matrix, Array]:
@@ -81,14 +82,14 @@ class Relaxation:
         entries: list[tuple[int, int, float]] = []
         number, others = 0, self.problem.others
         for distance in range(others + 1):
-            shares = [float(character(others, distance, level)) for level in range(others + 1)]
+            shares = [float(character(others, distance, degree)) for degree in range(others + 1)]
             for pair in range(self.cell_pairs):
                 entries.append((number, self.distance(distance) + pair, -1.0))
-                entries += [(number, self.level(level) + pair, share) for level, share in enumerate(shares)]
+                entries += [(number, self.of_degree(degree) + pair, share) for degree, share in enumerate(shares)]
                 number += 1
-        for target, (level, square) in enumerate(squares(self.problem)):
+        for target, (degree, square) in enumerate(squares(self.problem)):
             entries.append((number, self.information + target, -1.0))
-            entries += self._entries(number, square, self.level(level))
+            entries += self._entries(number, square, self.of_degree(degree))
             number += 1
         entries += self._entries(number, mean_square(self.problem), 0)
         right = np.zeros(number + 1)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bcdp.compare.bound.check import Problem, Proof, Row, proved
+from bcdp.compare.bound.check import Problem, ProductRow, Proof, proved
 from bcdp.compare.bound.document import UNIT
 from bcdp.compare.bound.relaxation import Relaxation
 from bcdp.errors import InputError
@@ -33,8 +33,8 @@ _CLOSE = 1 - 1e-4  # to the relaxation's value: good enough
 
 
 def find_proof(problem: Problem) -> Proof:
-    """A proof of a lower bound, the best found; most are within 1e-4 of the best that the relaxation has."""
-    program = _Program(Relaxation(problem))
+    """A proof of a lower bound, the best of a search; most are within 1e-4 of the best that the relaxation has."""
+    program = _ConeProgram(Relaxation(problem))
     anchors = program.solve(np.zeros(len(problem.targets)), slack=1e-2, margin=1.0).multipliers > 1e-3
     found: list[tuple[Fraction, Proof]] = []
     for slack in _SLACKS:
@@ -50,7 +50,7 @@ def find_proof(problem: Problem) -> Proof:
     return max(found, key=lambda pair: pair[0])[1]
 
 
-def _proofs(program: _Program, anchors: Bools, slack: float) -> tuple[float, Iterator[Proof]]:
+def _proofs(program: _ConeProgram, anchors: Bools, slack: float) -> tuple[float, Iterator[Proof]]:
     """The least error of the relaxation, and what may prove it."""
     problem = program.relaxation.problem
     weights, counts = np.array(problem.targets, dtype=float).T
@@ -64,7 +64,7 @@ def _proofs(program: _Program, anchors: Bools, slack: float) -> tuple[float, Ite
     def proof(margin: float) -> Proof:
         found = program.solve(prices, margin=margin, kept=kept)
         multipliers = [_rounded(value * multiplier) for multiplier in found.multipliers]
-        rows = (Row(*name, times) for name, times in zip(program.names, multipliers, strict=True) if times > 0)
+        rows = (ProductRow(*name, times) for name, times in zip(program.names, multipliers, strict=True) if times > 0)
         return Proof(problem, errors, tuple(rows))
 
     return value, map(proof, _MARGINS)
@@ -82,7 +82,7 @@ def _rounded(number: float) -> Fraction:
 
 
 def _rough_error(problem: Problem) -> float:
-    """The error if everybody told of every feature what its demand allows: the scale of all numbers."""
+    """The error if everybody gave away of every feature what its demand allows: the scale of all numbers."""
     levels = [*(feature.delta for feature in problem.sensitive), problem.epsilon]
     told = [math.tanh(float(level) / 2) ** 2 for level in levels]
     return sum(float(weight) * count / each for (weight, count), each in zip(problem.targets, told, strict=True))
@@ -95,7 +95,7 @@ class _Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Program:
+class _ConeProgram:
     """The relaxation in the solver's words: the least `cost x` such that `A x + s = b`, `s` in a product of cones."""
 
     relaxation: Relaxation

@@ -5,7 +5,7 @@ unbiased (Proposition 5); what the others tell of a feature is Theorem 1.
 """
 
 from bcdp.mechanisms.cascade.allocation import Budgets, budgets, certify, level_budgets, theorem_budgets
-from bcdp.mechanisms.cascade.channels import Channel, DuchiL2, Laplace, OneBit, duchi, duchi_radius
+from bcdp.mechanisms.cascade.channels import ChannelFamily, DuchiL2, Laplace, OneBit, duchi, duchi_radius
 from bcdp.mechanisms.cascade.mechanism import (
     MeanEstimate,
     OpenChannel,
@@ -24,9 +24,12 @@ from bcdp.mechanisms.cascade.regression import (
     trust_region,
 )
 
+Channel = ChannelFamily  # its former name
+
 __all__ = [
     "Budgets",
     "Channel",
+    "ChannelFamily",
     "DuchiL2",
     "Laplace",
     "LeastSquares",

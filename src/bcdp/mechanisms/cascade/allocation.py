@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from bcdp.errors import InputError, refuse
-from bcdp.mechanisms.cascade.channels import DUCHI, Channel
+from bcdp.mechanisms.cascade.channels import DUCHI, ChannelFamily
 from bcdp.mechanisms.cascade.checks import LARGEST_BUDGET, Array, check_budgets, check_number, numbers
 from bcdp.mechanisms.cascade.mechanism import predicted_error
 from bcdp.notions import bcdp_from, budgets_from, ldp_limit
@@ -148,7 +148,7 @@ def budgets(
     epsilon: float,
     q: npt.ArrayLike,
     zeta: float | None = None,
-    channel: Channel = DUCHI,
+    channel: ChannelFamily = DUCHI,
     odds: npt.ArrayLike = np.inf,
 ) -> Budgets:
     """Budgets that keep `epsilon`-LDP and every `delta`-BCDP demand: the theorem's if `zeta` is given, else the best.

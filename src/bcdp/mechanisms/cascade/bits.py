@@ -10,9 +10,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from bcdp.exact import TOTAL, log_up, smallest_other
+from bcdp.exact import TOTAL, Words, log_up, smallest_other
 from bcdp.mechanisms.cascade.checks import Array
-from bcdp.randomness import Words
 
 RESOLUTION = 2.0**-29  # below this budget hardly any integer weight differs from a fair coin's
 

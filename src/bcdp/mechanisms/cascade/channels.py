@@ -20,7 +20,7 @@ from bcdp.tables.dense import Dense
 FAIR = TOTAL // 2  # the weight of a coin that says nothing
 
 
-class Channel(Protocol):
+class ChannelFamily(Protocol):
     """An unbiased LDP release of a vector in [-1, 1]^m, as private as a bit that is kept with weight `keep`."""
 
     def release(self, x: Array, keep: int, draws: Draws) -> Array:
@@ -161,8 +161,8 @@ class Laplace:
         words = draws.words(people, 2 * m)
         position = (x + 1) / 2 * (table.levels - 1)
         below = np.floor(position)
-        levels = (below + (words[:, :m] < (position - below) * TOTAL)).astype(np.int64)
-        return table.decode(np.linspace(-1, 1, table.levels))[table.sample(levels, words[:, m:])]
+        inputs = (below + (words[:, :m] < (position - below) * TOTAL)).astype(np.int64)
+        return table.decode(np.linspace(-1, 1, table.levels))[table.sample(inputs, words[:, m:])]
 
     def variance(self, m: int, keep: int) -> float:
         if _share(keep, m) < RESOLUTION:

@@ -52,7 +52,7 @@ class CascadeDecoder:
         """None: sums do not tell how the reports vary together."""
 
     def bootstrap(self, targets: Collection[Target], draws: int) -> None:
-        """None: sums do not tell how the reports vary together, so nothing made of products is estimated."""
+        """None: sums do not tell how the reports vary together, so nothing that needs products is estimated."""
 
 
 def channel_errors(policy: Policy, channels: Sequence[OpenChannel]) -> dict[str, float]:

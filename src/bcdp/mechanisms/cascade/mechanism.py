@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from bcdp.errors import refuse
 from bcdp.mechanisms.cascade.bits import keep_weight
-from bcdp.mechanisms.cascade.channels import DUCHI, Channel
+from bcdp.mechanisms.cascade.channels import DUCHI, ChannelFamily
 from bcdp.mechanisms.cascade.checks import (
     Array,
     Randomness,
@@ -46,12 +46,12 @@ class MeanEstimate:
     standard_error: Array
 
 
-def open_channel(features: npt.NDArray[np.intp], keep: int, channel: Channel = DUCHI) -> OpenChannel:
+def open_channel(features: npt.NDArray[np.intp], keep: int, channel: ChannelFamily = DUCHI) -> OpenChannel:
     """The channel over some features with a given weight."""
     return OpenChannel(features, keep, channel.variance(features.size, keep))
 
 
-def open_channels(c: npt.ArrayLike, channel: Channel = DUCHI) -> list[OpenChannel]:
+def open_channels(c: npt.ArrayLike, channel: ChannelFamily = DUCHI) -> list[OpenChannel]:
     """The channels that budgets `c` ask for, smallest level first: one for each distinct positive budget.
 
     A step too small for the channel's integers opens none and is left to the next level.
@@ -98,13 +98,15 @@ def least_variances(channels: Sequence[OpenChannel], features: int) -> Array:
         return np.asarray(weighted / _precision(channels, features))
 
 
-def run_channels(records: Array, channels: Sequence[OpenChannel], draws: Draws, channel: Channel = DUCHI) -> Array:
+def run_channels(
+    records: Array, channels: Sequence[OpenChannel], draws: Draws, channel: ChannelFamily = DUCHI
+) -> Array:
     """Unbiased private estimates of records in [-1, 1]^(n x d): each channel runs once, with its own weight."""
     released = (channel.release(records[:, opened.features], opened.keep, draws) for opened in channels)
     return average(channels, released, records.shape)
 
 
-def mean_mechanism(x: npt.ArrayLike, c: npt.ArrayLike, rng: Randomness = None, channel: Channel = DUCHI) -> Array:
+def mean_mechanism(x: npt.ArrayLike, c: npt.ArrayLike, rng: Randomness = None, channel: ChannelFamily = DUCHI) -> Array:
     """Unbiased private estimates of the records `x` in [-1, 1]^(n x d), shape (n, d): c-CDP and (max c)-LDP.
 
     A feature whose budget is 0 is not released: its estimates are NaN.
@@ -137,7 +139,7 @@ def estimate_mean(reports: npt.ArrayLike, project: bool = False) -> MeanEstimate
     return MeanEstimate(np.clip(value, -1, 1) if project else value, error)
 
 
-def predicted_error(c: npt.ArrayLike, n: int, channel: Channel = DUCHI) -> Array:
+def predicted_error(c: npt.ArrayLike, n: int, channel: ChannelFamily = DUCHI) -> Array:
     """The expected squared error of each feature's mean over `n` people, unprojected; infinite if not released.
 
     Exact at records with value 0; elsewhere an upper bound, because the squared value is not subtracted. It includes

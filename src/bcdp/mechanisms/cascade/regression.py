@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import refuse
-from bcdp.mechanisms.cascade.channels import DUCHI, Channel
+from bcdp.mechanisms.cascade.channels import DUCHI, ChannelFamily
 from bcdp.mechanisms.cascade.checks import (
     Array,
     Randomness,
@@ -99,7 +99,7 @@ def least_squares(
     radius: float = 1.0,
     ridge: float = 0.0,
     target: int = -1,
-    channel: Channel = DUCHI,
+    channel: ChannelFamily = DUCHI,
 ) -> LeastSquares:
     """Private coefficients of feature `target` on the others, in the l2 ball of `radius`: c-CDP and (max c)-LDP.
 

@@ -8,7 +8,7 @@ A question of kind "product" has the same words, and the first of them rounds it
 a second feature is not used. With binary features worth `2 code - 1`, categorical ones 1 where the code is the
 question's category and -1 elsewhere, and numbers as they are: `v = x y`, or `v = 2 (x x) - 1` for a single feature.
 
-The draw does not depend on the record (docs/theory.md, Theorem 2). A number is rounded at random to a level of the
+The draw does not depend on the record (docs/theory.md, Theorem 2). A number is rounded at random to an input of the
 table, which needs no exactness (Theorem 4); menus and symbols are chosen by integers out of 2^32.
 """
 
@@ -20,10 +20,11 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.exact import Words
 from bcdp.plan import Plan, Question
 from bcdp.policy import Policy
 from bcdp.policy.encoding import Codes, step_of
-from bcdp.randomness import RecordWords, Words
+from bcdp.randomness import RecordWords
 from bcdp.statistics.target import product_of
 from bcdp.tables.intervals import Intervals
 
@@ -54,14 +55,14 @@ def _answer_menu(
     for number in questions:
         question = plan.questions[number]
         table = plan.tables[question.table]
-        level = _level(plan.policy, question, codes, rows, words, position)
+        given = _input(plan.policy, question, codes, rows, words, position)
         position += len(question.features) + 1
-        symbol = table.sample(level, words.column(position - 1))
+        symbol = table.sample(given, words.column(position - 1))
         answer = answer * np.uint32(table.symbols) + symbol
     return answer
 
 
-def _level(
+def _input(
     policy: Policy,
     question: Question,
     codes: Mapping[str, Codes],
@@ -73,19 +74,19 @@ def _level(
         held = {name: codes[name][rows] for name in question.features}
         number = product_of(policy, question.features, question.categories, held)
         return round_at_random(number, question.levels[0], words.column(position))
-    level = np.zeros(len(rows), dtype=np.int32)
+    given = np.zeros(len(rows), dtype=np.int32)
     for offset, (name, size) in enumerate(zip(question.features, question.levels, strict=True)):
         code, cuts = codes[name].take(rows), question.cuts_of(name)
         if cuts is not None:
             digit = step_of(policy.features[name], cuts, code)
         else:
             digit = code if code.dtype.kind == "i" else round_at_random(code, size, words.column(position + offset))
-        level = level * np.int32(size) + digit if offset else digit.astype(np.int32)
-    return level
+        given = given * np.int32(size) + digit if offset else digit.astype(np.int32)
+    return given
 
 
 def round_at_random(value: npt.NDArray[np.float64], levels: int, words: Words) -> npt.NDArray[np.int64]:
-    """A number in [-1, 1] as one of its two neighbouring levels, right on average."""
+    """A number in [-1, 1] as one of its two neighbouring inputs, right on average."""
     place = (value + 1) / 2 * (levels - 1)
     below = np.minimum(np.floor(place), levels - 2)
     return (below + (words < (place - below) * 2.0**32)).astype(np.int64)

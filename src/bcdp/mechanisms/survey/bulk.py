@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from bcdp.errors import InputError
+from bcdp.exact import Words
 from bcdp.mechanisms.survey.answering import answers
 from bcdp.mechanisms.survey.program import Program, Room, program_of
 from bcdp.plan import Plan
 from bcdp.policy.encoding import encode, encoded_blocks
 from bcdp.policy.stored import stored
-from bcdp.randomness import RecordWords, Words
+from bcdp.randomness import RecordWords
 
 FEW = 2**16  # records, or reports: so many are done before numba is loaded
 BLOCK = 2**16  # records whose words and values fit in the processor's cache

@@ -1,7 +1,7 @@
 """What the answers to a survey tell of a target: the one decoder, shared by prediction and estimation.
 
-A target may be asked in several ways: by other tables, or beside other features. Each way's answers are decoded without
-bias and averaged, and ways are weighted by what each was designed to tell (docs/theory.md, section 4.3).
+A target may be asked in several ways: by other tables, or together with other features. Each way's answers are decoded
+without bias and averaged, and ways are weighted by what each was designed to tell (docs/theory.md, section 4.3).
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ CountsOf = Callable[[int], Counts]  # of a menu: shape (.., symbols of each of i
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """How the answers to a table's questions are read: `wanted` at each input level, shape (levels, size).
+    """How the answers to a table's questions are read: `wanted` at each input, shape (inputs, size).
 
-    None stands for one indicator for each input level, where tables have shorter ways to decode.
+    None stands for one indicator for each input, where tables have shorter ways to decode.
     """
 
     table: Table
@@ -56,13 +56,13 @@ class Reading:
 
     @cached_property
     def squares(self) -> Array:
-        """The expected square of the decoded answer at each input level, shape (levels, size)."""
+        """The expected square of the decoded answer at each input, shape (inputs, size)."""
         assert self.wanted is not None
         return np.stack([self.table.second_moments(column) for column in self.wanted.T], axis=1)
 
     @cached_property
     def second_moment(self) -> float:
-        """The average second moment of the decoded answer, input levels uniform; summed over the target's numbers."""
+        """The average second moment of the decoded answer, inputs uniform; summed over the target's numbers."""
         if self.wanted is None:
             return self.table.second_moment
         return float(sum(column.mean() for column in self.squares.T))
@@ -70,7 +70,7 @@ class Reading:
     def largest_variance(self, size: int) -> float:
         """The variance of the decoded answer in the worst population; summed over categories, which are treated alike.
 
-        That is: shares of one half, numbers at the levels of the largest second moment with their mean in the middle,
+        That is: shares of one half, numbers at the inputs of the largest second moment with their mean in the middle,
         categories equally frequent (docs/theory.md, section 4.3).
         """
         return self.second_moment - 1 / size if size > 1 else float(self.squares.max())
@@ -99,7 +99,7 @@ class Way:
 
 
 class Ways:
-    """In which ways a plan asks for any target; readings are made once, however many targets share them."""
+    """In which ways a plan asks for any target; readings are computed once, however many targets share them."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

@@ -46,8 +46,8 @@ def design(
     `further(prices, enough)` may offer menus of other sorts that are worth more than `enough`; the gap does not speak
     of those.
     """
-    beside = [number for number, c in enumerate(classes) if c.joinable]  # others are only asked alone, or in shapes
-    market = Market(tuple(classes[number] for number in beside), total, groups) if beside else None
+    joinable = [number for number, c in enumerate(classes) if c.joinable]  # others are only asked alone, or in shapes
+    market = Market(tuple(classes[number] for number in joinable), total, groups) if joinable else None
     sizes = np.array([len(c.members) for c in classes])
     weights = np.array([c.weight for c in classes])
     profiles: list[Profile] = [c.first(j) for j, c in enumerate(classes)]
@@ -59,7 +59,7 @@ def design(
         if market is None:
             break
         enough = objective * (1 + max(tolerance, _ENOUGH))
-        offers = [_of(beside, market.best(prices[beside], tolerance).profile), *further(prices, enough)]
+        offers = [_of(joinable, market.best(prices[joinable], tolerance).profile), *further(prices, enough)]
         gains = np.array([information(classes, profile) for profile in offers])
         useful = [i for i in range(len(offers)) if gains[i] @ prices > enough]
         if not useful:
@@ -78,7 +78,7 @@ def design(
         found = [*told, *(information(classes, profile) for profile in further(prices, objective))]
         bound = float((np.array(found) @ prices).max())
     if market is not None:
-        bound = max(bound, market.bound(prices[beside], tolerance=2e-5))
+        bound = max(bound, market.bound(prices[joinable], tolerance=2e-5))
     return Design(tuple(profiles[i] for i in kept), probabilities, objective, bound / objective)
 
 

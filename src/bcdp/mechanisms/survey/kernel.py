@@ -82,7 +82,7 @@ def answer_menus(
     """The answer of each record to its menu, whatever that asks; record after record in the given order."""
     menu_start, asked = menus.start, menus.asked
     kind, table_of, part_start = questions.kind, questions.table, questions.start
-    column_of, levels_of, category_of = questions.column, questions.levels, questions.category
+    column_of, inputs_of, category_of = questions.column, questions.inputs, questions.category
     ends, guide, family, symbols = tables.ends, tables.guide, tables.family, tables.symbols
     keeps, others, shifts = tables.keep, tables.other, tables.shift
     ends_start, guide_start = tables.ends_start, tables.guide_start
@@ -97,7 +97,7 @@ def answer_menus(
             question = asked[k]
             begin, end = part_start[question], part_start[question + 1]
             is_product = kind[question] == PRODUCT
-            level, product = 0, 1.0
+            given, product = 0, 1.0
             for p in range(begin, end):
                 column, row = column_of[p], row_of[column_of[p]]
                 if form[column] == NUMBER:
@@ -106,7 +106,7 @@ def answer_menus(
                     if not is_product:
                         w = position + p - begin
                         word = np.int64(first[i, w] if w < 4 else following[used + (w >> 2) - 1, w & 3])
-                        code = _rounded(value, levels_of[p], word)
+                        code = _rounded(value, inputs_of[p], word)
                 else:
                     if form[column] == BITS:
                         at = i + skipped[column]
@@ -115,7 +115,7 @@ def answer_menus(
                         number = np.int64(whole[row, i])
                     code = np.int64(codes[codes_start[column] + number])
                     value = 2.0 * (code if category_of[p] < 0 else np.int64(code == category_of[p])) - 1
-                level = level * levels_of[p] + code
+                given = given * inputs_of[p] + code
                 product *= value
             if is_product:
                 if end - begin == 1:
@@ -123,39 +123,39 @@ def answer_menus(
                 word = np.int64(
                     first[i, position] if position < 4 else following[used + (position >> 2) - 1, position & 3]
                 )
-                level = _rounded(product, levels_of[begin], word)
+                given = _rounded(product, inputs_of[begin], word)
             w = position + end - begin
             word = np.int64(first[i, w] if w < 4 else following[used + (w >> 2) - 1, w & 3])
             position = w + 1
             table = table_of[question]
             if family[table] == RESPONSE:
-                symbol = _responded(level, word, keeps[table], others[table])
+                symbol = _responded(given, word, keeps[table], others[table])
             elif family[table] == DENSE:
                 shift = shifts[table]
-                symbol = np.int64(guide[guide_start[table] + (level << (32 - shift)) + (word >> shift)])
-                start = ends_start[table] + level * symbols[table]
+                symbol = np.int64(guide[guide_start[table] + (given << (32 - shift)) + (word >> shift)])
+                start = ends_start[table] + given * symbols[table]
                 while word >= ends[start + symbol]:  # from the first interval that the word's first bits allow
                     symbol += 1
             else:
-                symbol = _transformed(level, word, keeps[table], shifts[table])
+                symbol = _transformed(given, word, keeps[table], shifts[table])
             answer = answer * symbols[table] + symbol
         answers[i] = answer
 
 
 @_compiled
-def _responded(level: Any, word: Any, keep: Any, other: Any) -> Any:
-    """`Response.sample` of one level and word."""
+def _responded(given: Any, word: Any, keep: Any, other: Any) -> Any:
+    """`Response.sample` of one input and word."""
     if word < keep:
-        return level
+        return given
     index = (word - keep) // other
-    return index + np.int64(index >= level)
+    return index + np.int64(index >= given)
 
 
 @_compiled
-def _transformed(level: Any, word: Any, keep: Any, shift: Any) -> Any:
-    """`Hadamard.sample` of one level and word."""
+def _transformed(given: Any, word: Any, keep: Any, shift: Any) -> Any:
+    """`Hadamard.sample` of one input and word."""
     row = word >> shift
-    odd = row & level  # below 2^14
+    odd = row & given  # below 2^14
     odd ^= odd >> 8
     odd ^= odd >> 4
     odd ^= odd >> 2
@@ -172,10 +172,10 @@ def _scaled(number: Any, low: Any, high: Any, missing: Any) -> Any:
 
 
 @_compiled
-def _rounded(value: Any, levels: Any, word: Any) -> Any:
+def _rounded(value: Any, inputs: Any, word: Any) -> Any:
     """`answering.round_at_random` of one number."""
-    place = (value + 1) / 2 * (levels - 1)
-    below = min(np.floor(place), levels - 2.0)
+    place = (value + 1) / 2 * (inputs - 1)
+    below = min(np.floor(place), inputs - 2.0)
     return np.int64(below) + np.int64(word < (place - below) * 4294967296.0)
 
 

@@ -1,4 +1,4 @@
-"""Budgets of single questions where the laws of what is told are known (docs/theory.md, section 4.5)."""
+"""Budgets of single questions where the laws of what is asked are known (docs/theory.md, section 4.5)."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _MOST_GROUPS = 30
 
 @dataclass(frozen=True)
 class LowerBound:
-    """No mechanism within the policy has an objective below `closed_form`; none was found below `numerical`.
+    """No mechanism within the policy has an objective below `closed_form`; a search reached none below `numerical`.
 
     `numerical` is None where there are too many groups of features to look at them all.
     """

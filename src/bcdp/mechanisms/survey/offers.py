@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.places import Place, places
-from bcdp.mechanisms.survey.profiles import FeatureClass, Profile, Question
+from bcdp.mechanisms.survey.profiles import ClassQuestion, FeatureClass, Profile
 from bcdp.mechanisms.survey.shapes import Demand, Pairs, Shape, best_shape, climb
 from bcdp.notions import ldp_limit
 from bcdp.tables.categorical import subset_moment
@@ -64,14 +64,14 @@ class ShapeOffers:
         self._known: dict[Group, Shape] = {}
 
     def __call__(self, prices: Array, enough: float) -> list[Profile]:
-        """The most valuable menus found, best first, of those worth more than `enough`."""
+        """The most valuable menus, best first, of those worth more than `enough`."""
         best = sorted(self._known, key=lambda group: -self._worth(group, prices))[:_FAVOURITES]
         self._seek(best, prices)
         if not any(self._worth(group, prices) > enough for group in best):
             best = sorted({*best, *self._grown(prices), *self._all, *self._dearest_pairs(prices)})
             self._seek(best, prices)
         best = sorted(best, key=lambda group: -self._worth(group, prices))[:_OFFERED]
-        return [(Question(g, self.total(g), self._known[g]),) for g in best if self._worth(g, prices) > enough]
+        return [(ClassQuestion(g, self.total(g), self._known[g]),) for g in best if self._worth(g, prices) > enough]
 
     def _worth(self, group: Group, prices: Array) -> float:
         return float(self._priced(group, prices) @ self._known[group].information_of(self._pairs(group)))
@@ -184,8 +184,8 @@ class ShapeOffers:
         if not pairs:
             return tuple(dict.fromkeys((*known, even, first, shy)))
         silent = tuple(mean / 50 for mean in even)
-        beside = [(*silent, *(self._hints[group[one]] for one, _ in pairs)), (*even, *(-0.1 for _ in pairs))]
-        return tuple(dict.fromkeys((*(_with_pairs(means, pairs) for means in (*known, even, first, shy)), *beside)))
+        hinted = [(*silent, *(self._hints[group[one]] for one, _ in pairs)), (*even, *(-0.1 for _ in pairs))]
+        return tuple(dict.fromkeys((*(_with_pairs(means, pairs) for means in (*known, even, first, shy)), *hinted)))
 
 
 def _with_pairs(means: tuple[float, ...], pairs: Pairs) -> tuple[float, ...]:

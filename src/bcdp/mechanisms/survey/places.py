@@ -38,7 +38,7 @@ class Place:
 
     @property
     def efficiency(self) -> float:
-        """What is told of all values together, as a share of what all subsets would tell."""
+        """What answers tell of all values together, as a share of what all subsets would tell."""
         return _cyclic(self.kind.values, self.subset)[1] if self.cyclic else 1.0
 
     @property
@@ -86,8 +86,8 @@ def places(kind: Kind) -> list[Place]:
 def _cyclic(values: int, size: int) -> tuple[Blocks, float]:
     """All shifts of a few sets, and how evenly they tell values apart: chosen, by chance, to do so.
 
-    What is told of a contrast between values is the energy of the sets at its frequency; the error of all contrasts
-    together is the sum of one over these, and least, for the same total, where they are equal.
+    What answers tell of a contrast between values is the energy of the sets at its frequency; the error of all
+    contrasts together is the sum of one over these, and least, for the same total, where they are equal.
     """
     rng = np.random.default_rng([values, size])
     best: tuple[list[tuple[int, ...]], float] = ([], 0.0)

@@ -14,22 +14,21 @@ import numpy.typing as npt
 
 from bcdp.correlation import Correlation, product_q
 from bcdp.errors import InputError, refuse
-from bcdp.exact import TOTAL
 from bcdp.mechanisms.survey.decoding import information
 from bcdp.mechanisms.survey.design import Design, design
+from bcdp.mechanisms.survey.documents import Asked, document_of, menus_of, product_kind
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.known import exact_limit
 from bcdp.mechanisms.survey.offers import ShapeOffers
 from bcdp.mechanisms.survey.places import Place
-from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, FeatureClass, Profile, rotation
-from bcdp.mechanisms.survey.seen import as_seen
-from bcdp.mechanisms.survey.shapes import Shape, shaped_table
+from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, FeatureClass, Profile
+from bcdp.mechanisms.survey.seen import as_seen, without_odds
+from bcdp.mechanisms.survey.wholes import best_whole
 from bcdp.notions import ldp_limit
-from bcdp.plan import Plan, collection_of, guessed_parts
+from bcdp.plan import Plan, guessed_parts
 from bcdp.policy import Policy
 from bcdp.statistics import Below, Interaction, Product, Single, Steps, Target
 from bcdp.statistics.table import MOST_CELLS
-from bcdp.tables import Table, binary, categorical, joint, numeric, waves
 
 Array = npt.NDArray[np.float64]
 
@@ -41,7 +40,8 @@ class Setting:
     """What a policy leaves to be designed: classes of features to ask, and how much a menu may spend."""
 
     classes: tuple[FeatureClass, ...]
-    weights: dict[Target, float]  # of each squared error
+    weights: dict[Target, float]  # of each squared error, in the design
+    errors: dict[Target, float]  # how often each squared error counts in the total that is told
     epsilon: float
     total: float  # the largest budget of a menu that may ask anything
     outside: float  # the largest LDP level that the features never asked can live with
@@ -49,13 +49,21 @@ class Setting:
     @classmethod
     def of(cls, policy: Policy, correlation: Correlation) -> Setting:
         """The setting of a policy; refused where no question could be asked at all."""
-        weights = _weights(policy)
-        if any(isinstance(target, Below) for target in weights):  # menus may ask it beside anything
-            correlation = as_seen(correlation, weights)
+        wanted = [target for task in policy.tasks for target, _ in task.targets(policy)]
+        seen = as_seen(correlation, wanted)
+        alone = _alone(policy, seen)
+        errors, weights = _weights(policy, alone)
+        if any(isinstance(target, Below) for target in wanted):  # menus may ask it beside anything
+            correlation = seen
         total = _largest_total(policy, correlation)
-        classes = _classes(policy, correlation, weights)
+        classes = _classes(policy, seen, weights, alone)
         outside = _limit_outside(policy, correlation, classes)
-        return cls(classes, weights, policy.epsilon - _SLACK, total, outside)
+        return cls(classes, weights, errors, policy.epsilon - _SLACK, total, outside)
+
+    @property
+    def asked(self) -> frozenset[Target]:
+        """What may be asked for."""
+        return frozenset(target for c in self.classes for target in c.members)
 
 
 def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[str], None] = lambda line: None) -> Plan:
@@ -67,39 +75,70 @@ def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[st
     True
     """
     setting = Setting.of(policy, correlation)
-    offers = ShapeOffers(setting.classes, setting.epsilon, setting.outside)
-    several = setting.total >= NEGLIGIBLE  # else a demand allows nothing but single questions, by the q of its pairs
-    further: Callable[[Array, float], list[Profile]] = offers if several else lambda prices, enough: []
-    found = design(setting.classes, setting.total, further=further, progress=progress)
-    menus = list(_menus(setting.classes, found))
+    found = _designed(setting, progress)
 
     def accuracy(draft: Plan) -> tuple[float, float]:
         told = information(draft)
-        objective = sum(weight / told[t] for t, weight in setting.weights.items() if told.get(t, 0.0) > 0)
-        return objective, found.gap * objective / found.objective * _curve_slack(policy)
+        error, objective = (_total(weights, told) for weights in (setting.errors, setting.weights))
+        return error, found.gap * objective / found.objective * _curve_slack(policy, setting)
 
-    return Plan.certified(_document(policy, correlation, menus), accuracy)
+    def certified(classes: tuple[FeatureClass, ...], menus: Design) -> Plan:
+        return Plan.certified(document_of(policy, correlation, list(menus_of(classes, menus))), accuracy)
+
+    plans = [certified(setting.classes, found)]
+    plain = _without_odds(policy, correlation, setting)
+    if plain is not None:  # a search may end a little above where it ends with less to choose from
+        plans.append(certified(plain.classes, _designed(plain, lambda line: progress(f"without odds, {line}"))))
+    return min(plans, key=lambda plan: plan.certificate.objective or math.inf)
+
+
+def _designed(setting: Setting, progress: Callable[[str], None]) -> Design:
+    offers = ShapeOffers(setting.classes, setting.epsilon, setting.outside)
+    several = setting.total >= NEGLIGIBLE  # else a demand allows nothing but single questions, by the q of its pairs
+    further: Callable[[Array, float], list[Profile]] = offers if several else lambda prices, enough: []
+    return design(setting.classes, setting.total, further=further, progress=progress)
+
+
+def _without_odds(policy: Policy, correlation: Correlation, setting: Setting) -> Setting | None:
+    """The setting if odds are left out; None where that changes nothing, or would leave something unasked."""
+    try:
+        plain = Setting.of(policy, without_odds(correlation))
+    except InputError:  # nothing could be asked at all
+        return None
+    return plain if plain != setting and plain.asked == setting.asked else None
+
+
+def _total(weights: dict[Target, float], told: dict[Target, float]) -> float:
+    """The weighted sum of the squared errors of whatever is asked."""
+    return sum(weight / told[target] for target, weight in weights.items() if told.get(target, 0.0) > 0)
 
 
 def plan_evenly(policy: Policy, correlation: Correlation) -> Plan:
     """The survey that asks each person one question, about every feature (and product) equally often."""
     classes = Setting.of(policy, correlation).classes
     asked: list[Asked] = [
-        ((target,) if c.pair is None else (classes[c.pair[0]].members[0], classes[c.pair[1]].members[0]), c.alone, None)
+        ((target,) if c.pair is None else tuple(classes[one].members[0] for one in c.pair), c.alone, c.whole)
         for c in classes
         for target in c.members
     ]
     menus = [(Fraction(1, len(asked)), [question]) for question in asked]
-    return Plan.certified(_document(policy, correlation, menus))
+    return Plan.certified(document_of(policy, correlation, menus))
 
 
-def _weights(policy: Policy) -> dict[Target, float]:
-    """How much the squared error of each feature and product counts; 0 for features that no task needs."""
-    weights: dict[Target, float] = dict.fromkeys(map(Single, policy.features), 0.0)
+def _weights(policy: Policy, alone: dict[str, float]) -> tuple[dict[Target, float], dict[Target, float]]:
+    """How often the squared error of each target counts in the total, and how much in the design; 0 if nobody needs it.
+
+    They differ so that each feature counts alike in the design, whatever its number of values: at the budget that it
+    may be asked with alone.
+    """
+    errors: dict[Target, float] = dict.fromkeys(map(Single, policy.features), 0.0)
+    weights = errors.copy()
     for task in policy.tasks:
         for target, weight in task.targets(policy):
-            weights[target] = weights.get(target, 0.0) + task.weight * weight
-    return weights
+            errors[target] = errors.get(target, 0.0) + task.weight * weight
+            budget = min(alone[name] for name in target.features)
+            weights[target] = weights.get(target, 0.0) + task.weight * weight * task.scale(policy, target, budget)
+    return errors, weights
 
 
 def _demand(policy: Policy, name: str) -> float:
@@ -175,15 +214,15 @@ def _alone(policy: Policy, correlation: Correlation) -> dict[str, float]:
     }
 
 
-def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, float]) -> tuple[FeatureClass, ...]:
+def _classes(
+    policy: Policy, correlation: Correlation, weights: dict[Target, float], alone_with: dict[str, float]
+) -> tuple[FeatureClass, ...]:
     """Features by themselves, numbers in steps, how two features go together, products: in this order."""
     groups: dict[tuple[Any, ...], list[Target]] = {}
     tied = {name for target in weights if isinstance(target, Interaction) for name in target.features}
     spread = {target.feature for target in weights if isinstance(target, Below)}
-    correlation = as_seen(correlation, weights)
-    alone_with = _alone(policy, correlation)
     for name, feature in policy.features.items():
-        values, alone = feature.joint_levels, alone_with[name]
+        values, alone = feature.joint_inputs, alone_with[name]
         if weights[Single(name)] == 0 or values < 2 or alone < NEGLIGIBLE:
             continue  # not needed, known without asking, or not to be asked at all
         demand = _demand(policy, name)
@@ -192,14 +231,14 @@ def _classes(policy: Policy, correlation: Correlation, weights: dict[Target, flo
         odds = math.inf if free else correlation.odds(name, _others(policy, name))
         told_apart = () if free else guessed_parts(feature, correlation, name)
         parts = tuple((round(low, 12), round(high, 12)) for low, high in told_apart)  # alike between other bounds too
-        key = (Kind(feature.type, values), demand, q, alone, weights[Single(name)], feature.shares_levels, parts, odds)
+        key = (Kind(feature.type, values), demand, q, alone, weights[Single(name)], feature.shares_inputs, parts, odds)
         own = name if name in tied else ""  # what is asked of one with another is not what is asked of its likes
         groups.setdefault((0, own, *key, name in spread), []).append(Single(name))
     alone_of = cache(lambda features: _alone_together(policy, correlation, features))
     for target in (target for target in weights if isinstance(target, Product)):
         alone = alone_of(frozenset(target.features))
         if alone >= NEGLIGIBLE:
-            key = (_product_kind(policy, target), alone, 0.0, alone, weights[target], False, (), math.inf)
+            key = (product_kind(policy, target), alone, 0.0, alone, weights[target], False, (), math.inf)
             groups.setdefault((1, "", *key), []).append(target)  # after all features
     found = [
         (key[0], FeatureClass(tuple(members), *key[2:]))
@@ -263,9 +302,11 @@ def _together(
     limits = [_limit(policy, correlation, other, names) for other in policy.features if other not in names]
     alone = min(policy.epsilon - _SLACK, *limits, *(_demand(policy, name) for name in names))
     if alone >= NEGLIGIBLE:
-        scale = math.prod(Place(features[number].kind).scale for number in (one, two))
         pair = (min(one, two), max(one, two))
-        yield FeatureClass((target,), Kind("pair", cells), alone, 0.0, alone, weight, pair=pair, scale=scale)
+        first, second = (Place(features[number].kind) for number in pair)
+        whole = best_whole((first, second), alone)
+        kind, scale = Kind("pair", cells), first.scale * second.scale
+        yield FeatureClass((target,), kind, alone, 0.0, alone, weight, pair=pair, scale=scale, whole=whole)
 
 
 def _nothing_to_ask(policy: Policy, weights: dict[Target, float]) -> InputError:
@@ -292,104 +333,8 @@ def _alone_together(policy: Policy, correlation: Correlation, names: frozenset[s
     return min(policy.epsilon - _SLACK, *limits, *(_demand(policy, name) for name in names))
 
 
-def _product_kind(policy: Policy, asked: Product) -> Kind:
-    return Kind("numeric" if any(policy.features[name].is_number for name in asked.features) else "binary")
-
-
-Asked = tuple[tuple[Target, ...], float, Shape | None]  # a question: its budget, and its shape
-
-
-def _features(asked: tuple[Target, ...]) -> tuple[str, ...]:
-    """The features that a question touches."""
-    return tuple(name for target in asked for name in target.features)
-
-
-def _menus(classes: tuple[FeatureClass, ...], found: Design) -> Iterator[tuple[Fraction, list[Asked]]]:
-    """Concrete menus: interchangeable features take turns in every place of a profile, so that each is told equally."""
-    for profile, probability in zip(found.profiles, found.probabilities, strict=True):
-        steps, turns = rotation(classes, profile)
-        for turn in range(turns):
-            used = dict.fromkeys(steps, 0)
-            questions = []
-            for question in profile:
-                names = []
-                for c in question.classes:
-                    names.append(classes[c].members[(turn * steps[c] + used[c]) % len(classes[c].members)])
-                    used[c] += 1
-                questions.append((tuple(names), question.budget, question.shape))
-            yield Fraction(float(probability)) / turns, questions
-
-
-def _document(policy: Policy, correlation: Correlation, menus: list[tuple[Fraction, list[Asked]]]) -> dict[str, Any]:
-    """The plan's document, but for its certificate."""
-    tables: dict[Table, int] = {}
-    questions: dict[Asked, int] = {}
-    documents: list[dict[str, Any]] = []
-    for question in (question for _, asked in menus for question in asked):
-        if question not in questions:
-            levels, table = _randomizer(policy, *question)
-            questions[question] = len(documents)
-            documents.append({"features": _features(question[0]), "levels": levels})
-            documents[-1]["table"] = tables.setdefault(table, len(tables))
-            if isinstance(question[0][0], Product):
-                documents[-1] |= {"kind": "product", "categories": question[0][0].categories}
-            cuts = [target.cuts if isinstance(target, Steps | Below) else None for target in question[0]]
-            documents[-1] |= {"cuts": cuts} if any(cuts) else {}
-    asked_sets = {frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus}
-    # one by one: a thousand features have a million of them, and few models look at any
-    pairs = ((name, others) for asked in asked_sets for name in policy.features if (others := asked - {name}))
-    return {
-        "mechanism": "survey",
-        "collection": collection_of(policy),
-        "correlation": correlation.restricted(pairs).to_dict(),
-        "tables": [table.to_dict() for table in tables],
-        "questions": documents,
-        "menus": [
-            {"weight": weight, "questions": [questions[question] for question in asked]}
-            for weight, (_, asked) in zip(_integer_weights([p for p, _ in menus]), menus, strict=True)
-        ],
-    }
-
-
-def _curve_slack(policy: Policy) -> float:
+def _curve_slack(policy: Policy, setting: Setting) -> float:
     """Planning knows the information of numeric questions to within half a percent, of waves to one, from below."""
-    if any(isinstance(target, Below) for target in _weights(policy)):
+    if any(isinstance(target, Below) for target in setting.weights):
         return 1.01
     return 1.005 if any(feature.is_number for feature in policy.features.values()) else 1.0
-
-
-def _randomizer(
-    policy: Policy, asked: tuple[Target, ...], budget: float, shape: Shape | None
-) -> tuple[tuple[int, ...], Table]:
-    if isinstance(asked[0], Product):
-        table = numeric(budget) if _product_kind(policy, asked[0]).name == "numeric" else binary(budget)
-        return (table.levels,), table
-    if isinstance(asked[0], Below):
-        table = waves(len(asked[0].cuts) + 1, budget)
-        return (table.levels,), table
-    names = _features(asked)
-    sizes = tuple(_levels(policy, target) for target in asked)
-    if shape is not None:
-        return sizes, shaped_table(shape)
-    if len(names) > 1:
-        return sizes, joint(sizes, budget)
-    kind = policy.features[names[0]].type
-    if kind == "categorical" or isinstance(asked[0], Steps):
-        return sizes, categorical(sizes[0], budget)
-    table = numeric(budget) if kind == "numeric" else binary(budget)
-    return (table.levels,), table
-
-
-def _levels(policy: Policy, target: Target) -> int:
-    """How many levels a feature has in a question: a number is rounded to two, unless it enters in steps."""
-    if isinstance(target, Steps):
-        return target.size(policy)
-    return policy.features[target.features[0]].joint_levels
-
-
-def _integer_weights(probabilities: list[Fraction]) -> list[int]:
-    """Weights of at least 1 that sum to 2^32, as close to the probabilities as that allows."""
-    total = sum(probabilities)
-    weights = np.array([max(1, int(p / total * TOTAL)) for p in probabilities], dtype=np.int64)
-    weights[int(weights.argmax())] += TOTAL - int(weights.sum())
-    return [int(weight) for weight in weights]

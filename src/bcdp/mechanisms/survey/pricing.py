@@ -2,7 +2,7 @@
 
 The class: a menu of total budget `T` asks some features at their cap, at most one below its cap, and spends what is
 left in equal parts on further questions, each about one feature or jointly about several. Cells of (counts at the cap,
-total, part of the cap) are halved until none can hold anything better than what was found.
+total, part of the cap) are halved until none can hold anything better than the best so far.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.mechanisms.survey.cells import Cells
+from bcdp.mechanisms.survey.boxes import Boxes
 from bcdp.mechanisms.survey.kinds import JOINT_VALUES, Kind
-from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, FeatureClass, Profile, Question
+from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, ClassQuestion, FeatureClass, Profile
 from bcdp.notions import budgets_from, ldp_limit
 
 Array = npt.NDArray[np.float64]
@@ -25,13 +25,13 @@ Integers = npt.NDArray[np.int64]
 
 ANSWER_BITS = 16.0  # a menu's answers stay few enough to be counted one by one
 _COUNT_VECTORS = 3000  # beyond this, menus are searched by density and bounded by the Lagrangian dual
-_WORK = 4_000_000  # cells times ways to spend the rest: beyond this a search by cells stops
+_WORK = 4_000_000  # boxes times ways to spend the rest: beyond this a search by boxes stops
 _KNAPSACK = 128  # parts of the total in which the costs of features are counted, where there are many classes
 
 
 @dataclass(frozen=True)
 class Priced:
-    """The best menu found, what it is worth, and what no menu of the class exceeds."""
+    """The best menu of the search, what it is worth, and what no menu of the class exceeds."""
 
     profile: Profile
     value: float
@@ -103,14 +103,14 @@ class Market:
         return self._or_alone(found, prices).bound
 
     def _or_alone(self, found: Priced, prices: Array) -> Priced:
-        """The menu found or, if that is worth more, a single question at the budget that pairs allow."""
+        """The menu of the search or, if that is worth more, a single question at the budget that pairs allow."""
         alone = [
             price * float(c.kind.information(np.array([c.alone]))[0])
             for c, price in zip(self.classes, prices, strict=True)
         ]
         top = int(np.argmax(alone))
         if alone[top] > found.value:
-            found = Priced((Question((top,), self.classes[top].alone),), alone[top], max(found.bound, alone[top]))
+            found = Priced((ClassQuestion((top,), self.classes[top].alone),), alone[top], max(found.bound, alone[top]))
         return found
 
     def _several(self, prices: Array, tolerance: float) -> Priced:
@@ -124,23 +124,23 @@ class Market:
     def _search(self, prices: Array, tolerance: float) -> Priced:
         rests = self._rests(prices)
         partial = [j for j, c in enumerate(self.classes) if c.delta < self.total]
-        cells = self._first_cells(partial)
-        best, best_point = 0.0, (cells.corner().take(np.array([0])), 0)
+        boxes = self._first_boxes(partial)
+        best, best_point = 0.0, (boxes.corner().take(np.array([0])), 0)
         while True:
-            for points in (cells.middle(), cells.corner()):
+            for points in (boxes.middle(), boxes.corner()):
                 value, rest = self._value(points, prices, rests)
                 top = int(value.argmax())
                 if value[top] > best:
                     best, best_point = float(value[top]), (points.take(np.array([top])), int(rest[top]))
-            bounds, _ = self._value(cells, prices, rests)
+            bounds, _ = self._value(boxes, prices, rests)
             hopeful = np.flatnonzero(bounds > best * (1 + tolerance))
             if len(hopeful) == 0:
                 return Priced(self._profile(*best_point, rests), best, best * (1 + tolerance))
-            if 2 * len(hopeful) * self._work > _WORK or float((cells.high - cells.low).max()) < 1e-9:
+            if 2 * len(hopeful) * self._work > _WORK or float((boxes.high - boxes.low).max()) < 1e-9:
                 return Priced(self._profile(*best_point, rests), best, float(bounds.max()))
-            cells = cells.take(hopeful).halves()
+            boxes = boxes.take(hopeful).halves()
 
-    def _first_cells(self, partials: list[int]) -> Cells:
+    def _first_boxes(self, partials: list[int]) -> Boxes:
         """Every count vector, with nobody or somebody asked below the cap, over eight ranges of the total."""
         edges = np.linspace(0, self.total, 9)
         pieces = []
@@ -149,8 +149,8 @@ class Market:
             rows, ranges = np.indices((len(able), 8)).reshape(2, -1)
             part = np.zeros(len(rows))
             who = np.full(len(rows), partial)
-            pieces.append(Cells(able[rows], who, edges[ranges], edges[ranges + 1], part, part + (partial >= 0)))
-        return Cells.joined(pieces)
+            pieces.append(Boxes(able[rows], who, edges[ranges], edges[ranges + 1], part, part + (partial >= 0)))
+        return Boxes.joined(pieces)
 
     def _rests(self, prices: Array) -> list[_Rest]:
         rests = [_Rest(((c,),), (1,), 1) for c in range(len(self.classes))]
@@ -188,23 +188,23 @@ class Market:
             ]
         return ((counts, combinations) for counts, combinations in found if sum(counts) > 1)
 
-    def _value(self, cells: Cells, prices: Array, rests: list[_Rest]) -> tuple[Array, Integers]:
+    def _value(self, boxes: Boxes, prices: Array, rests: list[_Rest]) -> tuple[Array, Integers]:
         """What no point of each cell exceeds, and by which rest; exactly what it is worth where the cell is a point."""
-        cap_low, cap_high = self._cap_range(cells)
-        value = np.zeros(len(cells))
+        cap_low, cap_high = self._cap_range(boxes)
+        value = np.zeros(len(boxes))
         for j, (c, price) in enumerate(zip(self.classes, prices, strict=True)):
-            counted = np.flatnonzero(cells.counts[:, j])
-            value[counted] += cells.counts[counted, j] * price * c.kind.information(cap_high[counted, j])
-            part = np.flatnonzero(cells.partial == j)
-            value[part] += price * c.kind.information(cells.part_high[part] * cap_high[part, j])
-        rows = np.arange(len(cells))
-        below = np.where(cells.partial >= 0, 1.0, 0.0)
-        cost_low = (cells.counts * cap_low).sum(axis=1) + below * cells.part_low * cap_low[rows, cells.partial]
-        cost_high = (cells.counts * cap_high).sum(axis=1) + below * cells.part_high * cap_high[rows, cells.partial]
-        left_low, left_high = cells.low - cost_high, cells.high - cost_low
-        taken = cells.counts.copy()
-        taken[rows, cells.partial] += cells.partial >= 0
-        most, chosen = np.full(len(cells), -np.inf), np.zeros(len(cells), dtype=np.int64)
+            counted = np.flatnonzero(boxes.counts[:, j])
+            value[counted] += boxes.counts[counted, j] * price * c.kind.information(cap_high[counted, j])
+            part = np.flatnonzero(boxes.partial == j)
+            value[part] += price * c.kind.information(boxes.part_high[part] * cap_high[part, j])
+        rows = np.arange(len(boxes))
+        below = np.where(boxes.partial >= 0, 1.0, 0.0)
+        cost_low = (boxes.counts * cap_low).sum(axis=1) + below * boxes.part_low * cap_low[rows, boxes.partial]
+        cost_high = (boxes.counts * cap_high).sum(axis=1) + below * boxes.part_high * cap_high[rows, boxes.partial]
+        left_low, left_high = boxes.low - cost_high, boxes.high - cost_low
+        taken = boxes.counts.copy()
+        taken[rows, boxes.partial] += boxes.partial >= 0
+        most, chosen = np.full(len(boxes), -np.inf), np.zeros(len(boxes), dtype=np.int64)
         for number, rest in enumerate(rests):
             extra = self._rest_value(rest, left_low, left_high, taken, cap_high, prices)
             most, chosen = np.maximum(most, extra), np.where(extra > most, number, chosen)
@@ -212,13 +212,13 @@ class Market:
         total[left_high < -1e-12] = -np.inf
         return total, chosen
 
-    def _cap_range(self, cells: Cells) -> tuple[Array, Array]:
+    def _cap_range(self, boxes: Boxes) -> tuple[Array, Array]:
         """The smallest and the largest cap of each class over each cell's range of totals."""
         lows, highs = [], []
         for c in self.classes:
-            at_low = np.maximum(caps(cells.low, c), 0.0)
-            at_high = np.maximum(caps(cells.high, c), 0.0)
-            turns = (cells.low <= c.delta) & (c.delta <= cells.high)  # the cap rises with T up to delta, then falls
+            at_low = np.maximum(caps(boxes.low, c), 0.0)
+            at_high = np.maximum(caps(boxes.high, c), 0.0)
+            turns = (boxes.low <= c.delta) & (c.delta <= boxes.high)  # the cap rises with T up to delta, then falls
             lows.append(np.minimum(at_low, at_high))
             highs.append(np.where(turns, c.delta, np.maximum(at_low, at_high)))
         return np.stack(lows, axis=1), np.stack(highs, axis=1)
@@ -243,11 +243,11 @@ class Market:
             value = np.where(wanted == 0, value, -np.inf)
         return value
 
-    def _profile(self, point: Cells, chosen: int, rests: list[_Rest]) -> Profile:
+    def _profile(self, point: Boxes, chosen: int, rests: list[_Rest]) -> Profile:
         cap, counts, partial = self._cap_range(point)[0][0], point.counts[0], int(point.partial[0])
-        questions = [Question((c,), float(cap[c])) for c in range(len(cap)) for _ in range(counts[c])]
+        questions = [ClassQuestion((c,), float(cap[c])) for c in range(len(cap)) for _ in range(counts[c])]
         if partial >= 0:
-            questions.append(Question((partial,), float(point.part_high[0] * cap[partial])))
+            questions.append(ClassQuestion((partial,), float(point.part_high[0] * cap[partial])))
         rest = rests[chosen]
         budget = (float(point.high[0]) - sum(question.budget for question in questions)) / rest.questions
         asked: list[list[int]] = [[] for _ in range(rest.questions)]
@@ -256,7 +256,9 @@ class Market:
             members = [c for c in able for _ in range(self.sizes[c] - counts[c] - (c == partial))]
             for number, group in enumerate(asked):
                 group += members[number * count : (number + 1) * count]
-        questions += [Question(tuple(group), min(budget, *(float(cap[c]) for c in group))) for group in asked if group]
+        questions += [
+            ClassQuestion(tuple(group), min(budget, *(float(cap[c]) for c in group))) for group in asked if group
+        ]
         return tuple(question for question in questions if question.budget > NEGLIGIBLE)
 
     # -- many classes -----------------------------------------------------------------------------------------------
@@ -266,7 +268,7 @@ class Market:
         rests = self._rests(prices)
         low, high, best = 0.0, self.total, Priced((), 0.0, math.inf)
         for _ in range(3):
-            points = Cells.joined([self._packed(prices, total) for total in np.linspace(low, high, 17)[1:]])
+            points = Boxes.joined([self._packed(prices, total) for total in np.linspace(low, high, 17)[1:]])
             value, chosen = self._value(points, prices, rests)
             top = int(value.argmax())
             if value[top] > best.value:
@@ -276,7 +278,7 @@ class Market:
             low, high = max(0.0, float(points.low[top]) - step), min(self.total, float(points.low[top]) + step)
         return best
 
-    def _packed(self, prices: Array, total: float) -> Cells:
+    def _packed(self, prices: Array, total: float) -> Boxes:
         """Points of one total: the most valuable features at their caps for every part of it, in steps of 1/128.
 
         A knapsack by dynamic programming, costs rounded up.
@@ -302,7 +304,7 @@ class Market:
             left = left - cost * taken
         counts = np.unique(counts[counts @ self.bits <= ANSWER_BITS], axis=0)
         where = np.full(len(counts), total)
-        return Cells(counts, np.full(len(counts), -1), where, where, 0 * where, 0 * where)
+        return Boxes(counts, np.full(len(counts), -1), where, where, 0 * where, 0 * where)
 
     def _dual_bound(self, prices: Array, found: float) -> float:
         """The Lagrangian dual over ranges of the total: whatever the split of the budget, no menu is worth more."""
@@ -326,7 +328,7 @@ class Market:
 
     def _dual(self, prices: Array, low: Array, high: Array, multipliers: Array) -> Array:
         """`m T + sum of surpluses` for each range of the total (row) and each of its multipliers (column)."""
-        cap = self._cap_range(Cells.totals(low, high, len(self.classes)))[1]
+        cap = self._cap_range(Boxes.totals(low, high, len(self.classes)))[1]
         parts = np.linspace(0, 1, 129)
         bound = multipliers * high[:, None]
         # on a piece of its curve a question is worth at most the right end's value at the left end's cost

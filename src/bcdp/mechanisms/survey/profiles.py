@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.shapes import Shape
+from bcdp.mechanisms.survey.wholes import Whole
 from bcdp.plan import Parts
 from bcdp.statistics import Below, Single, Steps, Target
 
@@ -23,8 +24,8 @@ NEGLIGIBLE = 1e-4  # budgets below this are not asked: an answer would tell less
 class FeatureClass:
     """Interchangeable features, or products of features: the same kind, demand, correlation and weight.
 
-    Products are asked alone, never beside other questions; and so is the mean of a number whose distribution is asked
-    for too, because a menu asks each feature once.
+    Products are asked alone, never together with other questions; and so is the mean of a number whose distribution is
+    asked for too, because a menu asks each feature once.
     """
 
     members: tuple[Target, ...]
@@ -36,13 +37,14 @@ class FeatureClass:
     shared: bool = False  # whether two values may be coded alike
     parts: Parts = ()  # of a number, between which guesses are covered, if not between all its values
     odds: float = math.inf  # by how much all others together may move a guess about it
-    apart: bool = False  # whether a menu never asks it beside others
+    apart: bool = False  # whether a menu never asks it together with others
     pair: tuple[int, int] | None = None  # the classes of two features, if it is how these go together
     scale: float = 1.0  # then, one over the second moment of an answer that always tells the truth, without averages
+    whole: Whole | None = None  # then, the question about both as one
 
     @property
     def joinable(self) -> bool:
-        """Whether a menu may ask it beside others."""
+        """Whether a menu may ask it together with others."""
         return isinstance(self.members[0], Single | Below) and not self.apart
 
     @property
@@ -52,22 +54,22 @@ class FeatureClass:
 
     def first(self, number: int) -> Profile:
         """The menu that asks nothing but this class, which is number so many."""
-        return (Question((number,) if self.pair is None else self.pair, self.alone),)
+        return (ClassQuestion((number,) if self.pair is None else self.pair, self.alone, self.whole),)
 
 
 @dataclass(frozen=True)
-class Question:
-    """A question of a menu in terms of classes: one feature, or several jointly, each drawn from the class named.
+class ClassQuestion:
+    """A question of the design: about one feature, or several jointly, each drawn from the class that is named.
 
     A joint question is one randomized response over all combinations of values, unless it has a shape of its own.
     """
 
     classes: tuple[int, ...]
     budget: float
-    shape: Shape | None = None
+    shape: Shape | Whole | None = None
 
 
-Profile = tuple[Question, ...]  # a menu up to exchange of interchangeable features
+Profile = tuple[ClassQuestion, ...]  # a menu up to exchange of interchangeable features
 
 
 def information(classes: tuple[FeatureClass, ...], profile: Profile) -> Array:
@@ -89,7 +91,7 @@ def information(classes: tuple[FeatureClass, ...], profile: Profile) -> Array:
     return told
 
 
-def _add_pairs(told: Array, classes: tuple[FeatureClass, ...], question: Question) -> None:
+def _add_pairs(told: Array, classes: tuple[FeatureClass, ...], question: ClassQuestion) -> None:
     """What a question about several features tells of how two of them go together, where that is wanted."""
     wanted = [
         (number, (question.classes.index(c.pair[0]), question.classes.index(c.pair[1])))

@@ -43,13 +43,13 @@ class Bits(NamedTuple):
 
 
 class Questions(NamedTuple):
-    """For each question kind, table and where its features start; for each of these column, levels and category."""
+    """For each question kind, table and where its features start; for each of these column, inputs and category."""
 
     kind: Array
     table: Array
     start: Array
     column: Array
-    levels: Array
+    inputs: Array
     category: Array
 
 

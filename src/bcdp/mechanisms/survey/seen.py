@@ -1,7 +1,8 @@
-"""How a survey's questions see numbers of which a sample knows no more than their rounding (docs/theory.md, 4.5)."""
+"""What a survey's questions may rest on of a model: numbers known by their rounding (docs/theory.md, 4.5), no odds."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -12,17 +13,31 @@ from bcdp.statistics.cells import steps_of
 
 
 @dataclass(frozen=True)
-class _SeenInSteps:
+class _Seen:
+    """A model, but for what its subclass says."""
+
+    model: Correlation
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+
+@dataclass(frozen=True)
+class _WithoutOdds(_Seen):
+    """What is known of how features go together, of which odds are left out."""
+
+    def odds(self, feature: str, others: Collection[str]) -> float:
+        return math.inf if others else 1.0
+
+
+@dataclass(frozen=True)
+class _SeenInSteps(_Seen):
     """What is known of how features go together, where numbers that were seen rounded enter in steps.
 
     Then `q` holds if it knows their cuts, and odds do not (docs/theory.md, 4.5).
     """
 
-    model: Correlation
     unknown: frozenset[str]  # numbers whose cuts it does not know
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.model, name)
 
     def q(self, feature: str, others: Collection[str]) -> float:
         return self.model.q(feature, others) if self.unknown.isdisjoint(others) else 1.0
@@ -37,3 +52,8 @@ def as_seen(correlation: Correlation, targets: Iterable[Target]) -> Correlation:
     steps = [(name, cuts) for name, cuts in read if name in correlation.rounded]
     unknown = frozenset(name for name, cuts in steps if not set(cuts) <= set(correlation.cuts.get(name, ())))
     return _SeenInSteps(correlation, unknown) if steps else correlation
+
+
+def without_odds(correlation: Correlation) -> Correlation:
+    """The model with no limit on odds: what keeps a demand under this one keeps it under the given one too."""
+    return _WithoutOdds(correlation)

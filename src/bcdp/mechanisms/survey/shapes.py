@@ -1,8 +1,8 @@
-"""Joint tables found by alternating linear programs (docs/theory.md, section 5).
+"""Joint tables, by alternating linear programs (docs/theory.md, section 5).
 
 The answer to a shaped question names a subset of the values of each feature, of a given size: one value for a feature
 that has two. A shape is a law on patterns, which of the true values are in the subsets named; given the pattern, all
-answers are equally likely. The mean `e_i` of feature i's standardised hit measures what is told about it. The best
+answers are equally likely. The mean `e_i` of feature i's standardised hit measures what answers tell about it. The best
 shape for given prices maximises a function that grows with every `e_i^2` under the exact certificate, which is linear
 in the law; taking the slope at the last law gives a linear program, and the programs climb.
 """
@@ -37,7 +37,7 @@ _RAYS = 3  # a pair of laws within odds K is a mixture, point by point, of (K, 1
 
 @dataclass(frozen=True)
 class Demand:
-    """What a feature of the group is owed: `delta` over all priors within `q` and `odds`, even if values share a level.
+    """A demand of a feature in the group: `delta` over all priors within `q` and `odds`, even if values share an input.
 
     `parts`: those of a number between which guesses are to be covered, if not between all its values.
     """
@@ -51,7 +51,7 @@ class Demand:
 
     @property
     def sides(self) -> tuple[Parts, ...]:
-        """The parts as seen from either answer, which names the lower or the upper of a number's two levels."""
+        """The parts as seen from either answer, which names the lower or the upper of a number's two inputs."""
         turned = tuple(sorted((1 - high, 1 - low) for low, high in self.parts))
         return tuple(dict.fromkeys((tuple(sorted(self.parts)), turned))) if self.parts else ()
 
@@ -78,17 +78,22 @@ class Shape:
 
     @property
     def means(self) -> Array:
-        """What is told about each feature, as the mean of its standardised hit."""
+        """What answers tell about each feature, as the mean of its standardised hit."""
         return np.array(self.law) @ _scores(self.places)
 
     @property
     def information(self) -> Array:
-        """What is told about each feature, as one over the second moment of its decoded answer."""
-        return _told(self.places, self.means)[0]
+        """What answers tell about each feature, as one over the second moment of its decoded answer."""
+        return told(self.places, self.means)[0]
+
+    @property
+    def table(self) -> Dense:
+        """The integer table."""
+        return shaped_table(self)
 
     def information_of(self, pairs: Pairs) -> Array:
-        """What is told about each feature, and about what each two of these have together beyond their margins."""
-        return _told(self.places, np.array(self.law) @ _scores(self.places, pairs), pairs)[0]
+        """What answers tell about each feature, and about what each two of these have together beyond their margins."""
+        return told(self.places, np.array(self.law) @ _scores(self.places, pairs), pairs)[0]
 
 
 @lru_cache(maxsize=4096)
@@ -98,7 +103,7 @@ def _scores(places: tuple[Place, ...], pairs: Pairs = ()) -> Array:
     return np.hstack([hits, *(hits[:, [one]] * hits[:, [two]] for one, two in pairs)])
 
 
-def _told(places: tuple[Place, ...], means: Array, pairs: Pairs = ()) -> tuple[Array, Array]:
+def told(places: tuple[Place, ...], means: Array, pairs: Pairs = ()) -> tuple[Array, Array]:
     """The information about each feature, and each pair of them, at the given means, and its slope in them."""
     # second moments: 1/e^2 for a sign, (1 - 1/s)/e^2 + 1/s for the indicators of s values together, and the product of
     # both features' for what they have together, without the constant
@@ -130,7 +135,7 @@ def climb(
     programs: int,
     pairs: Pairs = (),
 ) -> Climbed:
-    """The most valuable law found by at most so many programs from each of the starting means.
+    """The most valuable law that at most so many programs reach from each of the starting means.
 
     Prices and means are those of each feature and then of each of the pairs.
     """
@@ -141,9 +146,9 @@ def climb(
     for start in starts:
         means, value = np.array(start), 0.0
         for _ in range(programs):
-            law = program.solve(scores @ (prices * _told(places, means, pairs)[1]))
+            law = program.solve(scores @ (prices * told(places, means, pairs)[1]))
             means = law @ scores
-            improved = float(prices @ _told(places, means, pairs)[0])
+            improved = float(prices @ told(places, means, pairs)[0])
             if improved > best.value:
                 best = Climbed(law, tuple(means.tolist()), improved)
             if improved <= value * (1 + _SETTLED):
@@ -159,7 +164,7 @@ def best_shape(
     starts: tuple[tuple[float, ...], ...],
     pairs: Pairs = (),
 ) -> Shape:
-    """The most valuable shape found from the given starting means, keeping every demand and the LDP level `total`."""
+    """The most valuable shape reached from the given starting means, keeping every demand and the LDP level `total`."""
     best = climb(prices, demands, total, starts, _PROGRAMS, pairs)
     return _kept_exactly(best.law, _program(demands, total).nothing, demands, total)
 
@@ -184,7 +189,7 @@ def _kept_exactly(law: Array, nothing: Array, demands: tuple[Demand, ...], total
 
 
 def shaped_table(shape: Shape) -> Dense:
-    """The integer table of a shape: inputs are numbered with the first feature most significant, answers likewise."""
+    """The integer table of a shape: inputs are numbered with the first feature most significant, and so are answers."""
     patterns, answers = np.zeros((1, 1), dtype=np.int64), np.ones(1, dtype=np.int64)
     for place in shape.places:
         values, blocks = place.kind.values, place.blocks
@@ -255,7 +260,7 @@ def _program(demands: tuple[Demand, ...], total: float) -> _Program:
         changed = every + step * (1 - 2 * side)  # the same record but for feature i
         high = int(starts[i]) + side  # the largest weight on the same side
         low = high + 2
-        # two values on the same side: they share a level, or have one each
+        # two values on the same side: they share an input, or have one each
         same = every[np.array([demand.shared or count > 1 for count in demand.place.counts])[side]]
         blocks += [
             _block(variables, (every, 1.0), (high, -1.0)),
@@ -274,9 +279,9 @@ def _program(demands: tuple[Demand, ...], total: float) -> _Program:
 
 
 def _ranged(variables: int, start: int, demand: Demand, named: Integers, step: int) -> list[Array]:
-    """The certificate of a number whose parts are told apart: at their ends, because two levels make straight lines.
+    """The certificate of a number whose parts are told apart: at their ends, because two inputs make straight lines.
 
-    `named`: the weights if the number is at the level that the answer names, those at the other level a step further.
+    `named`: the weights if the number is at the input that the answer names, those at the other one a step further.
     """
     ratio, q, blocks = math.exp(demand.delta), demand.q, []
     for parts in demand.sides:

@@ -23,13 +23,13 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def save(figure: Figure, target: str | Path | Any, dpi: int = DPI) -> None:
+def save(figure: Figure, file: str | Path | Any, dpi: int = DPI) -> None:
     """Writes a PNG to a path or a binary file.
 
     >>> from matplotlib.figure import Figure
     >>> save(Figure(), "empty.png")
     """
-    figure.savefig(target, format="png", dpi=dpi)
+    figure.savefig(file, format="png", dpi=dpi)
 
 
 def short(text: str, longest: int = 32) -> str:

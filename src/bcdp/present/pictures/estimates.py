@@ -14,7 +14,7 @@ from bcdp.present.pictures.canvas import WIDTH, new_figure, short
 from bcdp.present.pictures.tables import dots_panel, grid_panel
 from bcdp.present.words import measured, number
 from bcdp.statistics import Row, Section
-from bcdp.statistics.rows import Number
+from bcdp.statistics.rows import AnyEstimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ def estimate_figure(plan: Plan, found: Estimates, truth: Truth | None = None) ->
     >>> save(estimate_figure(plan, found, truth={"smoker": 2 / 3}), "estimates.png")
     """
     panels: list[tuple[float, Callable[[Axes], None]]] = []
-    for section in found.sections(plan.policy):
+    for section in found.sections():
         if section.drawn in _PANELS:
             panels.append(_PANELS[section.drawn](section, truth))
         else:
@@ -68,7 +68,7 @@ def _point(row: Row, truth: float | None) -> Callable[[Axes], None]:
     return draw
 
 
-def _dot(panel: Axes, found: Number, possible: tuple[float, float], truth: float | None) -> None:
+def _dot(panel: Axes, found: AnyEstimate, possible: tuple[float, float], truth: float | None) -> None:
     """A number and its interval in the middle of an axis about twice as wide, within what is possible."""
     shown = [x for x in (found.low, found.value, found.high, truth) if x is not None and math.isfinite(x)] or [0.0]
     margin = (max(shown) - min(shown)) / 2 or abs(shown[0]) / 2 or 1.0

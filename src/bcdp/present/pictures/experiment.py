@@ -12,7 +12,7 @@ import numpy as np
 
 from bcdp.compare.catalogue import Experiment
 from bcdp.compare.curves import Array
-from bcdp.compare.results import Row
+from bcdp.compare.trials import Point
 from bcdp.present import palette
 from bcdp.present.pictures.canvas import new_figure, save
 
@@ -39,7 +39,7 @@ _OTHERS: tuple[Style, ...] = ((palette.YELLOW, "h", "-"), (palette.PINK, "P", "-
 _DODGE = 0.006  # of the axis between the bars of neighbouring curves, which would hide each other
 
 
-def draw_experiment(experiment: Experiment, rows: Sequence[Row], path: Path) -> None:
+def draw_experiment(experiment: Experiment, rows: Sequence[Point], path: Path) -> None:
     """Draws medians with quartiles for every curve and panel, and the exact expectation as a thin line where known.
 
     >>> from bcdp.compare import find, run
@@ -82,7 +82,7 @@ def _plain_ticks(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _draw_panel(drawn: Axes, rows: Sequence[Row], curves: Sequence[str]) -> None:
+def _draw_panel(drawn: Axes, rows: Sequence[Point], curves: Sequence[str]) -> None:
     others = iter(_OTHERS * len(curves))
     for number, curve in enumerate(curves):
         colour, marker, dash = _STYLES.get(curve) or next(others)

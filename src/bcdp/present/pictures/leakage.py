@@ -78,7 +78,7 @@ def draw_pairs(policy: Policy, limits: Array, leaks: Array, limited_by: Mapping[
     _heat_map(pairs, between, labels, labels, "{:.2f}".format)
     _heat_map(told_by, leaks, labels, labels, "{:.2f}".format)
     pairs.set_title("q: how far the chances of the column\nmove with the row", fontsize=9)
-    told_by.set_title("nats told about the row by a question on the column\n(framed: what limits it)", fontsize=9)
+    told_by.set_title("nats that a question on the column tells about the row\n(framed: what limits it)", fontsize=9)
     for asked, by in limited_by.items():
         if by in order:
             _frame(told_by, order.index(by), order.index(asked))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bcdp.compare.results import Row
+from bcdp.compare.trials import Point
 from bcdp.present import palette
 from bcdp.present.pictures.canvas import new_figure, save
 
@@ -22,7 +22,7 @@ _STYLES = {
 _MOST_TASKS = 16
 
 
-def draw_simulation(rows: Sequence[Row], path: Path) -> None:
+def draw_simulation(rows: Sequence[Point], path: Path) -> None:
     """Draws one line of panels for each task, at most 16: bars of medians with quartiles, and curves in the people.
 
     >>> from bcdp import Policy
@@ -47,7 +47,7 @@ def draw_simulation(rows: Sequence[Row], path: Path) -> None:
     save(figure, path, dpi=130)
 
 
-def _bars(drawn: Axes, rows: Sequence[Row]) -> None:
+def _bars(drawn: Axes, rows: Sequence[Point]) -> None:
     names = [row.curve for row in rows]
     reach = [[row.median - row.q25 for row in rows], [row.q75 - row.median for row in rows]]
     colours = [_STYLES[name][0] for name in names]
@@ -57,7 +57,7 @@ def _bars(drawn: Axes, rows: Sequence[Row]) -> None:
     drawn.spines[["right", "top"]].set_visible(False)
 
 
-def _curves(drawn: Axes, rows: Sequence[Row]) -> None:
+def _curves(drawn: Axes, rows: Sequence[Point]) -> None:
     drawn.set(xscale="log", yscale="log")
     for name in dict.fromkeys(row.curve for row in rows):
         own = [row for row in rows if row.curve == name]

@@ -65,7 +65,7 @@ def _percent(share: float) -> str:
 
 
 def dots_panel(section: Section, truth: Truth | None) -> tuple[float, Draw]:
-    """Groups as dots with bars on the line that all of them share; their differences are told, not drawn."""
+    """Groups as dots with bars on the line that all of them share; their differences are written, not drawn."""
     groups = [row for row in section.rows if not isinstance(row.key[-1], tuple)]
 
     def draw(panel: Axes) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bcdp.audit import PlanAudit
-from bcdp.compare import Row
+from bcdp.compare import Point
 from bcdp.compare.baselines import compare
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan
@@ -23,12 +23,12 @@ def write_report(
     *,
     truth: Truth | None = None,
     audited: PlanAudit | None = None,
-    simulated: Sequence[Row] = (),
+    simulated: Sequence[Point] = (),
     title: str | None = None,
 ) -> None:
-    """Writes the page of a plan for so many people, with all that is known beside it.
+    """Writes the page of a plan for so many people, with all that is known about it.
 
-    Estimates show what was learned, the truth beside them how far that is off, an audit what the plan tells about one
+    Estimates show what was learned, the truth how far that is off, an audit what the plan tells about one
     population, and simulated collections the errors on data.
 
     >>> from bcdp import Policy, make_plan

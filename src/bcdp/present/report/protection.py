@@ -30,8 +30,8 @@ def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimat
     """Three sentences for who reads no further, after a warning where an audit did not find the promises kept."""
     people = f"{found.people:,} people answered" if found is not None else f"{users:,} people are expected to answer"
     where = (
-        "Where people's own devices answer, nothing else leaves them. Where the reports were made from a file, the "
-        "promises below are about the reports: whoever holds the file knows the records."
+        "Where people's own devices answer, nothing else leaves them. Where the reports were computed from a file, the "
+        "promises below are about the reports: people who have the file know the records."
     )
     how = f"{mechanism_of(plan).description(plan)} {where}"
     lines = [*([] if kept else [BROKEN]), f"{people}. {how}", _promise(plan)]
@@ -44,13 +44,13 @@ def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimat
 
 
 def organiser(plan: Plan) -> Html:
-    """What people are told of the survey, as the organiser's own words; nothing if the policy has none."""
+    """What people read about the survey, as the organiser's own words; nothing if the policy has none."""
     survey = plan.policy.survey
     if survey is None:
         return Html()
     told = [("What for", survey.purpose), ("Who asks", survey.organiser), ("Contact", survey.contact)]
     told += [("How long it takes", f"about {survey.minutes} min")] if survey.minutes else []
-    told += [("Whoever declines", survey.decline)] if survey.decline else []
+    told += [("People who decline", survey.decline)] if survey.decline else []
     intro = paragraph("In the organiser's words, which nobody has checked:", kind="quiet")
     return section(f"“{survey.title}”", intro, listing(joined([bold(name), f": {text}"]) for name, text in told))
 
@@ -132,12 +132,12 @@ def counts(plan: Plan, people: int) -> Html:
         "What the published numbers tell",
         paragraph(
             f"Whoever sees only the counts of at least {people:,} people, and no single report, learns far less about "
-            f"one of them. But for {chance} the odds of a guess, on its condition, move by at most:"
+            f"one of them. Except with {chance}, the odds of a guess, on its condition, move by at most:"
         ),
         table(["feature", "ε of the counts", "odds move by at most", "on condition"], rows, words=(3,)),
         paragraph(
             f"{VOID} ε of the counts: no outcome becomes more than e^ε times as likely, plus {chance}, whatever the "
-            "person's answer is; odds are told apart from it because they may move by more than e^ε more often.",
+            "person's answer is; odds are stated separately, because they may move by more than e^ε more often.",
             kind="quiet",
         ),
         table(["promise", "whom one has to trust"], TRUST, words=(1,)),
@@ -149,9 +149,8 @@ def assumption(plan: Plan) -> Html:
     return section(
         "What must be true for it",
         paragraph(
-            f"{MEANING} A q of 0 says that the other answers do not depend on it; one of 100 percentage points "
-            "assumes nothing. If a condition is wrong, the last column above holds, and the one before it if q is at "
-            "most twice as large."
+            f"{MEANING} A q of 0 says that the other answers do not depend on it. If a condition is wrong, the last "
+            "column above holds, and the one before it if its numbers are at most twice as large."
         ),
         paragraph(f"{operator_says(plan)}."),
         *map(paragraph, open_said(plan)),
@@ -176,7 +175,7 @@ def leakage(plan: Plan) -> Html:
 
 
 def audit(plan: Plan, audited: PlanAudit) -> Html:
-    """What is claimed beside the exact levels of one population; told is the feature that fares worst."""
+    """The claims and the exact levels of one population, with the feature that fares worst."""
     features = plan.policy.features
     levels = {features[name].label: level for name, level in audited.delta.items()}
     levels["the whole record"] = audited.epsilon
@@ -192,7 +191,7 @@ def audit(plan: Plan, audited: PlanAudit) -> Html:
             "Every answer of every menu was enumerated for the population at hand, and the level at which it tells one "
             "value of a feature from another was computed without looking at the claims."
         ),
-        table(["level (odds e^level)", "certified", "found", "kept"], rows),
+        table(["level (odds e^level)", "certified", "measured", "kept"], rows),
         *(
             paragraph(
                 f"Finer guesses about “{_label(plan, name)}” than its promise covers move their odds by "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from bcdp.compare import Row as Simulated
+from bcdp.compare import Point
 from bcdp.compare.baselines import NO_REGRESSION, Errors, standard_error
 from bcdp.compare.simulation import PAPER, SURVEY, UNIFORM
 from bcdp.estimates import Estimates
@@ -17,8 +17,8 @@ from bcdp.statistics import Row, Section, error_without_privacy
 
 
 def learned(plan: Plan, found: Estimates, truth: Truth | None) -> Html:
-    """The estimates as a picture and a table, beside the truth where it is known."""
-    sections = list(found.sections(plan.policy))
+    """The estimates as a picture and a table, with the truth where it is known."""
+    sections = list(found.sections())
     counted = [row for one in sections for row in one.rows if row.answers is not None]
     rows = [_cells(row, row.truth(truth)) for row in counted]
     columns = ["", "estimate", f"{100 * found.level:g}% interval", "answers", *(["truth"] if truth is not None else [])]
@@ -44,19 +44,19 @@ def _cells(row: Row, truth: float | None) -> list[str]:
     return cells if truth is None else [*cells, measured(truth, found.se)]
 
 
-def _apart(one: Section, level: float) -> Html:
+def _apart(one: Section, confidence: float) -> Html:
     """A section that no single question answers, as a table of its own."""
     rows = [[row.name, measured(row.number.value, row.number.se), interval(row.number)] for row in one.told]
     return joined(
         [
             heading(one.subject),
-            table(["", one.heads[1], f"{100 * level:g}% interval{one.interval}"], rows),
+            table(["", one.heads[1], f"{100 * confidence:g}% interval{one.interval}"], rows),
             *(paragraph(remark, kind="quiet") for remark in one.remarks),
         ]
     )
 
 
-def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Sequence[Simulated]) -> Html:
+def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Sequence[Point]) -> Html:
     """The errors to expect and, where collections were simulated, those that were seen."""
     rows = []
     for name, error in errors.items():
@@ -78,18 +78,18 @@ def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Se
         table(columns, rows),
         paragraph(
             "Uniform LDP protects every feature like the most sensitive one; of two such surveys, the one of least "
-            "total error and the one that asks every feature equally often, the better is told for each feature. "
+            "total error and the one that asks every feature equally often, the better is shown for each feature. "
             "The paper's mechanism is the one that introduced these guarantees, run at its best level"
-            f"{f' (a dash: {NO_REGRESSION})' * unable}. Asked openly is "
-            "the most that chance alone leaves when everybody tells the truth to everybody. Of a feature with several "
-            "values a typical share is told.",
+            f"{f' (a dash: {NO_REGRESSION})' * unable}. 'Asked openly' is "
+            "the largest error that chance alone leaves when everybody tells the truth. For a feature with several "
+            "values a typical share is shown.",
             kind="quiet",
         ),
         _simulated(simulated) if simulated else Html(),
     )
 
 
-def _simulated(rows: Sequence[Simulated]) -> Html:
+def _simulated(rows: Sequence[Point]) -> Html:
     people = max(row.n for row in rows)
     seen = {(row.panel, row.curve): row.mean for row in rows if row.n == people}
     panels = list(dict.fromkeys(panel for panel, _ in seen))

@@ -36,9 +36,9 @@ export function answer(plan, record, words = randomWords(plan)) {
   for (const number of plan.menus[menu].questions) {
     const question = plan.questions[number];
     const table = plan.tables[question.table];
-    const level = levelOf(plan, question, codes, words.subarray(position));
+    const input = inputOf(plan, question, codes, words.subarray(position));
     position += question.features.length + 1;
-    result = result * table.symbols + table.sample(level, words[position - 1]);
+    result = result * table.symbols + table.sample(input, words[position - 1]);
   }
   return { menu, answer: result, ...group };
 }
@@ -61,15 +61,15 @@ export function openOf(plan, report) {
   return new Map(places.reverse());
 }
 
-function levelOf(plan, question, codes, words) {
+function inputOf(plan, question, codes, words) {
   if (question.kind === "product") return roundAtRandom(productOf(plan, question, codes), question.levels[0], words[0]);
-  return question.features.reduce((level, name, index) => {
+  return question.features.reduce((input, name, index) => {
     const size = question.levels[index];
     const feature = plan.features.get(name);
     const cuts = question.cuts?.[index];
-    if (cuts) return level * size + stepOf(feature, cuts, codes.get(name));
+    if (cuts) return input * size + stepOf(feature, cuts, codes.get(name));
     const rounded = feature.type === "numeric";
-    return level * size + (rounded ? roundAtRandom(codes.get(name), size, words[index]) : codes.get(name));
+    return input * size + (rounded ? roundAtRandom(codes.get(name), size, words[index]) : codes.get(name));
   }, 0);
 }
 
@@ -105,15 +105,15 @@ export function code(name, feature, value) {
   return found;
 }
 
-/** A number in [-1, 1] as one of its two neighbouring levels, right on average. */
-function roundAtRandom(value, levels, word) {
-  const place = ((value + 1) / 2) * (levels - 1);
-  const below = Math.min(Math.floor(place), levels - 2);
+/** A number in [-1, 1] as one of its two neighbouring inputs, right on average. */
+function roundAtRandom(value, inputs, word) {
+  const place = ((value + 1) / 2) * (inputs - 1);
+  const below = Math.min(Math.floor(place), inputs - 2);
   return below + (word < (place - below) * TOTAL ? 1 : 0);
 }
 
 /**
- * The report `{ id, menu, answer }` that this store keeps for the plan, made and kept on the first call.
+ * The report `{ id, menu, answer }` that this store keeps for the plan, drawn and kept on the first call.
  *
  * A second answer would tell more (4.6), so there is never one. The random `id` lets a repeated sending be recognised.
  * `store` is the browser's local storage or anything with `getItem` and `setItem`.

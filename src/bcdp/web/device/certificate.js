@@ -9,7 +9,7 @@ const NEARLY = 1 - 1e-6; // of the largest double: whatever is larger in truth i
 /** What a device answers at most if nobody set its limit, in nats: beyond, a guess at 50% could become 98.3%. */
 export const MAX_EPSILON = 4;
 const ALONE = { q: 0, odds: Infinity }; // with the others held fixed, BCDP is CDP
-const UNITS = 2 ** 29; // in a step between levels: ends of parts are moved to whole ones, past whatever devices round
+const UNITS = 2 ** 29; // in a step between inputs: ends of parts are moved to whole ones, past whatever devices round
 
 /**
  * The true levels in nats, rounded up: `epsilon` of the whole report, and Maps `c` and `delta` of each feature.
@@ -147,7 +147,7 @@ function independent(own, rest, within) {
 }
 
 /**
- * The worst ratio for a feature inside a joint table, beside questions of ratio `rest`, over all priors within bounds.
+ * The worst ratio for a feature inside a joint table, together with questions of ratio `rest`, over all priors within bounds.
  *
  * Two values that are coded alike may still differ in what they say of the others: numbers are rounded, and `missing`
  * stands for no value. Of a `guess` which "range" a number is in it counts the most and the least that any number of a
@@ -187,7 +187,7 @@ function jointRatio(plan, { features, levels, table: index, cuts }, name, rest, 
 }
 
 /**
- * For each symbol its weights by the feature's own level, one list for each combination of the others' levels.
+ * For each symbol its weights by the feature's own input, one list for each combination of the others' inputs.
  *
  * Lists that occur twice are left out, and so are symbols that have the lists of another one: nothing depends on them.
  */
@@ -215,7 +215,7 @@ function rangesOf({ bounds: [low, high], cuts, missing }, steps) {
   return missing === null ? ranges : [...ranges, pointsOf(share(missing), share(missing), steps)];
 }
 
-/** The same for a number that enters by steps: the levels that each of its ranges meets. */
+/** The same for a number that enters by steps: the inputs that each of its ranges meets. */
 function stepsOf(feature, steps) {
   const codes = steps.map((cut) => numberCode(feature, cut));
   const below = (code) => codes.filter((begin) => begin < code).length;
@@ -227,7 +227,7 @@ function stepsOf(feature, steps) {
   return [...ranges, [[stepOf(feature, steps, numberCode(feature, feature.missing)), 0]]];
 }
 
-/** The ends of a part, given as shares of the bounds, and the levels inside: each as a level and units beyond it. */
+/** The ends of a part, given as shares of the bounds, and the inputs inside: each as an input and units beyond it. */
 function pointsOf(low, high, steps) {
   const start = Math.max(Math.floor(low * steps * UNITS) - 1, 0);
   const end = Math.min(Math.ceil(high * steps * UNITS) + 1, steps * UNITS);
@@ -236,10 +236,10 @@ function pointsOf(low, high, steps) {
   return [start, ...inside, end].map((place) => [Math.floor(place / UNITS), place % UNITS]);
 }
 
-/** The weight of a number between two levels, which is a straight line, in units of weight: a double, or exactly. */
-const weightAt = (weights, [level, share]) => (UNITS - share) * weights[level] + share * (weights[level + 1] ?? 0);
-const exactWeightAt = (weights, [level, share]) =>
-  BigInt(UNITS - share) * BigInt(weights[level]) + BigInt(share) * BigInt(weights[level + 1] ?? 0);
+/** The weight of a number between two inputs, which is a straight line, in units of weight: a double, or exactly. */
+const weightAt = (weights, [input, share]) => (UNITS - share) * weights[input] + share * (weights[input + 1] ?? 0);
+const exactWeightAt = (weights, [input, share]) =>
+  BigInt(UNITS - share) * BigInt(weights[input]) + BigInt(share) * BigInt(weights[input + 1] ?? 0);
 
 /** The most and the least weight over each part, in each column. */
 function extremes(columns, parts, at) {

@@ -1,4 +1,4 @@
-/** How correlated the features are: an assumption of whoever planned, which the plan states. */
+/** How correlated the features are: an assumption of the person who planned, which the plan states. */
 
 import { entries, keys, list, namesAmong, refuse } from "./checks.js";
 import { inUnits, total } from "./exact.js";
@@ -14,10 +14,10 @@ const FARTHEST_FROM_1 = 1n << 30n; // one part in so many, for the sum of a law
  * The plan's assumption: `q(feature, others)` bounds the distance between the laws of the others given two values of a
  * feature; `odds(feature, others)` how many times knowing the others could move the odds of a guess about it, Infinity
  * where nothing is stated; `laws(feature, other)` are laws of which every such law of the other is a mixture, null if none are known.
- * Of the numbers in `rounded` the bounds see no more than one random rounding to 17 levels; `productQ(feature, numbers)`
+ * Of the numbers in `rounded` the bounds see no more than one random rounding to 17 inputs; `productQ(feature, numbers)`
  * bounds one rounding of the product of two of them, or of the square of one. Of the numbers in `ranges`, as features
  * that are given, they see no more than which range each is in; its cuts are stated. `cuts` are those at which `q` tells
- * numbers of `rounded` apart beside their levels. `alike` says that a feature's bounds are the same for all sets of others
+ * numbers of `rounded` apart besides their inputs. `alike` says that a feature's bounds are the same for all sets of others
  * but the empty one.
  */
 export function readCorrelation(document, features) {

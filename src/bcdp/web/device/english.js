@@ -1,6 +1,6 @@
 /**
  * The words of promises and hints in English, from numbers that the device computed. Another language is an object with
- * the same keys; what is told by them comes from the same numbers.
+ * the same keys; what they say comes from the same numbers.
  */
 
 import { pythonFloat } from "./spelling.js";
@@ -23,9 +23,10 @@ export const ENGLISH = {
   nothingAssumed: NOTHING_ASSUMED,
   meaning:
     "A condition is about what the guesser knows: between people who differ in the answer, the chance of anything " +
-    "about their other answers differs by at most q. Against somebody who knows of closer links, in general or for one " +
-    "person, only the promise with nothing assumed holds. Each promise is about one answer and one report.",
-  operatorSays: (said) => `Where q comes from, the operator says and nobody has checked: ${said}`,
+    "about their other answers differs by no more than the condition says, in percentage points (q) or as a factor " +
+    "(odds). Against somebody who knows of closer links, in general or for one person, only the promise with nothing " +
+    "assumed holds. Each promise is about one answer and one report.",
+  operatorSays: (said) => `Where conditions come from, the operator says and nobody has checked: ${said}`,
   times: (factor) => `at most ${factor} times`,
   anyTimes: "at most any times",
   told: (times, percent) => `${times} (a guess at 50% becomes at most ${percent}%)`,

@@ -33,27 +33,27 @@ export function hintedNumbers(plan, report) {
   return symbolsOf(plan, report).map(([question, symbol]) => hintOf(plan, question, symbol));
 }
 
-/** A symbol hints at the input levels that are most likely to give it. */
+/** A symbol hints at the inputs that are most likely to give it. */
 function hintOf(plan, { features, levels, kind, cuts, table: index }, symbol) {
   const table = plan.tables[index];
-  const weights = counted(table.levels).map((level) => table.weight(level, symbol));
+  const weights = counted(table.levels).map((input) => table.weight(input, symbol));
   const highest = most(weights);
-  const likely = counted(table.levels).filter((level) => weights[level] >= highest * (1 - 1e-6)); // rounded weights
+  const likely = counted(table.levels).filter((input) => weights[input] >= highest * (1 - 1e-6)); // rounded weights
   const known = likely.length < table.levels;
   return {
     features,
     levels,
     kind,
     cuts,
-    digits: known ? likely.slice(0, MOST_SHOWN).map((level) => digitsOf(level, levels)) : [],
+    digits: known ? likely.slice(0, MOST_SHOWN).map((input) => digitsOf(input, levels)) : [],
     rest: known ? Math.max(0, likely.length - MOST_SHOWN) : 0,
     least: least(weights) / TOTAL,
     most: highest / TOTAL,
   };
 }
 
-function digitsOf(level, levels) {
-  let rest = level;
+function digitsOf(input, levels) {
+  let rest = input;
   return levels.reduceRight((digits, size) => {
     digits.unshift(rest % size);
     rest = Math.floor(rest / size);

@@ -1,5 +1,5 @@
 /**
- * What a plan promises, on which condition, and what is left without it: words made from the plan's numbers alone.
+ * What a plan promises, on which condition, and what is left without it: words that follow from the plan's numbers alone.
  *
  * The text `correlation.source` is whatever the operator wrote; it is quoted as that and decides nothing. Python makes
  * the same English words (`present/promise.py`).
@@ -57,7 +57,7 @@ function computed(plan) {
 
 const levelOf = (level) => ({ odds: oddsOf(level), becomes: chanceOf(level) });
 
-/** Where q comes from in the operator's own words, which nothing checks. */
+/** Where conditions come from, in the operator's own words, which nothing checks. */
 export const operatorSays = ({ correlation: { source } }, words = ENGLISH) => words.operatorSays(quoted(source));
 
 function menuBounds(plan, menu, name) {
@@ -70,7 +70,7 @@ function menuBounds(plan, menu, name) {
  * The numbers of the condition of a feature whose level rests on these bounds, and on laws that the plan states; null if
  * it rests on nothing.
  *
- * A q that the odds imply is not told, nor odds beside a q of 0.
+ * A q that the odds imply is not mentioned, nor odds if q is 0.
  */
 function conditionOf(plan, name, bounds, byLaws) {
   const implied = ({ odds }) => (odds === Infinity ? 1 : (odds - 1) / (odds + 1));
@@ -97,14 +97,14 @@ function coveredBy({ correlation: { ranges }, features }, name) {
   return [bounds[0], ...cuts, bounds[1]].map((end) => Number(end.toPrecision(15)));
 }
 
-/** A q in percentage points, rounded down to hundredths: a condition is never told weaker than it is. */
+/** A q in percentage points, rounded down to hundredths: a condition is never stated weaker than it is. */
 function pointsOf(q) {
   let hundredths = Math.floor(10_000 * q) + 1;
   while (hundredths / 10_000 > q) hundredths -= 1;
   return hundredths / 100;
 }
 
-/** Odds rounded down to hundredths, large ones to whole numbers: a condition is never told weaker than it is. */
+/** Odds rounded down to hundredths, large ones to whole numbers: a condition is never stated weaker than it is. */
 function timesOf(odds) {
   if (odds >= LARGE_ODDS) return Math.floor(odds);
   let hundredths = Math.floor(100 * odds) + 1;

@@ -1,4 +1,4 @@
-/** Tables: `weight(level, symbol)` of the 2^32 words send an input level to a symbol (docs/theory.md, 4.2). */
+/** Tables: `weight(input, symbol)` of the 2^32 words send an input to a symbol (docs/theory.md, 4.2). */
 
 import { MOST_CELLS, MOST_VALUES, TOTAL, keys, least, list, most, refuse, whole } from "./checks.js";
 import { larger, ratioOf } from "./exact.js";
@@ -17,11 +17,11 @@ const FAMILIES = {
       levels,
       symbols: levels,
       ratio: ratioOf(keep, other),
-      weight: (level, symbol) => (level === symbol ? keep : other),
-      sample(level, word) {
-        if (word < keep) return level;
+      weight: (input, symbol) => (input === symbol ? keep : other),
+      sample(input, word) {
+        if (word < keep) return input;
         const index = Math.floor((word - keep) / other);
-        return index < level ? index : index + 1;
+        return index < input ? index : index + 1;
       },
     };
   },
@@ -29,12 +29,12 @@ const FAMILIES = {
   dense(path, { weights }) {
     const symbols = list(`${path}.weights.0`, list(`${path}.weights`, weights, 1)[0], 1).length;
     checkCells(path, weights.length, symbols);
-    weights.forEach((row, level) => {
-      if (list(`${path}.weights.${level}`, row).length !== symbols) {
-        throw refuse(`${path}.weights.${level}`, row.length, `rows of one length, ${symbols}`);
+    weights.forEach((row, input) => {
+      if (list(`${path}.weights.${input}`, row).length !== symbols) {
+        throw refuse(`${path}.weights.${input}`, row.length, `rows of one length, ${symbols}`);
       }
-      const sum = row.reduce((total, weight) => total + whole(`${path}.weights.${level}`, weight, 0, TOTAL), 0);
-      if (sum !== TOTAL) throw refuse(`${path}.weights.${level}`, sum, `a sum of ${TOTAL}`);
+      const sum = row.reduce((total, weight) => total + whole(`${path}.weights.${input}`, weight, 0, TOTAL), 0);
+      if (sum !== TOTAL) throw refuse(`${path}.weights.${input}`, sum, `a sum of ${TOTAL}`);
     });
     const columns = weights[0].map((_, symbol) => weights.map((row) => row[symbol]));
     const extremes = columns.map((column) => [least(column), most(column)]).filter(([, top]) => top > 0);
@@ -42,10 +42,10 @@ const FAMILIES = {
       levels: weights.length,
       symbols,
       ratio: extremes.map(([bottom, top]) => ratioOf(top, bottom)).reduce(larger),
-      weight: (level, symbol) => weights[level][symbol],
-      sample(level, word) {
+      weight: (input, symbol) => weights[input][symbol],
+      sample(input, word) {
         let symbol = 0;
-        for (let end = weights[level][0]; word >= end; end += weights[level][symbol]) symbol += 1;
+        for (let end = weights[input][0]; word >= end; end += weights[input][symbol]) symbol += 1;
         return symbol;
       },
     };
@@ -62,11 +62,11 @@ const FAMILIES = {
       levels,
       symbols: 2 * order,
       ratio: ratioOf(keep, cell - keep),
-      weight: (level, symbol) => (parity((symbol >> 1) & level) === (symbol & 1) ? keep : cell - keep),
-      sample(level, word) {
+      weight: (input, symbol) => (parity((symbol >> 1) & input) === (symbol & 1) ? keep : cell - keep),
+      sample(input, word) {
         const row = Math.floor(word / cell);
         const flipped = word % cell >= keep ? 1 : 0;
-        return 2 * row + (parity(row & level) ^ flipped);
+        return 2 * row + (parity(row & input) ^ flipped);
       },
     };
   },
@@ -87,23 +87,23 @@ const FAMILIES = {
       levels,
       symbols: answered + 1,
       ratio: read.map(({ high, low }) => ratioOf(high, low)).reduce(larger),
-      weight(level, symbol) {
+      weight(input, symbol) {
         if (symbol === answered) return TOTAL - words; // silence
         const { answers, step, width, high, low, first } = read.findLast((wave) => wave.first <= symbol);
-        return (step * level + symbol - first) % answers < width ? high : low;
+        return (step * input + symbol - first) % answers < width ? high : low;
       },
-      sample(level, word) {
+      sample(input, word) {
         if (word >= words) return answered;
         const { answers, step, width, high, low, start, first } = read.findLast((wave) => wave.start <= word);
         const [offset, likely] = [word - start, width * high];
         const place = offset < likely ? Math.floor(offset / high) : width + Math.floor((offset - likely) / low);
-        return first + ((((place - step * level) % answers) + answers) % answers);
+        return first + ((((place - step * input) % answers) + answers) % answers);
       },
     };
   },
 };
 
-/** One wave: how many answers, the step from level to level, the width of the likely arc, and the two weights. */
+/** One wave: how many answers, the step from input to input, the width of the likely arc, and the two weights. */
 function readWave(path, stated, levels) {
   if (list(path, stated).length !== 5) throw refuse(path, stated.length, "five numbers");
   const [answers, step, width, high, low] = stated;

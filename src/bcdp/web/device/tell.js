@@ -1,4 +1,4 @@
-/** Numbers that the device computed, in words: promises, hints and values. No number is made here. */
+/** Numbers that the device computed, in words: promises, hints and values. No number is computed here. */
 
 import { ENGLISH } from "./english.js";
 
@@ -44,12 +44,12 @@ function tellCondition({ points, times, byLaws, ends }, words, open) {
 
 /** The numbers of a hint in words; `features` have their labels, and the words of their values. */
 export function tellHint({ features: names, levels, kind, cuts, digits, rest, least, most }, words, features) {
-  const told = ([...level]) => {
+  const told = ([...input]) => {
     if (kind === "product") {
-      return (names.length === 1 ? words.square : words.product)(words.number((2 * level[0]) / (levels[0] - 1) - 1));
+      return (names.length === 1 ? words.square : words.product)(words.number((2 * input[0]) / (levels[0] - 1) - 1));
     }
     const steps = (place) => ({ size: levels[place], cuts: cuts?.[place] });
-    return words.and(level.map((digit, place) => levelWord(features.get(names[place]), digit, steps(place), words)));
+    return words.and(input.map((digit, place) => digitWord(features.get(names[place]), digit, steps(place), words)));
   };
   const shown = digits.map(told);
   const about = words.and(names.map((name) => quoted(features.get(name).label)));
@@ -64,7 +64,7 @@ export const tellOpen = (places, words, features) =>
     words.openSent(quoted(features.get(name).label), valueWord(features.get(name), place, words)),
   );
 
-function levelWord(feature, digit, { size, cuts }, words) {
+function digitWord(feature, digit, { size, cuts }, words) {
   if (feature.type !== "numeric") return valueWord(feature, digit, words);
   const [low, high] = feature.bounds;
   if (cuts) return words.range(...[low, ...cuts, high].slice(digit, digit + 2).map((end) => words.number(end)));

@@ -1,6 +1,6 @@
 /** The page's side of the device, which works in a worker: one question at a time, each within a time. */
 
-/** What went wrong, as a key of the page's words; `detail` is what the words are told. */
+/** What went wrong, as a key of the page's words; `detail` is what the words need. */
 export class Failure extends Error {
   constructor(key, ...detail) {
     super(key);

@@ -1,4 +1,4 @@
-/** The form's fields, made from the plan's features: each knows its node, how to read it and how to tell what it read. */
+/** The form's fields, from the plan's features: each knows its node, how to read it and how to tell what it read. */
 
 import { valueWord } from "../device/tell.js";
 import { element } from "../page.js";

@@ -11,7 +11,7 @@ const $ = (id) => document.getElementById(id);
 /** How probable, in percent, a guess at 50% about all answers together can become. */
 export const becomes = ({ epsilon }) => chanceOf(epsilon);
 
-/** The kind of a note that reassures: plain where too much could be told. */
+/** The kind of a note that reassures: plain where too much could be given away. */
 export function kindFor(sheet) {
   const text = $("limit-calm").value.trim();
   return becomes(sheet) <= (text ? Number(text) : MOST_CALM) ? "good" : "plain";
@@ -34,7 +34,7 @@ export function showLimits(sheet, words, changed) {
   $("limits").hidden = false;
 }
 
-/** Whether a survey's claims, which were found true, are within the limits; where they are not, says so beside them. */
+/** Whether a survey's claims, which were checked, are within the limits; where they are not, says so next to them. */
 export function withinLimits(sheet, words) {
   const error = $("limit-error");
   try {

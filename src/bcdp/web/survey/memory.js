@@ -21,7 +21,7 @@ function guarded(action) {
   }
 }
 
-/** The answer to one plan, by whoever uses this browser now. */
+/** The answer to one plan, by the person who uses this browser now. */
 export function answerTo(id) {
   return {
     kept: () => memory.get(`report.${id}`),

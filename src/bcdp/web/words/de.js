@@ -10,10 +10,11 @@ export const words = {
   nothingAssumed: "ohne jede Annahme, wie auch immer die Antworten zusammenhängen",
   meaning:
     "Eine Bedingung handelt davon, was die ratende Person weiß: Zwischen Menschen, die sich in der Antwort " +
-    "unterscheiden, unterscheidet sich die Wahrscheinlichkeit von allem über ihre anderen Antworten um höchstens q. Gegen " +
-    "jemanden, der engere Zusammenhänge kennt, allgemein oder bei einer Person, gilt nur das Versprechen ohne Annahme. " +
+    "unterscheiden, unterscheidet sich die Wahrscheinlichkeit von allem über ihre anderen Antworten höchstens so weit, wie " +
+    "die Bedingung sagt, in Prozentpunkten (q) oder um einen Faktor (Chancen). Gegen jemanden, der engere " +
+    "Zusammenhänge kennt, allgemein oder bei einer Person, gilt nur das Versprechen ohne Annahme. " +
     "Jedes Versprechen gilt für eine Antwort und einen Bericht.",
-  operatorSays: (said) => `Woher q stammt, sagt der Betreiber, und niemand hat es geprüft: ${said}`,
+  operatorSays: (said) => `Woher die Bedingungen stammen, sagt der Betreiber, und niemand hat es geprüft: ${said}`,
   times: many,
   anyTimes: "um beliebig viel",
   told: (times, percent) => `${times} (eine Vermutung mit 50 % wird höchstens ${percent} %)`,

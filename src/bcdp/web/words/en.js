@@ -28,7 +28,7 @@ export const words = {
   promiseHeads: ["A guess about", "Its odds rise", "On condition", "If that is wrong"],
   review: "Review my answers",
   reviewTitle: "Your answers, as this page read them",
-  reviewNote: "Nothing has been made of them yet, and nothing has been sent.",
+  reviewNote: "They have not been used yet, and nothing has been sent.",
   change: "Change my answers",
   show: "Show me what would be sent",
   once: "This makes your blurred answer, once and for all: a second one would tell more about you. Nothing is sent yet.",
@@ -80,11 +80,11 @@ export const words = {
   usedElsewhere:
     "This invitation had been used before, on another device or by somebody else. What was sent then counts, and this " +
     "answer does not. If that was not you, please tell the organiser.",
-  keptUnsent: "An answer to this survey was made in this browser and has not been sent.",
+  keptUnsent: "An answer to this survey was prepared in this browser and has not been sent.",
   keptSent:
     "An answer to this survey was sent from this browser. It is not shown again, as somebody else may be reading.",
   showKept: "It is mine: show it",
-  another: "I am another person: start anew",
+  another: "I am another person: start again",
   anotherNote: "Only if you have not answered yourself: a second answer would tell more about you.",
   noTicket:
     "This survey is by invitation, and this address has none. Please open the link of your invitation: without it, what " +

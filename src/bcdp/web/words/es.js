@@ -8,9 +8,10 @@ export const words = {
   nothingAssumed: "sin suponer nada, sea cual sea la relación entre las respuestas",
   meaning:
     "Una condición trata de lo que sabe quien adivina: entre personas que difieren en la respuesta, la probabilidad de " +
-    "cualquier cosa sobre sus otras respuestas difiere como mucho en q. Frente a quien conozca vínculos más estrechos, en " +
+    "cualquier cosa sobre sus otras respuestas no difiere más de lo que dice la condición, en puntos porcentuales (q) o en " +
+    "un factor (posibilidades). Frente a quien conozca vínculos más estrechos, en " +
     "general o de una persona, solo vale la promesa sin suponer nada. Cada promesa trata de una respuesta y un informe.",
-  operatorSays: (said) => `De dónde viene q lo dice el operador y nadie lo ha comprobado: ${said}`,
+  operatorSays: (said) => `De dónde vienen las condiciones lo dice el operador y nadie lo ha comprobado: ${said}`,
   times: (odds) => `como mucho ${odds} veces`,
   anyTimes: "cuanto se quiera",
   told: (times, percent) => `${times} (una suposición al 50 % pasa como mucho al ${percent} %)`,

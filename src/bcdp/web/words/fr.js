@@ -8,10 +8,11 @@ export const words = {
   nothingAssumed: "sans rien supposer, quels que soient les liens entre les réponses",
   meaning:
     "Une condition porte sur ce que sait la personne qui devine : entre des gens qui diffèrent par la réponse, la chance de " +
-    "quoi que ce soit sur leurs autres réponses diffère d’au plus q. Contre quelqu’un qui connaît des liens plus étroits, en " +
+    "quoi que ce soit sur leurs autres réponses ne diffère pas plus que ne le dit la condition, en points de pourcentage " +
+    "(q) ou d’un facteur (cote). Contre quelqu’un qui connaît des liens plus étroits, en " +
     "général ou pour une personne, seule vaut la promesse sans rien supposer. Chaque promesse porte sur une réponse et un " +
     "rapport.",
-  operatorSays: (said) => `D’où vient q, l’exploitant le dit et personne ne l’a vérifié : ${said}`,
+  operatorSays: (said) => `D’où viennent les conditions, l’exploitant le dit et personne ne l’a vérifié : ${said}`,
   times: (odds) => `au plus ${odds} fois`,
   anyTimes: "autant qu’on veut",
   told: (times, percent) => `${times} (une supposition à 50 % devient au plus ${percent} %)`,

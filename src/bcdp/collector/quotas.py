@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from bcdp.collector.refusal import RefusalError
-from bcdp.collector.settings import Limits
+from bcdp.collector.settings import Quotas
 
 _ADDRESSES = 100_000
 _BURST_SECONDS = 10.0
@@ -24,7 +24,7 @@ _RETRY = {"retry-after": "5", "connection": "close"}
 
 
 class Rates:
-    """A budget for every address that refills with time; a request may overdraw it once, and is then made to wait."""
+    """A budget for every address that refills with time; a request may overdraw it once, and must then wait."""
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
@@ -91,11 +91,11 @@ def network_of(address: str) -> str:
 class Bodies:
     """Reads bodies that are neither too large nor too slow; large ones share what room there is, small ones need none.
 
-    So whoever leaves large bodies unfinished takes no more memory than the room, and stops nobody's single report.
+    So a sender that leaves large bodies unfinished takes no more memory than the room, and stops no single report.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._most, self._seconds, self._room = limits.body_bytes, limits.body_seconds, limits.bodies_bytes
+    def __init__(self, quotas: Quotas) -> None:
+        self._most, self._seconds, self._room = quotas.body_bytes, quotas.body_seconds, quotas.bodies_bytes
 
     async def read(self, request: Request) -> bytes:
         """The body of a request."""

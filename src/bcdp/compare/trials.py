@@ -1,4 +1,4 @@
-"""Running the trials of an experiment on several processors, and its results as tidy rows."""
+"""Running the trials of an experiment on several processors, and what they gave as points of curves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TASKS = 40  # for each point, so that the progress moves and the processors fin
 
 
 @dataclass(frozen=True)
-class Row:
+class Point:
     """One point of one curve in one panel: what the trials gave, and the exact expectation (NaN if not known)."""
 
     experiment: str
@@ -78,7 +78,7 @@ def _run(task: _Task) -> tuple[_Task, Array]:
 @contextmanager
 def _pool(workers: int) -> Iterator[Pool]:
     # Ctrl-C is for the parent alone, which then ends the pool: the workers inherit a mask that blocks it. They are
-    # spawned, because forking is unsafe beside the threads of a progress bar or of a linear algebra library. Starting
+    # spawned, because forking is unsafe with the threads of a progress bar or of a linear algebra library. Starting
     # the resource tracker resets the mask, so that comes first.
     spawn = multiprocessing.get_context("spawn")
     if sys.platform == "win32":  # which has neither
@@ -125,7 +125,7 @@ def run_trials(
     return errors
 
 
-def summarise(experiment: str, scenarios: Sequence[Scenario], errors: Sequence[Array]) -> list[Row]:
+def summarise(experiment: str, scenarios: Sequence[Scenario], errors: Sequence[Array]) -> list[Point]:
     """One row for each panel, curve and point; none for a curve whose error is neither simulated nor known there."""
     rows = []
     for scenario, found in zip(scenarios, errors, strict=True):
@@ -136,14 +136,16 @@ def summarise(experiment: str, scenarios: Sequence[Scenario], errors: Sequence[A
                 low, middle, high = quartiles[:, p, c].tolist()
                 summary = (middle, low, high, float(means[p, c]), float(predicted[p, c]))
                 if not np.isnan([middle, predicted[p, c]]).all():
-                    rows.append(Row(experiment, panel, curve, float(scenario.x), *summary, len(found), scenario.people))
+                    rows.append(
+                        Point(experiment, panel, curve, float(scenario.x), *summary, len(found), scenario.people)
+                    )
     return sorted(rows, key=lambda row: scenarios[0].panels.index(row.panel))
 
 
-def write_csv(rows: Sequence[Row], path: Path) -> None:
+def write_csv(rows: Sequence[Point], path: Path) -> None:
     """Writes the rows with a header; what is not known is left empty."""
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([field.name for field in fields(Row)])
+        writer.writerow([field.name for field in fields(Point)])
         for row in rows:
             writer.writerow(["" if value != value else value for value in asdict(row).values()])

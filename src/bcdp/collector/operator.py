@@ -24,12 +24,12 @@ from bcdp.tally import Tally
 _SHARE = 10  # estimates are shown for at least this many times as long as they took to compute
 
 
-class Results:
+class OperatorDocument:
     """The operator's document, computed at most once at a time and shown for a while."""
 
     def __init__(self, plan: Plan, store: Store, shown_seconds: float) -> None:
         self._plan, self._store, self._shown_seconds = plan, store, shown_seconds
-        self._thread = ThreadPoolExecutor(1, "results")
+        self._thread = ThreadPoolExecutor(1, "estimates")
         self._one = asyncio.Lock()
         self._until, self._document = 0.0, b""
 
@@ -79,7 +79,7 @@ def operator_document(tally: Tally) -> dict[str, Any]:
         "people": tally.people,
         "estimates": found.to_dict(),
         "note": missing_note({feature.label: feature.rule for feature in plan.policy.features.values()}),
-        "sections": [section.to_dict() for section in found.sections(plan.policy)],
+        "sections": [section.to_dict() for section in found.sections()],
         "menus": [
             {"expected": menu.weight / TOTAL, "count": count, "asks": _asks(plan, menu)}
             for menu, count in zip(plan.menus, drawn, strict=True)
