@@ -29,9 +29,9 @@ test: $(VENV)/.dev system
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # The tests of daily work: no servers, browsers, engines, proofs or sweeps.
-SLOW := bound cli_experiment collector% correlation_pilot counting_engines counts design distribution docs experiments \
-	intervals npm_package odds_design package policies_planned proof readers regression% report shapes simulate spark% \
-	streaming web%
+SLOW := audit_blackbox audit_exact bound cascade% certificate cli_experiment collector% correlation_pilot \
+	correlation_prior counting_engines counts design distribution docs experiments intervals npm_package odds_design \
+	package policies_planned proof readers regression% report shapes simulate spark% streaming web%
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal \
 		$(filter-out $(foreach name,$(SLOW),$(wildcard tests/test_$(subst %,*,$(name)).py)),$(wildcard tests/test_*.py))
