@@ -42,6 +42,7 @@ COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the 
     "verify": ("verify", "Check a plan against its claims and your own limits."),
     "audit": ("audit", "Compute what a plan's reports tell about a population."),
     "ledger": ("ledger", "Keep account of what one person has given away over several plans."),
+    "power": ("power", "Tell how many people a plan takes, and what so many will show."),
     "simulate": ("simulate", "See the error to expect of every task, on data that you have."),
     "experiment": ("experiment", "Repeat the paper's experiments; writes a table and a picture."),
 }

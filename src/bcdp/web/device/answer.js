@@ -5,7 +5,7 @@
  */
 
 import { InputError, TOTAL, keys, most, refuse, whole } from "./checks.js";
-import { numberCode, stepOf, word } from "./features.js";
+import { groupsOf, numberCode, stepOf, word } from "./features.js";
 import { hexadecimal } from "./plan.js";
 
 const MOST_WORDS = 2 ** 14; // at a time, from the browser
@@ -45,9 +45,8 @@ export function answer(plan, record, words = randomWords(plan)) {
 
 /** The open values as one number, the last feature changing fastest; nothing where no feature is open. */
 function groupOf({ open }, record) {
-  const given = (name) => (Object.hasOwn(record, name) ? record[name] : null);
-  const number = [...open].reduce((group, [name, feature]) => group * feature.values.length + code(name, feature, given(name)), 0); // prettier-ignore
-  return open.size ? { group: number } : {};
+  const place = (group, [name, feature]) => group * feature.values.length + code(name, feature, valueIn(record, name));
+  return open.size ? { group: [...open].reduce(place, 0) } : {};
 }
 
 /** The open values of a report: the place of each among the feature's values, by name. */
@@ -85,9 +84,10 @@ function productOf(plan, question, codes) {
 
 /** Each feature's code by public rules only: a number in [-1, 1], or the number of a value. */
 function encode(plan, record) {
-  const given = (name) => (Object.hasOwn(record, name) ? record[name] : null);
-  return new Map([...plan.features].map(([name, feature]) => [name, code(name, feature, given(name))]));
+  return new Map([...plan.features].map(([name, feature]) => [name, code(name, feature, valueIn(record, name))]));
 }
+
+const valueIn = (record, name) => (Object.hasOwn(record, name) ? record[name] : null);
 
 /** The code of one value (docs/policy.md has the table of what may be written for it). */
 export function code(name, feature, value) {
@@ -139,8 +139,7 @@ export function keptReport(plan, store = browsersStore()) {
   try {
     const report = JSON.parse(text);
     keys("report", report, ["id", "menu", "answer", ...(plan.open.size ? ["group"] : [])]);
-    const groups = [...plan.open.values()].reduce((total, { values }) => total * values.length, 1);
-    if (plan.open.size) whole("group", report.group, 0, groups - 1);
+    if (plan.open.size) whole("group", report.group, 0, groupsOf(plan.open) - 1);
     symbolsOf(plan, report);
     return report;
   } catch (error) {

@@ -5,14 +5,14 @@ import { pythonFloat } from "./spelling.js";
 import { readTranslations, readValueLabels } from "./survey.js";
 
 const LONGEST_NAME = 200;
-const COMMON_KEYS = ["label", "help", "labels", "helps", "delta", "missing"];
+const TOLD_KEYS = ["label", "help", "labels", "helps"];
+const COMMON_KEYS = [...TOLD_KEYS, "delta", "missing"];
 const OWN_KEYS = {
   binary: [[], ["values", "value_labels"]],
   numeric: [["bounds"], ["ranges"]],
   categorical: [["values"], ["value_labels"]],
+  open: [["values"], ["value_labels"]],
 };
-const OPEN_KEYS = [["type", "values"], ["label", "help", "labels", "helps", "value_labels"]]; // prettier-ignore
-const MOST_GROUPS = 10_000;
 const MOST_CUTS = 31;
 
 /** The value itself, if it is a level in nats. */
@@ -34,21 +34,23 @@ export function readFeatures({ epsilon, features, order }) {
   }
   const read = names.map((name) => [name, readFeature(name, stated.get(name), epsilon)]);
   const [open, closed] = [true, false].map((is) => new Map(read.filter(([, { type }]) => (type === "open") === is)));
-  if (!closed.size) throw refuse("collection.features", features, "at least one feature that is not open");
-  if ([...open.values()].reduce((groups, { values }) => groups * values.length, 1) > MOST_GROUPS) {
-    throw refuse("collection.features", names, `open features with at most ${MOST_GROUPS} combinations of values`);
+  if (!closed.size || groupsOf(open) > MOST_VALUES) {
+    throw refuse("collection.features", names, `not all open, and at most ${MOST_VALUES} groups of open values`);
   }
   return { features: closed, open };
 }
 
+/** How many combinations of open values there are. */
+export const groupsOf = (open) => [...open.values()].reduce((groups, { values }) => groups * values.length, 1);
+
 function readFeature(name, feature, epsilon) {
   const path = `features.${name}`;
   if (Array.from(text(path, name, 1)).length > LONGEST_NAME) throw refuse(path, name, `at most ${LONGEST_NAME} letters`);
-  if (typeof feature?.type !== "string" || !(feature.type === "open" || Object.hasOwn(OWN_KEYS, feature.type))) {
+  if (typeof feature?.type !== "string" || !Object.hasOwn(OWN_KEYS, feature.type)) {
     throw refuse(`${path}.type`, feature?.type, "binary, numeric, categorical or open");
   }
-  if (feature.type === "open") keys(path, feature, ...OPEN_KEYS);
-  else keys(path, feature, ["type", ...OWN_KEYS[feature.type][0]], [...COMMON_KEYS, ...OWN_KEYS[feature.type][1]]);
+  const [required, optional] = OWN_KEYS[feature.type];
+  keys(path, feature, ["type", ...required], [...(feature.type === "open" ? TOLD_KEYS : COMMON_KEYS), ...optional]);
   const labels = readTranslations(`${path}.labels`, feature.labels ?? null);
   const named = labels?.en ?? Object.values(labels ?? {})[0] ?? name;
   const { type, label = named, help = null, delta = epsilon, missing = null } = feature;
