@@ -172,7 +172,8 @@ def _law(name: str, feature: Feature, guess: Any) -> Law:
         if size != 2:
             raise refuse(f"guess of {name}", guess, "a share for each value")
         guess = {feature.categories[0]: 1 - _number(name, guess), feature.categories[1]: guess}
-    known = codes_of(feature.values)
+    values = feature.definition["values"]
+    known = codes_of(None if values is None else tuple(values))
     shares = [0.0] * size
     for value, share in guess.items():
         if spelled(value) not in known:
