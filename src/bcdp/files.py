@@ -70,6 +70,30 @@ def read_batches(
         raise InputError(f"{path}: cannot be read; accepted: {_FORMATS}, complete") from None
 
 
+def table_in_memory(name: str, content: bytes, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:
+    """The rows of a file of this name whose content is at hand: nothing is written, and errors quote none of it.
+
+    >>> table_in_memory("people.csv", b"age\\n31\\n").to_pydict()
+    {'age': [31]}
+    """
+    kind, source = ending(Path(name)), pa.BufferReader(content)
+    try:
+        if kind == ".parquet":
+            return pa.parquet.read_table(source)
+        if kind in (".arrow", ".feather"):
+            return pa.ipc.open_file(source).read_all()
+        if kind == ".csv":
+            with pa.csv.open_csv(pa.BufferReader(content)) as reader:
+                names = reader.schema.names
+            stated = {} if types is None else {one: types.get(one, pa.string()) for one in names}
+            convert = pa.csv.ConvertOptions(column_types=stated, null_values=NOT_A_NUMBER)
+            batches = pa.csv.read_csv(source, convert_options=convert).to_batches()
+            return pa.Table.from_batches([_empty_is_null(batch) for batch in batches])
+    except (OSError, pa.ArrowException, UnicodeDecodeError):  # their own words may quote the data
+        raise InputError(f"{name}: cannot be read; accepted: {_FORMATS}, complete, in UTF-8") from None
+    raise InputError(f"{name}: its ending is not known; accepted: {_FORMATS}")
+
+
 def read_text(path: Path, accepted: str) -> str:
     """The text of a document such as a plan."""
     try:

@@ -1,52 +1,9 @@
-// Run where the package is installed, by any runtime: every vector is met through the package alone.
+// Run by any runtime where the package is installed: every vector is met through the package alone.
 import { readFileSync, readdirSync } from "node:fs";
 
-import { InputError, answer, answerOnce, certify, parsePlan, verifyPlan } from "bcdp-device";
-import { explain } from "bcdp-device/words";
-import { words } from "bcdp-device/words/ar";
+import { meet } from "./meet.mjs";
 
 const folder = (globalThis.Deno?.args ?? process.argv.slice(2)).at(-1);
-const read = (name) => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
-let [plans, answers, refused] = [0, 0, 0];
-const check = (right, what) => {
-  if (!right) throw new Error(what);
-};
-const isRefused = (error) => check(error instanceof InputError, error);
-
-for (const name of readdirSync(folder).filter((file) => file.endsWith(".json"))) {
-  const vector = read(name);
-  if (!vector.plan) continue;
-  const plan = await parsePlan(vector.plan);
-  const { epsilon, delta, c } = certify(plan);
-  check(plan.id === vector.id && epsilon === vector.levels.epsilon, name);
-  for (const [feature, level] of delta) check(level === vector.levels.delta[feature], `${name}: ${feature}`);
-  for (const [feature, level] of c) check(level === vector.levels.c[feature], `${name}: ${feature}`);
-  for (const { record, words: given, menu, answer: expected } of vector.examples) {
-    const report = answer(plan, record, Uint32Array.from(given));
-    check(report.menu === menu && report.answer === expected, `${name}: an answer`);
-    answers += 1;
-  }
-  check(explain(plan, { menu: 0, answer: 0 }, words).sentences.length > 3, name);
-  plans += 1;
-}
-for (const { plan } of read("refused.json")) {
-  await parsePlan(plan).then((parsed) => verifyPlan(parsed, { maxEpsilon: Infinity })).then(
-    () => check(false, "a plan that must be refused"),
-    isRefused,
-  );
-  refused += 1;
-}
-const kept = new Map();
-const store = { getItem: (key) => kept.get(key) ?? null, setItem: (key, text) => void kept.set(key, text) };
-const plan = await parsePlan(read("binary.json").plan);
-const first = answerOnce(plan, { answer: 1 }, store);
-check(JSON.stringify(answerOnce(plan, { answer: 0 }, store)) === JSON.stringify(first), "once");
-if (!globalThis.localStorage) {
-  try {
-    answerOnce(plan, { answer: 1 });
-    check(false, "an answer that nobody remembers");
-  } catch (error) {
-    isRefused(error);
-  }
-}
-console.log(JSON.stringify({ plans, answers, refused }));
+const names = readdirSync(folder).filter((file) => file.endsWith(".json"));
+const read = (name) => [name, JSON.parse(readFileSync(`${folder}/${name}`, "utf8"))];
+console.log(JSON.stringify(await meet(Object.fromEntries(names.map(read)))));

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bcdp.cli.output import PIPED_WIDTH, same_file, table
 from bcdp.errors import refuse
@@ -22,22 +22,6 @@ if TYPE_CHECKING:
 NOTE = "published.json"
 
 Counts = list[list[int]]  # rows of menu, answer and count
-
-
-def counts_document(promised: Sequence[CountsPromise]) -> dict[str, Any] | None:
-    """What counts tell as plain data; None where nothing is said."""
-    if not promised:
-        return None
-    *features, whole = promised
-    return {
-        "people": whole.people,
-        "chance": whole.chance,
-        "record": {"epsilon": whole.epsilon, "odds": whole.level},
-        "features": {
-            str(promise.name): {"epsilon": promise.epsilon, "odds": promise.level, "condition": promise.condition}
-            for promise in features
-        },
-    }
 
 
 def counts_lines(promised: Sequence[CountsPromise]) -> list[str | Table]:

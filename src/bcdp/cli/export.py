@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bcdp.cli.counts import counts_document, counts_lines
+from bcdp.cli.counts import counts_lines
 from bcdp.cli.options import AsJson, PlanFile, StoreUrl
 from bcdp.cli.output import check_output, show, show_json
 from bcdp.errors import InputError
@@ -30,7 +30,7 @@ def export(
     from bcdp.collector.store import StoreError, open_store
     from bcdp.files import written_whole
     from bcdp.plan import Plan
-    from bcdp.present.counts import counts_promises
+    from bcdp.present.counts import counts_document, counts_promises
 
     check_output("--output", output, plan, Path(store), ending=".json")
     made = Plan.load(plan)

@@ -81,7 +81,7 @@ def certify_menus(plan: Plan, correlation: Correlation) -> Certified:
 def certify_menu(plan: Plan, menu: Menu, correlation: Correlation) -> Certified:
     """The levels of the answers to one menu of a survey."""
     asked, names = _AskedMenu.of(plan, menu, correlation), plan.policy.features
-    c = {name: asked.level(plan, name, _ALONE) for name in names}
+    c = dict.fromkeys(names, 0.0) | {name: asked.level(plan, name, _ALONE) for name in asked.numbers}
     return Certified(log_up(asked.ratio), c, {name: asked.delta(plan, name, correlation) for name in names})
 
 

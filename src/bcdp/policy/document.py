@@ -162,17 +162,12 @@ class Policy(Record):
     @classmethod
     def load(cls, path: str | Path) -> Policy:
         """The policy in a YAML file; the files that it names are looked for in its folder."""
-        try:
-            text = Path(path).read_text("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise refuse("policy", str(path), f"the path of a readable YAML file ({reason})") from None
         mistakes: list[str] = []
-        document = read_yaml(text, mistakes)
+        document = read_document(path, mistakes)
         if document is None and not mistakes:
             raise InputError(f"policy: got an empty file; accepted: YAML with at least {_KEYS}")
         try:
-            policy = cls.parse(_in_folder(document, Path(path).parent))
+            policy = cls.parse(document)
         except InputError as error:
             mistakes.append(str(error))
         if mistakes:
@@ -186,6 +181,19 @@ class Policy(Record):
     def to_yaml(self) -> str:
         """The policy as the text of a YAML file, defaults written out."""
         return write_yaml(self.to_dict())
+
+
+def read_document(path: str | Path, mistakes: list[str]) -> object:
+    """The plain data of a policy's file, the files that it names as seen from outside its folder.
+
+    What it holds by mistake is added to `mistakes`; whether it is a policy is not looked at.
+    """
+    try:
+        text = Path(path).read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise refuse("policy", str(path), f"the path of a readable YAML file ({reason})") from None
+    return _in_folder(read_yaml(text, mistakes), Path(path).parent)
 
 
 _RECORDS: tuple[type[BaseModel], ...] = (

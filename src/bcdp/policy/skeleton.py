@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -37,11 +37,31 @@ def policy_skeleton(
     A column with missing values gets a line for them. How many there are is not written, because policies are public:
     `watch` is called with the number of records.
     """
-    schema = _schema(Path(path))
+    schema = _named(_schema(Path(path)))
+    missing, people = _missing(read_batches(Path(path), {}), schema)
+    watch(missing, people)
+    return _text(schema, missing)
+
+
+def skeleton_of(table: pa.Table) -> tuple[str, Counter[str], int]:
+    """The same text for a table in memory, and what its file's `watch` would be told.
+
+    >>> text, missing, people = skeleton_of(pa.table({"age": [31, None]}))
+    >>> missing, people
+    (Counter({'age': 1}), 2)
+    """
+    schema = _named(table.schema)
+    missing, people = _missing(table.to_batches(), schema)
+    return _text(schema, missing), missing, people
+
+
+def _named(schema: pa.Schema) -> pa.Schema:
     if not schema.names or "" in schema.names or len(set(schema.names)) < len(schema.names):
         raise refuse("data", schema.names, "a file whose columns have different names, none of them empty")
-    missing, people = _missing(Path(path), schema)
-    watch(missing, people)
+    return schema
+
+
+def _text(schema: pa.Schema, missing: Counter[str]) -> str:
     lines = [
         _HEADER,
         f"epsilon: {_EPSILON}  # for the whole record: {_odds(_EPSILON)}, whatever the correlation",
@@ -68,10 +88,10 @@ def _schema(path: Path) -> pa.Schema:
         raise refuse("data", str(path), "an existing CSV or Parquet file with columns") from None
 
 
-def _missing(path: Path, schema: pa.Schema) -> tuple[Counter[str], int]:
+def _missing(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> tuple[Counter[str], int]:
     """How many records have no value in each column, as commands that read records see it, and how many there are."""
     found, people = Counter[str](), 0
-    for batch in read_batches(path, {}):  # the cells of a CSV as text: a later one may not fit the type of the first
+    for batch in batches:  # the cells of a CSV as text: a later one may not fit the type of the first
         people += len(batch)
         for column in schema:
             values = batch.column(column.name)

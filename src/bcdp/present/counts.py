@@ -6,7 +6,9 @@ Nothing is said of small tallies: a stream of them gives single reports away.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bcdp.correlation import Stronger
 from bcdp.plan import Plan, mechanism_of
@@ -97,3 +99,19 @@ def counts_promises(plan: Plan, people: int, chance: float = CHANCE) -> list[Cou
         *found,
         CountsPromise(None, "all answers together", whole.epsilon, whole.odds, enough, chance, NOTHING_ASSUMED),
     ]
+
+
+def counts_document(promised: Sequence[CountsPromise]) -> dict[str, Any] | None:
+    """What counts tell as plain data; None where nothing is said."""
+    if not promised:
+        return None
+    *features, whole = promised
+    return {
+        "people": whole.people,
+        "chance": whole.chance,
+        "record": {"epsilon": whole.epsilon, "odds": whole.level},
+        "features": {
+            str(promise.name): {"epsilon": promise.epsilon, "odds": promise.level, "condition": promise.condition}
+            for promise in features
+        },
+    }

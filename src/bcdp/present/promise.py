@@ -77,20 +77,19 @@ def promises(plan: Plan) -> dict[str, Promise]:
     """
     model, mechanism = plan.correlation_model, mechanism_of(plan)
     bounds = mechanism.bounds(plan, model)
-    stated, lawless, doubled, nothing = (
-        mechanism.levels(plan, assumed)
-        for assumed in (model, Stronger(model, 1.0), Stronger(model, 2.0), Stronger(model, math.inf))
-    )
+    without_laws, unconditional = Stronger(model, 1.0), Stronger(model, math.inf)
+    largest = [certify(plan, assumed) for assumed in (model, Stronger(model, 2.0), unconditional)]
+    lawless, nothing = mechanism.levels(plan, without_laws), mechanism.levels(plan, unconditional)
     found = {}
     for name, feature in plan.policy.features.items():
-        level, twice, certain = (max(drawn.delta[name] for drawn in levels) for levels in (stated, doubled, nothing))
+        level, twice, certain = (levels.delta[name] for levels in largest)
         certain = max(certain, level)  # the last digits of doubles
         if odds(certain) == odds(level):  # then what is told holds without the condition
             level = certain
         needed = [
-            (within[name], without_laws.delta[name] > level)
-            for within, without_laws, unconditional in zip(bounds, lawless, nothing, strict=True)
-            if unconditional.delta[name] > level
+            (within[name], without.delta[name] > level)
+            for within, without, whatever in zip(bounds, lawless, nothing, strict=True)
+            if whatever.delta[name] > level
         ]
         assumed = [within for within, by_laws in needed if not by_laws]
         by_laws = len(assumed) < len(needed)

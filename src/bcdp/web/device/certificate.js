@@ -19,37 +19,71 @@ const UNITS = 2 ** 29; // in a step between inputs: ends of parts are moved to w
 export function certify(plan) {
   const names = [...plan.features.keys()];
   const menus = plan.menus.map((menu) => readMenu(plan, menu)).sort(byFallingRatio);
-  const joint = remembered(jointKey, jointRatio);
+  const { asked, unasked } = ratiosOf(plan);
   const c = new Map(names.map((name) => [name, ONE]));
-  const delta = new Map(names.map((name) => [name, outside(plan, menus, name)]));
+  const delta = new Map(names.map((name) => [name, outside(plan, menus, name, unasked)]));
   for (const menu of menus) {
-    for (const [number, question] of menu.questions.entries()) {
-      const rest = product(menu.ratios.filter((_, other) => other !== number));
-      for (const name of question.features) {
-        const within = menu.bounds(name, menu.asked.filter((other) => other !== name));
-        const ratio = (within, guess) =>
-          question.features.length > 1 && question.kind !== "product"
-            ? joint(plan, question, name, within.q > 0 ? rest : ONE, within, guess)
-            : independent(menu.ratios[number], rest, within);
-        const guess = plan.correlation.ranges.has(name) ? "range" : "value";
-        c.set(name, larger(c.get(name), ratio(ALONE, "value")));
-        delta.set(name, larger(delta.get(name), ratio(within, guess)));
-      }
+    for (const name of menu.asked) {
+      c.set(name, larger(c.get(name), asked(menu, name, ALONE, "value")));
+      delta.set(name, larger(delta.get(name), asked(menu, name)));
     }
   }
-  const log = remembered(({ top, bottom }) => `${top}/${bottom}`, logUp);
+  const log = rememberedLog();
   const logs = (ratios) => new Map([...ratios].map(([name, ratio]) => [name, log(ratio)]));
   return { epsilon: log(menus[0].whole), c: logs(c), delta: logs(delta) };
 }
 
-/** A menu's questions with the ratio of each and of all together, what they ask, and what is stated of the others. */
+/**
+ * What each menu alone tells of a feature, by the menu's number and the name: its `level` in nats, rounded up, and the
+ * `bounds` that it rests on.
+ */
+export function byMenu(plan) {
+  const menus = plan.menus.map((menu) => readMenu(plan, menu));
+  const { asked, unasked } = ratiosOf(plan);
+  const log = rememberedLog();
+  return {
+    level: (number, name) => log((menus[number].place.has(name) ? asked : unasked)(menus[number], name)),
+    bounds: (number, name) => othersBounds(menus[number], name),
+  };
+}
+
+/** A menu's questions with the ratio of each and of all together, where it asks what, and what is stated of the others. */
 function readMenu(plan, menu) {
   const questions = menu.questions.map((number) => plan.questions[number]);
   const ratios = questions.map((question) => plan.tables[question.table].ratio);
-  const asked = questions.flatMap((question) => question.features);
+  const place = new Map(questions.flatMap(({ features }, number) => features.map((name) => [name, number])));
   const bounds = boundsOf(plan.correlation, questions);
-  return { questions, ratios, whole: product(ratios), asked, among: new Set(asked), bounds, gains: new Map() };
+  return { questions, ratios, whole: product(ratios), asked: [...place.keys()], place, bounds, gains: new Map() };
 }
+
+const othersBounds = ({ place, asked, bounds }, name) =>
+  bounds(name, place.has(name) ? asked.filter((other) => other !== name) : asked);
+
+/** The ratios of what a menu tells of a feature that it has `asked`, and of one `unasked`; what is alike is computed once. */
+function ratiosOf(plan) {
+  const joint = remembered(jointKey, jointRatio);
+  const guessed = (name) => (plan.correlation.ranges.has(name) ? "range" : "value");
+  return {
+    asked(menu, name, within = othersBounds(menu, name), guess = guessed(name)) {
+      const number = menu.place.get(name);
+      const question = menu.questions[number];
+      const rest = product(menu.ratios.filter((_, other) => other !== number));
+      return question.features.length > 1 && question.kind !== "product"
+        ? joint(plan, question, name, within.q > 0 ? rest : ONE, within, guess)
+        : independent(menu.ratios[number], rest, within);
+    },
+    unasked(menu, name) {
+      const within = menu.bounds(name, menu.asked);
+      const key = `${within.q} ${within.odds}`;
+      if (!menu.gains.has(key)) menu.gains.set(key, independent(ONE, menu.whole, within));
+      const gain = menu.gains.get(key);
+      return menu.questions.length === 1 ? smaller(gain, knownRatio(plan, name, menu.questions[0])) : gain;
+    },
+  };
+}
+
+/** Logarithms, each computed once: a ratio is looked up as the object it is, then by its value. */
+const rememberedLog = () => remembered((ratio) => ratio, remembered(({ top, bottom }) => `${top}/${bottom}`, logUp));
 
 function byFallingRatio({ whole: a }, { whole: b }) {
   return Number(b.top * a.bottom > a.top * b.bottom) - Number(a.top * b.bottom > b.top * a.bottom);
@@ -59,16 +93,12 @@ function byFallingRatio({ whole: a }, { whole: b }) {
  * What the menus that do not ask a feature tell of it, which is never more than their own ratio. If the same is stated
  * whatever else they ask, the first of them, by falling ratio, tells most.
  */
-function outside(plan, menus, name) {
+function outside(plan, menus, name, unasked) {
   let worst = ONE;
   for (const menu of menus) {
     if (larger(worst, menu.whole) === worst) break;
-    if (menu.among.has(name)) continue;
-    const within = menu.bounds(name, menu.asked);
-    const key = `${within.q} ${within.odds}`;
-    if (!menu.gains.has(key)) menu.gains.set(key, independent(ONE, menu.whole, within));
-    const known = menu.questions.length === 1 ? knownRatio(plan, name, menu.questions[0]) : INFINITE;
-    worst = larger(worst, smaller(menu.gains.get(key), known));
+    if (menu.place.has(name)) continue;
+    worst = larger(worst, unasked(menu, name));
     if (plan.correlation.alike) break;
   }
   return worst;
@@ -81,7 +111,7 @@ function outside(plan, menus, name) {
  * two, or the square of one, has a bound of its own; of numbers that enter by steps `q` has to know the cuts, and odds never
  * do (docs/theory.md, 4.5).
  */
-export function boundsOf({ q, odds, productQ, rounded, cuts: known }, questions) {
+function boundsOf({ q, odds, productQ, rounded, cuts: known }, questions) {
   const among = (levels) => 16 % (levels - 1) === 0;
   const fits = ({ features, levels, kind, cuts }) =>
     features.every((name, place) => {

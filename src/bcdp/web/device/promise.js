@@ -5,8 +5,8 @@
  * the same English words (`present/promise.py`).
  */
 
-import { boundsOf, certify } from "./certificate.js";
-import { least, most } from "./checks.js";
+import { byMenu, certify } from "./certificate.js";
+import { counted, least, most } from "./checks.js";
 import { stronger } from "./correlation.js";
 import { ENGLISH } from "./english.js";
 import { chanceOf, oddsOf } from "./exact.js";
@@ -35,23 +35,23 @@ const known = new WeakMap(); // a plan of many joint tables takes seconds
 
 function computed(plan) {
   const { menus, correlation } = plan;
-  const models = [correlation, ...[1, 2, Infinity].map((factor) => stronger(correlation, factor))];
-  const parts = menus.map((menu) => models.map((model) => certify({ ...plan, menus: [menu], correlation: model })));
+  const assuming = (factor) => ({ ...plan, correlation: stronger(correlation, factor) });
+  const [stated, twice, certain] = [plan, assuming(2), assuming(Infinity)].map(certify);
+  const [withoutLaws, unconditional] = [assuming(1), assuming(Infinity)].map(byMenu);
   const found = [...plan.features.keys()].map((name) => {
-    const levels = parts.map((part) => part.map(({ delta }) => delta.get(name)));
-    const [stated, , twice, certain] = models.map((_, index) => most(levels.map((part) => part[index])));
-    const nothing = Math.max(certain, stated); // the last digits of doubles
-    const level = oddsOf(nothing) === oddsOf(stated) ? nothing : stated; // what is told then holds without a condition
-    const needed = menus.filter((_, index) => levels[index][3] > level);
-    const byQ = menus.filter((_, index) => levels[index][3] > level && levels[index][1] <= level);
-    const bounds = byQ.map((menu) => menuBounds(plan, menu, name));
+    const nothing = Math.max(certain.delta.get(name), stated.delta.get(name)); // the last digits of doubles
+    const holds = oddsOf(nothing) === oddsOf(stated.delta.get(name)); // what is told, without a condition
+    const level = holds ? nothing : stated.delta.get(name);
+    const needed = counted(menus.length).filter((number) => unconditional.level(number, name) > level);
+    const byQ = needed.filter((number) => withoutLaws.level(number, name) <= level);
+    const bounds = byQ.map((number) => withoutLaws.bounds(number, name));
     const byLaws = byQ.length < needed.length;
-    const doubled = byLaws || bounds.some(({ q }) => q > 0) ? oddsOf(twice) : null;
+    const doubled = byLaws || bounds.some(({ q }) => q > 0) ? oddsOf(twice.delta.get(name)) : null;
     const condition = conditionOf(plan, name, bounds, byLaws);
     const numbers = numbersOf(bounds);
     return { name, ...levelOf(level), condition, doubled, numbers, nothing: oddsOf(nothing) };
   });
-  const whole = most(parts.map(([{ epsilon }]) => epsilon));
+  const whole = stated.epsilon;
   return [...found, { name: null, ...levelOf(whole), condition: null, nothing: oddsOf(whole) }];
 }
 
@@ -59,12 +59,6 @@ const levelOf = (level) => ({ odds: oddsOf(level), becomes: chanceOf(level) });
 
 /** Where conditions come from, in the operator's own words, which nothing checks. */
 export const operatorSays = ({ correlation: { source } }, words = ENGLISH) => words.operatorSays(quoted(source));
-
-function menuBounds(plan, menu, name) {
-  const questions = menu.questions.map((number) => plan.questions[number]);
-  const others = questions.flatMap(({ features }) => features).filter((other) => other !== name);
-  return boundsOf(plan.correlation, questions)(name, others);
-}
 
 /**
  * The numbers of the condition of a feature whose level rests on these bounds, and on laws that the plan states; null if
