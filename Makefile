@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick check proof bench nightly vectors system clean
+.PHONY: demo test quick check proof bench nightly vectors notebook system clean
 
 $(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "bcdp needs Python 3.11 or newer")'
@@ -64,6 +64,9 @@ nightly: $(VENV)/.dev system
 vectors: $(VENV)/.runtime
 	$(BIN)/python tools/make_vectors.py
 	$(BIN)/python tools/make_refused.py
+
+notebook: $(VENV)/.dev
+	$(BIN)/python tools/run_notebook.py notebooks/tour.ipynb
 
 clean:
 	rm -rf $(VENV) demo bench-output .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -478,7 +478,7 @@ def test_mistakes_in_the_yaml_itself(tmp_path: Path, text: str, expected: list[s
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00")
     for path in (tmp_path / "nowhere.yaml", tmp_path, tmp_path / "bytes.yaml"):
-        with pytest.raises(InputError, match=r"policy: got '.*'; accepted: the path of a readable YAML file"):
+        with pytest.raises(InputError, match=r"cannot be read \(.*\); accepted: a YAML file with a policy"):
             Policy.load(path)
 
 

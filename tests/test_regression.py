@@ -490,6 +490,12 @@ def test_the_regressor_is_one_of_scikit_learn() -> None:
         estimator_checks.check_no_attributes_set_in_init,
         estimator_checks.check_get_params_invariance,
         estimator_checks.check_set_params,
+        estimator_checks.check_estimators_unfitted,
+        estimator_checks.check_do_not_raise_errors_in_init_or_set_params,
+        estimator_checks.check_n_features_in_after_fitting,
+        estimator_checks.check_mixin_order,
+        estimator_checks.check_supervised_y_no_nan,
+        estimator_checks.check_parameters_default_constructible,
     ):
         check("SurveyRegressor", clone(model))
 

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import numpy as np
-from make_vectors import BIT, NUMBER, SURVEY, built, categories
+from make_vectors import BIT, NUMBER, RELAY, SURVEY, built, categories
 
 from bcdp.exact import TOTAL
 from bcdp.tables import response
@@ -189,6 +189,18 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
             *(("minutes", it) for it in (0, 601, 3.0, 2.5, True, "3")),
             *((key, it) for key in ("titles", "purposes", "declines") for it in ("x", {}, {"de": ""}, {"x-1": "x"})),
             *(("decline", ""), ("note", "x"), ("promise", "nobody will know")),
+        )
+    ),
+    *((f"the relay {it!r}", ("collection", "relay"), it) for it in ({}, [], "https://a/", {"url": "https://a/"})),
+    *(
+        (f"a relay whose {key} is {it!r}", ("collection", "relay"), RELAY | {key: it})
+        for key, it in (
+            *(("url", it) for it in ("", None, 1, "FILL", "https://a", "http://a/", "https:///", "https://A/", "//a/")),
+            *(("url", it) for it in ("https://a/?b", "https://a/#b", "https://b@a/", "https://a:/", "https://a/\n")),
+            *(("url", it) for it in ("https://é/", "https://-a/", "http://localhost.a/", "https://a/" + "b" * 191)),
+            *(("key", it) for it in ("", None, 1, "FILL", RELAY["key"].upper(), RELAY["key"][2:], RELAY["key"] + "\n")),
+            *(("key", it) for it in (RELAY["key"].replace("0020", "0010"), RELAY["key"][:-1] + "3", [], "0" * 82)),
+            *(("keys", RELAY["key"]), ("promise", "nobody will know")),
         )
     ),
     *(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.device import privatize
-from bcdp.errors import refuse
+from bcdp.errors import InputError, refuse
 from bcdp.estimates.results import estimate
 from bcdp.mechanisms.planning import make_plan
 from bcdp.policy import Policy
@@ -61,6 +62,13 @@ class SurveyRegressor:
     def __repr__(self) -> str:
         return f"SurveyRegressor(policy={self.policy!r})"
 
+    def __eq__(self, other: object) -> bool:
+        """The same policy and, if they are fitted, the same counts."""
+        fitted = [(one.policy, vars(one).get("tally_")) for one in (self, other) if isinstance(one, SurveyRegressor)]
+        return len(fitted) == 2 and fitted[0] == fitted[1]
+
+    __hash__ = None  # type: ignore[assignment]  # it can be fitted again
+
     @property
     def _task(self) -> Model:
         tasks = [task.regression for task in self.policy.tasks if isinstance(task, Regression)]
@@ -89,7 +97,7 @@ class SurveyRegressor:
     def predict(self, X: Any) -> Array:
         """The target predicted for each record, in own units."""
         if not hasattr(self, "regression_"):
-            raise refuse("predict", "a regressor that has not been fitted", "a call of fit first")
+            raise _not_fitted()
         return self.regression_.predict(self.policy, self._columns(X))
 
     def score(self, X: Any, y: Any) -> float:
@@ -108,3 +116,13 @@ class SurveyRegressor:
         if absent:
             raise refuse("X", f"no column {absent[0]}", f"columns {', '.join(names)}")
         return {name: table.column(name) for name in self.policy.features if name in table.column_names}
+
+
+def _not_fitted() -> InputError:
+    """A refusal which is scikit-learn's own, too, where that is in use."""
+    refusal = refuse("predict", "a regressor that has not been fitted", "a call of fit first")
+    if "sklearn" not in sys.modules:
+        return refusal
+    from sklearn.exceptions import NotFittedError
+
+    return type("NotFittedError", (InputError, NotFittedError), {})(str(refusal))  # type: ignore[no-any-return]

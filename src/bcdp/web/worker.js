@@ -21,6 +21,7 @@ const ASKED = {
     return {
       id: plan.id,
       survey: plan.survey,
+      relay: plan.relay,
       features: plan.features,
       open: plan.open,
       epsilon,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -46,6 +47,11 @@ MOST_GROUPS = 10_000
 SURVEY_KEYS = ("title", "purpose", "organiser", "contact")
 SURVEY_TRANSLATIONS = ("titles", "purposes", "declines")
 MOST_MINUTES = 600
+LONGEST_URL = 200
+RELAY_URL = re.compile(
+    r"(https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?|http://(localhost|127\.0\.0\.1))(:[0-9]{1,5})?(/[A-Za-z0-9._~-]*)+"
+)
+RELAY_KEY = re.compile(r"[0-9a-f]{2}0020[0-9a-f]{64}000400010001")
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ class Collection:
 
 def read_collection(stated: Any) -> Collection:
     """The collection that a plan states."""
-    collection = mapping("collection", stated, ("epsilon", "features"), ("tasks", "order", "survey"))
+    collection = mapping("collection", stated, ("epsilon", "features"), ("tasks", "order", "survey", "relay"))
     epsilon = number("collection.epsilon", collection["epsilon"])
     if not 0 < epsilon <= LARGEST_EPSILON:
         raise refuse("collection.epsilon", epsilon, f"a number above 0 and at most {LARGEST_EPSILON}")
@@ -126,6 +132,8 @@ def read_collection(stated: Any) -> Collection:
             _check_task(f"collection.tasks.{place}", task, features)
     if collection.get("survey") is not None:
         _check_survey("collection.survey", collection["survey"])
+    if collection.get("relay") is not None:
+        _check_relay("collection.relay", collection["relay"])
     return Collection(epsilon, features)
 
 
@@ -137,6 +145,14 @@ def _check_survey(path: str, stated: Any) -> None:
         whole(f"{path}.minutes", stated["minutes"], 1, MOST_MINUTES)
     for key in SURVEY_TRANSLATIONS:
         translations(f"{path}.{key}", stated.get(key))
+
+
+def _check_relay(path: str, stated: Any) -> None:
+    mapping(path, stated, ("url", "key"))
+    if len(word(f"{path}.url", stated["url"])) > LONGEST_URL or not RELAY_URL.fullmatch(stated["url"]):
+        raise refuse(f"{path}.url", stated["url"], f"an https address of at most {LONGEST_URL} letters, with a path")
+    if not RELAY_KEY.fullmatch(word(f"{path}.key", stated["key"])):
+        raise refuse(f"{path}.key", stated["key"], "a key configuration of RFC 9458, in hexadecimal")
 
 
 def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
