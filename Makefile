@@ -56,6 +56,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/distributions.py
 	$(BIN)/python benchmarks/distributions.py pairs
+	$(BIN)/python benchmarks/practice_coverage.py
 	$(BIN)/python benchmarks/counts.py
 	$(BIN)/python benchmarks/regression_coverage.py
 	$(BIN)/python benchmarks/identical.py 50 200000

@@ -109,8 +109,8 @@ def test_every_number_is_as_precise_as_it_was_said_to_be() -> None:
     plan = make_plan(Policy(epsilon=3, correlation=0.3, features=FEATURES, tasks=TASKS))
     predicted = precision(plan, GUESS)
     rng, people = np.random.default_rng(8), 40_000
-    ideal = imagined(plan, GUESS).whole
-    laws = [np.asarray(ideal.counts(m), dtype=float) for m in range(len(plan.menus))]  # type: ignore[attr-defined]
+    ideal: Any = imagined(plan, GUESS).whole
+    laws = [ideal.counts(number).astype(np.float64) for number in range(len(plan.menus))]
     law = np.concatenate([part.ravel() for part in laws])
     menu = np.concatenate([np.full(part.size, number) for number, part in enumerate(laws)])
     answer = np.concatenate([np.arange(part.size) for part in laws])
