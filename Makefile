@@ -30,8 +30,8 @@ test: $(VENV)/.dev system
 
 # The tests of daily work: no servers, browsers, engines, proofs or sweeps.
 SLOW := audit_blackbox audit_exact bound cascade% certificate cli_experiment collector% correlation_pilot \
-	correlation_prior counting_engines counts design distribution docs experiments intervals npm_package odds_design \
-	package policies_planned proof readers regression% report shapes simulate spark% streaming web%
+	correlation_prior counting_engines counts design distribution docs experiments intervals logistic npm_package \
+	odds_design package policies_planned proof readers regression% report shapes simulate spark% streaming web%
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal \
 		$(filter-out $(foreach name,$(SLOW),$(wildcard tests/test_$(subst %,*,$(name)).py)),$(wildcard tests/test_*.py))
@@ -59,6 +59,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/practice_coverage.py
 	$(BIN)/python benchmarks/counts.py
 	$(BIN)/python benchmarks/regression_coverage.py
+	$(BIN)/python benchmarks/logistic.py
 	$(BIN)/python benchmarks/identical.py 50 200000
 	$(BIN)/python benchmarks/device_mutants.py
 

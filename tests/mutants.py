@@ -388,6 +388,7 @@ def change_a_word(rng: np.random.Generator, document: Any) -> None:
     else:
         regression = {"target": name, "features": [n for n in features if n != name]}
         regression |= _one(rng, [{}, {"explains": _one(rng, [0.5, 1e-3, 0, 1, True, None, "0.1"])}])
+        regression |= _one(rng, [{}, {"link": _one(rng, ["logit", "probit", None, True, 0])}])
         document["collection"]["tasks"] = [{"regression": regression, "weight": 1.0}]
 
 

@@ -230,7 +230,7 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
             ),
             *([{"mean": ["bit"], "by": name}] for name in ("bit", "else", ["kind"], None)),
             *([{"frequency": ["bit"], "by": "kind"}], [{"table": ["bit", "kind"], "by": "kind"}], [{"by": "kind"}]),
-            [{"regression": {"target": "kind", "features": ["bit"]}}],
+            [{"regression": {"target": "else", "features": ["bit"]}}],
             [{"regression": {"target": "bit", "features": ["bit", "kind"]}}],
             [{"regression": {"target": "bit", "features": []}}],
             *(
@@ -245,7 +245,15 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
                     ("explains", 0),
                     ("explains", 1.0),
                     ("explains", None),
+                    ("link", "identity"),
+                    ("link", True),
+                    ("link", ["logit"]),
                 )
+            ),
+            [{"regression": {"target": "number", "features": ["kind"], "link": "logit"}}],
+            *(
+                [{"regression": {"target": "bit", "features": ["kind"], "link": "logit", key: value}}]
+                for key, value in (("intercept", False), ("ridge", 0.0), ("radius", 1.0))
             ),
         )
     ),

@@ -15,14 +15,15 @@ from bcdp.estimates.results import estimate
 from bcdp.mechanisms.planning import make_plan
 from bcdp.policy import Policy
 from bcdp.policy.encoding import as_arrow
-from bcdp.statistics.regression import Model, Regression
+from bcdp.statistics.model import Model
+from bcdp.statistics.regression import Regression
 from bcdp.tally import Tally
 
 Array = npt.NDArray[np.float64]
 
 
 class SurveyRegressor:
-    """Least squares from private reports: `fit` asks every record once, as the policy's plan says, and forgets it.
+    """A regression from private reports: `fit` asks every record once, as the policy's plan says, and forgets it.
 
     `X` is a table with the features as columns (pandas, polars, Arrow, a mapping) or an array with one column for each
     feature of the policy's regression, in its order; `y` holds the target. Features of the policy that are not in `X`
@@ -75,6 +76,8 @@ class SurveyRegressor:
         if len(tasks) != 1 or self.policy.mechanism != "survey":
             shown = f"{len(tasks)} regressions, mechanism {self.policy.mechanism}"
             raise refuse("policy", shown, "one regression task and mechanism survey")
+        if self.policy.features[tasks[0].target].counts_values:
+            raise refuse("policy", f"the categorical target {tasks[0].target}", "a target that is a number or binary")
         return tasks[0]
 
     def fit(self, X: Any, y: Any) -> SurveyRegressor:
@@ -95,7 +98,7 @@ class SurveyRegressor:
         return self
 
     def predict(self, X: Any) -> Array:
-        """The target predicted for each record, in own units."""
+        """The target predicted for each record, in own units; of two values the chance of the second."""
         if not hasattr(self, "regression_"):
             raise _not_fitted()
         return self.regression_.predict(self.policy, self._columns(X))

@@ -17,7 +17,7 @@ from bcdp.policy import Policy
 from bcdp.policy.tasks import statistics
 from bcdp.statistics import Decoder, Estimate, Section
 from bcdp.statistics.interval import finite
-from bcdp.statistics.regression import RegressionEstimate
+from bcdp.statistics.model import RegressionEstimate
 from bcdp.tally import Tally
 
 _TIDY = pa.schema(

@@ -228,7 +228,7 @@ def _check_task(path: str, stated: Any, features: Mapping[str, Feature]) -> None
     if not number(f"{path}.weight", stated.get("weight", 1.0)) > 0:
         raise refuse(f"{path}.weight", stated["weight"], "a number above 0")
     if kind == "regression":
-        _check_regression(f"{path}.regression", stated["regression"], numbers, features)
+        _check_regression(f"{path}.regression", stated["regression"], features)
     elif kind == "distribution":
         names(f"{path}.{kind}", stated[kind], [name for name in numbers if features[name].kind == "numeric"])
         _check_distribution(path, stated)
@@ -250,9 +250,9 @@ def _check_distribution(path: str, stated: Any) -> None:
         raise refuse(f"{path}.band", stated["band"], "pointwise or simultaneous")
 
 
-def _check_regression(path: str, stated: Any, numbers: list[str], features: Mapping[str, Feature]) -> None:
-    mapping(path, stated, ("target", "features"), ("intercept", "ridge", "radius", "explains"))
-    (target,) = names(f"{path}.target", [stated["target"]], numbers)
+def _check_regression(path: str, stated: Any, features: Mapping[str, Feature]) -> None:
+    mapping(path, stated, ("target", "features"), ("intercept", "ridge", "radius", "explains", "link"))
+    (target,) = names(f"{path}.target", [stated["target"]], features)
     names(f"{path}.features", stated["features"], [name for name in features if name != target])
     if not isinstance(stated.get("intercept", True), bool):
         raise refuse(f"{path}.intercept", stated["intercept"], "true or false")
@@ -261,3 +261,9 @@ def _check_regression(path: str, stated: Any, numbers: list[str], features: Mapp
             raise refuse(f"{path}.{key}", stated[key], "null or a number above 0")
     if not 0 < number(f"{path}.explains", stated.get("explains", 0.1)) < 1:
         raise refuse(f"{path}.explains", stated["explains"], "a number above 0 and below 1")
+    if stated.get("link") is not None:
+        shrunk = stated.get("ridge") is not None or stated.get("radius") is not None
+        if stated["link"] != "logit" or features[target].kind == "numeric":
+            raise refuse(f"{path}.link", stated["link"], "null, or logit for a target with values")
+        if shrunk or not stated.get("intercept", True):
+            raise refuse(f"{path}.link", stated["link"], "null, or an intercept and neither ridge nor radius")
