@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -167,6 +168,9 @@ def estimate(
         typer.Option(metavar="FILE", help="A CSV: open features, and people (of the population) or weight; several."),
     ] = None,
     by: Annotated[str | None, typer.Option(metavar="NAME", help="Tell everything by this open feature.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="A table to write: .csv, .parquet or .html.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the estimates as a PNG.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -179,21 +183,29 @@ def estimate(
     Examples:
 
         bcdp estimate plan.json tally.json --plot estimates.png
-        bcdp estimate plan.json tally.json --by region
+        bcdp estimate plan.json tally.json --by region -o regions.csv
         bcdp estimate plan.json tally.json --weights region.csv --weights age.csv
     """
     from bcdp.estimates import estimate as from_tally
+    from bcdp.estimates import estimate_by
     from bcdp.plan import Plan
+    from bcdp.present.tidy import ENDINGS, tidy, write_tidy
 
     check_output("--plot", plot, plan, *tally, ending=".png")
+    check_output("--output", output, plan, *tally, *(weights or ()), ending=ENDINGS)
     made = Plan.load(plan)
     counted = count(made, tally)
     if by is not None:
         if plot is not None or weights:
             raise refuse("--by", by, "no --plot and no --weights beside it")
-        show_by(counted, by, level, as_json)
+        groups = estimate_by(counted, by, level)
+        if output is not None:
+            write_tidy(tidy(groups, by), output, level)
+        show_by(groups, by, level, as_json)
         return
     found = from_tally(counted, level, weights or ())
+    if output is not None:
+        write_tidy(tidy(found), output, level)
     if plot is not None:
         from bcdp.present.pictures import estimate_figure, save
 
@@ -205,11 +217,10 @@ def estimate(
         show(*estimate_tables(found), *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
 
 
-def show_by(counted: Tally, name: str, level: float, as_json: bool) -> None:
+def show_by(found: Mapping[Any, Estimates], name: str, level: float, as_json: bool) -> None:
     """The estimates of each value of an open feature, and the differences between them."""
-    from bcdp.estimates.by import by_document, differences, estimate_by
+    from bcdp.estimates.by import by_document, differences
 
-    found = estimate_by(counted, name, level)
     if as_json:
         show_json(by_document(name, found))
         return
