@@ -64,8 +64,10 @@ class Estimates:
         return self.regressions[0] if self.regressions else None
 
     def sections(self) -> Iterator[Section]:
-        """The estimates as rows to show."""
-        for statistic in statistics().values():
+        """The estimates as rows to show, in the order of the policy's tasks."""
+        kinds = [task.kind for task in self.policy.tasks]
+        every = statistics().values()
+        for statistic in sorted(every, key=lambda one: kinds.index(one.kind) if one.kind in kinds else len(kinds)):
             yield from statistic.sections(self.policy, self.results[statistic.key])
 
     def to_arrow(self) -> pa.Table:

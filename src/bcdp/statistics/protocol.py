@@ -89,6 +89,14 @@ class Expected:
     document: Mapping[str, Any]
 
 
+def expected_error(subject: str, what: str, error: float, document: Mapping[str, Any]) -> Expected:
+    """The standard error to expect of a typical number of a statistic, in words and in plain JSON."""
+    line = f"{what} has a standard error of about {error:.2g}"
+    if not math.isfinite(error):
+        line = "a feature may not be asked at all, so nothing will be known"
+    return Expected(subject, (line,), {**document, "standard_error": error if math.isfinite(error) else None})
+
+
 class Statistic(Record):
     """One thing to ask for: a task of a policy, which knows its targets, estimates and rows."""
 
