@@ -60,6 +60,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/distributions.py
 	$(BIN)/python benchmarks/distributions.py coverage
 	$(BIN)/python benchmarks/distributions.py pairs
+	$(BIN)/python benchmarks/practice_coverage.py
 	$(BIN)/python benchmarks/counts.py
 	$(BIN)/python benchmarks/regression_coverage.py
 	$(BIN)/python benchmarks/logistic.py

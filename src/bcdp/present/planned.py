@@ -63,6 +63,7 @@ def planned(plan: Plan, correlation: Correlation, people: int) -> Planned:
         "optimality_gap": plan.certificate.optimality_gap,
         "users": people,
         "menus": len(plan.menus),
+        **({"open": list(plan.policy.open)} if plan.policy.open else {}),
         "features": features,
         **({"expected": [one.document for one in expected]} if expected else {}),
         "counts": counts_document(counted),

@@ -50,6 +50,13 @@ class Decoder(Protocol):
         """The values of several targets in so many tallies drawn again, shape (draws, size); None if that cannot be."""
 
 
+class Weighed(Decoder, Protocol):
+    """A tally in which people count by weights."""
+
+    def design_effects(self) -> dict[str, float]:
+        """Of each feature asked, its variance over that of as many answers that all count alike; of values the most."""
+
+
 @dataclass(frozen=True, eq=False)
 class Goal:
     """One answer of a statistic, for simulations: the truth in own units, and how a deviation from it is measured."""
