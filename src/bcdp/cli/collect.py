@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bcdp.cli.counts import counts_document, counts_lines, published
+from bcdp.cli.counts import counts_lines, published
 from bcdp.cli.options import AsJson, PlanFile
 from bcdp.cli.output import check_output, progress, remark, same_file, show, show_json, table, working
 from bcdp.cli.records import told_unusual
@@ -131,10 +131,12 @@ def tally(
         with written_whole(output) as draft:
             counted.save(draft)
     if as_json:
+        from bcdp.present.counts import counts_document
+
         document: dict[str, Any] = {"plan": counted.plan.id, "tally": str(output), "people": counted.people}
         show_json(document | ({"counts": counts_document(told)} if publish else {}))
     else:
-        show(f"{output} written: {counted.people:,} reports counted", *counts_lines(told))
+        show(f"{output} written: {counted.people:,} reports counted", *counts_lines(made, told))
 
 
 def _check_distinct(paths: list[Path]) -> None:

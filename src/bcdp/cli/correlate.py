@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 _WIDEST = 18  # features whose matrix fits on a line
 _STRONGEST = 12
-_UP_TO = 0.99  # a q that is more says nothing
-_WORTH_STATING = 100.0  # odds that are more say next to nothing
 
 
 def correlate(
@@ -175,12 +173,10 @@ def _lines(q: dict[str, float], guide: dict[str, float]) -> list[str]:
     """What may be written into a policy: the limits on q, and the odds of the guide as a person would state them."""
     from yaml import dump
 
+    from bcdp.correlation.stated import stated_numbers
     from bcdp.policy import Dumper
 
-    stated = {name: {"q": _up(q[name], 100)} if q[name] <= _UP_TO else {} for name in q}
-    for name, odds in guide.items():
-        stated[name] |= {"odds": _up(odds, 10)} if odds < _WORTH_STATING else {}
-    stated = {name: numbers for name, numbers in stated.items() if numbers}
+    stated = stated_numbers(q, guide)
     if not stated:
         return []
     guided = ["# odds are a guide from these records: state what you believe of everybody, or leave them out"] * bool(
@@ -188,10 +184,6 @@ def _lines(q: dict[str, float], guide: dict[str, float]) -> list[str]:
     )
     lines = dump({"correlation": stated}, Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None)
     return ["For the policy:", "", *guided, *lines.splitlines()]
-
-
-def _up(number: float, parts: int) -> float:
-    return math.ceil(number * parts) / parts
 
 
 def _matrix(names: list[str], rows: list[list[float | None]]) -> Any:

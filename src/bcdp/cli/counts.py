@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bcdp.cli.output import PIPED_WIDTH, same_file, table
 from bcdp.errors import refuse
@@ -16,6 +16,7 @@ from bcdp.present.words import one_in, rounded_up, small_odds, together
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from bcdp.plan import Plan
     from bcdp.present.counts import CountsPromise
     from bcdp.tally import Tally
 
@@ -24,25 +25,9 @@ NOTE = "published.json"
 Counts = list[list[int]]  # rows of menu, answer and count
 
 
-def counts_document(promised: Sequence[CountsPromise]) -> dict[str, Any] | None:
-    """What counts tell as plain data; None where nothing is said."""
-    if not promised:
-        return None
-    *features, whole = promised
-    return {
-        "people": whole.people,
-        "chance": whole.chance,
-        "record": {"epsilon": whole.epsilon, "odds": whole.level},
-        "features": {
-            str(promise.name): {"epsilon": promise.epsilon, "odds": promise.level, "condition": promise.condition}
-            for promise in features
-        },
-    }
-
-
-def counts_lines(promised: Sequence[CountsPromise]) -> list[str | Table]:
+def counts_lines(plan: Plan, promised: Sequence[CountsPromise]) -> list[str | Table]:
     """What counts tell, for a person to read, and whom to trust for which promise."""
-    from bcdp.present.counts import TRUST, VOID
+    from bcdp.present.counts import VOID, trusted
 
     if not promised:
         return []
@@ -58,7 +43,7 @@ def counts_lines(promised: Sequence[CountsPromise]) -> list[str | Table]:
         *wrap(VOID, PIPED_WIDTH),
         "",
         "Whom one has to trust for what is promised about",
-        *(f"{promise + ':':<31}{who}" for promise, who in TRUST),
+        *(f"{promise + ':':<31}{who}" for promise, who in trusted(plan)),
         "",
     ]
 

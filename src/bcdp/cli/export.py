@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bcdp.cli.counts import counts_document, counts_lines
+from bcdp.cli.counts import counts_lines
 from bcdp.cli.options import AsJson, PlanFile, StoreUrl
 from bcdp.cli.output import check_output, show, show_json
 from bcdp.errors import InputError
@@ -29,7 +29,7 @@ def export(
     from bcdp.collector.store import StoreError, open_store
     from bcdp.files import written_whole
     from bcdp.plan import Plan
-    from bcdp.present.counts import counts_promises
+    from bcdp.present.counts import counts_document, counts_promises
     from bcdp.tally import Tally
 
     check_output("--output", output, plan, Path(store), ending=".json")
@@ -50,4 +50,5 @@ def export(
         document = {"plan": made.id, "tally": str(output), "people": tally.people}
         show_json(document | {"counts": counts_document(counted)})
     else:
-        show(f"{output} written: {tally.people:,} reports counted for plan {made.id[:12]}..", *counts_lines(counted))
+        written = f"{output} written: {tally.people:,} reports counted for plan {made.id[:12]}.."
+        show(written, *counts_lines(made, counted))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bcdp.cli.bound import read_bound
-from bcdp.cli.counts import counts_document, counts_lines
-from bcdp.cli.expected import expectations, expected_lines
+from bcdp.cli.counts import counts_lines
+from bcdp.cli.expected import expected_lines
 from bcdp.cli.options import AsJson, Users
 from bcdp.cli.output import (
     PROMISE_COLUMNS,
@@ -25,24 +24,20 @@ from bcdp.cli.output import (
     table,
     working,
 )
-from bcdp.cli.records import told_lacking
+from bcdp.cli.records import told_columns
 from bcdp.errors import refuse
 from bcdp.present.words import number, odds, posterior_at_most, some, together
 
 if TYPE_CHECKING:
     from bcdp.audit.exact import Finer
-    from bcdp.compare.baselines import Errors
     from bcdp.correlation import Correlation
     from bcdp.plan import Plan
     from bcdp.policy import Policy
-    from bcdp.present.counts import CountsPromise
-    from bcdp.present.promise import Promise
-    from bcdp.statistics import Expected
+    from bcdp.present.planned import Planned
 
 _MANY = 8  # features, beyond which equal rows are shown as one
 _MOST_RECORDS = 50_000  # of a sample, on which finer guesses are tried
 _MOST_PRODUCTS = 2**33  # for that: some seconds
-_USELESS, _USEFUL = 0.1, 0.05  # half widths of 95% intervals, as shares of the range
 
 
 def policy(
@@ -54,7 +49,8 @@ def policy(
 
     Only names and types are taken from the file, and whether any value is missing. Bounds and values are left for you
     to state from public knowledge: taken from people's data they would give some of it away. How many values are
-    missing is printed on stderr. An existing policy is never replaced.
+    missing, and which columns of text look like numbers or ids, is printed on stderr. An existing policy
+    is never replaced.
 
     Example:
 
@@ -66,11 +62,11 @@ def policy(
     check_output("--output", output, data)
     if output.is_file():
         raise refuse("--output", str(output), "a new file, because a policy that was filled in would be lost")
-    lacking = list[str]()
-    text = policy_skeleton(data, lambda found, people: lacking.extend(told_lacking(found, people)))
+    notes = list[str]()
+    text = policy_skeleton(data, lambda columns: notes.extend(told_columns(columns)))
     with written_whole(output) as draft:
         draft.write_text(text, encoding="utf-8")
-    remark(*lacking)
+    remark(*notes)
     if as_json:
         show_json({"policy": str(output)})
     else:
@@ -99,13 +95,11 @@ def plan(
         bcdp plan policy.yaml -o plan.json
         bcdp plan policy.yaml --bound bound.json
     """
-    from bcdp.compare.baselines import compare
     from bcdp.correlation import correlation_of
     from bcdp.files import written_whole
     from bcdp.mechanisms.planning import make_plan
     from bcdp.policy import Policy
-    from bcdp.present.counts import counts_promises
-    from bcdp.present.promise import promises
+    from bcdp.present.planned import planned
 
     check_output("--output", output, policy, bound, ending=".json")
     stated = Policy.load(policy)
@@ -114,29 +108,19 @@ def plan(
     remark(*_needless(stated))
     with working("planning") as tell:
         made = make_plan(stated, correlation, tell)
-        compared = compare(made, correlation)
-        errors = {name: compared[name] for name in stated.features}  # in the order of the policy
-        promised = promises(made)
-        counted = counts_promises(made, users)
-        survey = made if made.menus else None
-        limit = _limit(survey, correlation) if survey and proved is None else None
-        finer = _finer(survey, stated) if survey else {}
-        expected = expectations(survey, users) if survey else []
+        told = planned(made, correlation, users)
+        limit = _limit(told.survey, correlation) if told.survey and proved is None else None
+        finer = _finer(told.survey, stated) if told.survey else {}
     if output is not None:
         with written_whole(output) as draft:
             made.save(draft)
-    document = _document(made, errors, promised, users) | {"proved_limit": proved, "numerical_limit": limit}
-    if expected:
-        document["expected"] = [one.document for one in expected]
-    for name, limited in _bindings(survey, correlation).items() if survey else ():
-        document["features"][name] |= limited
+    document = told.document | {"proved_limit": proved, "numerical_limit": limit}
     for name, cuts in made.correlation_model.ranges.items():
         document["features"][name] |= {"ranges": cuts, "finer": finer.get(name)}
-    document["counts"] = counts_document(counted)
     if as_json:
         show_json(document)
     else:
-        _show(made, document, promised, counted, expected, output)
+        _show(told, document, output)
 
 
 def _finer(made: Plan, stated: Policy) -> Finer:
@@ -163,14 +147,6 @@ def _needless(policy: Policy) -> list[str]:
     )
 
 
-def _bindings(made: Plan, correlation: Correlation) -> dict[str, dict[str, Any]]:
-    """For each feature of a survey, how much could be asked of it alone, and whose demand forbids more."""
-    from bcdp.mechanisms.survey.planner import binding
-
-    found = {name: binding(made.policy, correlation, name) for name in made.policy.features}
-    return {name: {"budget_alone": b.budget, "limited_by": b.by or "epsilon"} for name, b in found.items()}
-
-
 def _limited(document: dict[str, Any]) -> list[str]:
     """The binding demands in sentences."""
 
@@ -193,45 +169,11 @@ def _limit(made: Plan, correlation: Correlation) -> float | None:
     return lower_bound(made.policy, correlation, made).numerical
 
 
-def _document(made: Plan, errors: dict[str, Errors], promised: dict[str, Promise], users: int) -> dict[str, Any]:
-    from bcdp.compare.baselines import standard_error
-
-    features = {}
-    for name, expected in errors.items():
-        claim = made.certificate.features[name]
-        features[name] = {
-            "asked": claim.asked,
-            "certified": claim.certified,
-            "budget": claim.c,
-            "standard_error": standard_error(made.policy, name, expected.plan, users),
-            "standard_error_paper": standard_error(made.policy, name, expected.paper, users),
-            "standard_error_uniform_ldp": standard_error(made.policy, name, expected.uniform, users),
-            "condition": promised[name].condition,
-            "certified_at_twice": claim.certified if promised[name].twice is None else promised[name].twice,
-            "certified_with_nothing_assumed": promised[name].nothing,
-        }
-    return {
-        "id": made.id,
-        "epsilon": made.certificate.epsilon,
-        "objective": made.certificate.objective,
-        "optimality_gap": made.certificate.optimality_gap,
-        "users": users,
-        "menus": len(made.menus),
-        "features": features,
-    }
-
-
-def _show(
-    made: Plan,
-    document: dict[str, Any],
-    promised: dict[str, Promise],
-    counted: Sequence[CountsPromise],
-    expected: Sequence[Expected],
-    output: Path | None,
-) -> None:
+def _show(told: Planned, document: dict[str, Any], output: Path | None) -> None:
     from bcdp.compare.baselines import NO_REGRESSION
     from bcdp.present.promise import conditions, operator_says
 
+    made, promised = told.plan, told.promised
     features, allowed, used = document["features"], made.policy.epsilon, document["epsilon"]
     unable = any(math.isnan(f["standard_error_paper"]) for f in features.values())
     guarantees = {
@@ -251,7 +193,7 @@ def _show(
         *conditions(promised),
         operator_says(made),
         "",
-        *counts_lines(counted),
+        *counts_lines(made, told.counted),
         *_limited(document),
         *finer_lines(made, {name: f["finer"] for name, f in features.items() if f.get("finer")}, "on the sample"),
         "",
@@ -260,7 +202,7 @@ def _show(
         *_accuracy(made, document["proved_limit"], document["numerical_limit"]),
         *_useless(made, document),
         "",
-        *expected_lines(expected),
+        *expected_lines(told.expected),
         *PROMISE_WORDS,
         "c: the level (odds e^c) against somebody who knows all other features already, whatever the correlation.",
         "standard errors: for shares of 1/2 and numbers half at each bound, the largest; of categories, a typical one.",
@@ -310,14 +252,15 @@ def _gap(gap: float) -> str:
 
 def _useless(made: Plan, document: dict[str, Any]) -> list[str]:
     """A sentence about features whose intervals would be wider than they are worth, and how many people they take."""
+    from bcdp.present.planned import of_little_use
+
     found, users = [], document["users"]
-    for name, feature in made.policy.features.items():
-        low, high = feature.span
-        half, useful = 2 * document["features"][name]["standard_error"], _USEFUL * (high - low)
-        if math.isinf(half):
+    errors = {name: feature["standard_error"] for name, feature in document["features"].items()}
+    for name, use in of_little_use(made, errors, users).items():
+        if math.isinf(use.half):
             found.append((name, "not asked, so the interval is the whole range"))
-        elif half > _USELESS * (high - low):
-            people = float(f"{users * (half / useful) ** 2:.2g}")
-            enough = f"about {people:,.0f} people for +-{number(useful)}"
-            found.append((name, f"of little use, the 95% interval is +-{number(half)} with {users:,} people; {enough}"))
+        else:
+            enough = f"about {float(f'{use.people:.2g}'):,.0f} people for +-{number(use.useful)}"
+            half = f"+-{number(use.half)} with {users:,} people"
+            found.append((name, f"of little use, the 95% interval is {half}; {enough}"))
     return together(found)

@@ -6,7 +6,7 @@ import base64
 import gzip
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -28,7 +28,10 @@ _TYPES = {
     ".ico": "image/x-icon",
 }
 _ALIASES = {"": "survey.html", "dashboard": "dashboard.html"}
-_PARTS = ("device/", "survey/", "words/en.js", "words/choose.js", "page.js", "drift.js")  # stand in other scripts
+# What stands in other scripts.
+_PARTS = ("device/", "survey/", "vendor/", "words/en.js", "words/choose.js", "page.js", "drift.js")
+_STUDIO = "studio"  # what begins so belongs to the studio alone
+_STUDIO_SCRIPTS = ("studio.js", "studio/checker.js")
 _CLASSIC = "start.js"  # is no module
 _LINKED = re.compile(r'(<(?:script|link)[^>]* (?:src|href)=")([^"]+\.(?:js|css))(")')
 HASHES = "hashes.json"
@@ -72,8 +75,25 @@ class Page:
 @cache
 def load_pages() -> dict[str, Page]:
     """Every page by its path without the leading slash: files by their names, the survey also at the root."""
-    sources = dict(_read(files("bcdp").joinpath("web"), ""))
-    scripts = [name for name in sources if name.endswith(".js") and not name.startswith(_PARTS)]
+    sources = {name: content for name, content in _sources().items() if not name.startswith(_STUDIO)}
+    pages = _made(sources, [name for name in sources if name.endswith(".js") and not name.startswith(_PARTS)])
+    return pages | {alias: pages[name] for alias, name in _ALIASES.items()}
+
+
+@cache
+def studio_pages() -> dict[str, Page]:
+    """The pages of the studio, likewise; its own is at the root."""
+    pages = _made(_sources(), _STUDIO_SCRIPTS)
+    shown = {name: page for name, page in pages.items() if name.startswith((_STUDIO, "page.css", "icon"))}
+    return shown | {"": pages["studio.html"]}
+
+
+def _sources() -> dict[str, bytes]:
+    return dict(_read(files("bcdp").joinpath("web"), ""))
+
+
+def _made(sources: Mapping[str, bytes], scripts: Iterable[str]) -> dict[str, Page]:
+    """The files as they are served: scripts in few requests, pages with the hashes of what they load."""
     texts = {name: sources[name].decode() for name in sources if name.endswith(".js")}
     made = {name: bundled(name, texts.__getitem__) if name != _CLASSIC else stripped(texts[name]) for name in scripts}
     pages = {name: Page.made(text.encode(), ".js") for name, text in made.items()}
@@ -82,12 +102,16 @@ def load_pages() -> dict[str, Page]:
         for name, content in sources.items()
         if _suffix(name) not in (".js", ".html")
     }
-    for name in [name for name in sources if name.endswith(".html")]:
+    for name in [name for name in sources if name.endswith(".html") and _all_there(sources[name].decode(), pages)]:
         pages[name] = Page.made(_with_hashes(sources[name].decode(), pages).encode(), ".html")
     pages[HASHES] = Page.made(
         msgspec.json.encode({name: page.integrity for name, page in sorted(pages.items())}), ".json"
     )
-    return pages | {alias: pages[name] for alias, name in _ALIASES.items()}
+    return pages
+
+
+def _all_there(page: str, pages: Mapping[str, Page]) -> bool:
+    return all(match[2] in pages for match in _LINKED.finditer(page))
 
 
 def _with_hashes(page: str, pages: Mapping[str, Page]) -> str:

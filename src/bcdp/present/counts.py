@@ -6,7 +6,9 @@ Nothing is said of small tallies: a stream of them gives single reports away.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bcdp.correlation import Stronger
 from bcdp.plan import Plan, mechanism_of
@@ -14,11 +16,6 @@ from bcdp.plan.counts import CHANCE, LEAST_PEOPLE
 from bcdp.present.promise import NOTHING_ASSUMED, promises, quoted
 from bcdp.present.words import one_in, small_odds
 
-TRUST = [
-    ("one report: delta and epsilon", "the device alone"),
-    ("the published counts", "the collector too: to publish one tally, and to show nobody single reports"),
-    ("who sent a report", "the collector, or an anonymising relay that does not work with it"),
-]
 VOID = (
     "It holds for one tally, seen without single reports, times or tallies of parts of it, if the others' answers do "
     "not depend on this person's, as those of a household do."
@@ -54,6 +51,19 @@ class CountsPromise:
     def to_dict(self) -> dict[str, object]:
         """The words, for a page to show."""
         return {"name": self.name, "label": self.label, "told": self.told, "condition": self.condition}
+
+
+def trusted(plan: Plan) -> list[tuple[str, str]]:
+    """What a plan promises, and whom one has to trust for it."""
+    relay = plan.policy.relay
+    sender = "the collector, as the plan names no anonymising relay"
+    if relay is not None:
+        sender = f"either the collector or the relay, {relay.host}: not to work together"
+    return [
+        ("one report: delta and epsilon", "the device alone"),
+        ("the published counts", "the collector too: to publish one tally, and to show nobody single reports"),
+        ("who sent a report", sender),
+    ]
 
 
 def rounded_people(people: int) -> int:
@@ -95,3 +105,19 @@ def counts_promises(plan: Plan, people: int, chance: float = CHANCE) -> list[Cou
         *found,
         CountsPromise(None, "all answers together", whole.epsilon, whole.odds, enough, chance, NOTHING_ASSUMED),
     ]
+
+
+def counts_document(promised: Sequence[CountsPromise]) -> dict[str, Any] | None:
+    """What counts tell as plain data; None where nothing is said."""
+    if not promised:
+        return None
+    *features, whole = promised
+    return {
+        "people": whole.people,
+        "chance": whole.chance,
+        "record": {"epsilon": whole.epsilon, "odds": whole.level},
+        "features": {
+            str(promise.name): {"epsilon": promise.epsilon, "odds": promise.level, "condition": promise.condition}
+            for promise in features
+        },
+    }

@@ -17,6 +17,12 @@ $("entry").addEventListener("submit", (event) => {
   poll(token);
 });
 
+const given = new URLSearchParams(location.hash.slice(1)).get("token"); // no server is sent what stands behind #
+if (given) {
+  history.replaceState(null, "", location.pathname);
+  poll(given);
+}
+
 /** Shows the results now and again every few seconds; the token lives in this call and nowhere else. */
 async function poll(token) {
   let goOn = true;

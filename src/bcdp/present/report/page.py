@@ -37,6 +37,23 @@ def write_report(
     >>> "smoker" in Path("report.html").read_text()
     True
     """
+    Path(path).write_text(
+        report_page(plan, users, found, truth=truth, audited=audited, simulated=simulated, title=title),
+        encoding="utf-8",
+    )
+
+
+def report_page(
+    plan: Plan,
+    users: int,
+    found: Estimates | None = None,
+    *,
+    truth: Truth | None = None,
+    audited: PlanAudit | None = None,
+    simulated: Sequence[Point] = (),
+    title: str | None = None,
+) -> Html:
+    """The text of that page."""
     errors = compare(plan, plan.correlation_model)
     parts = [
         protection.organiser(plan),
@@ -52,4 +69,4 @@ def write_report(
         protection.policy(plan),
     ]
     head = "What was collected" if found is not None else "What is to be collected"
-    Path(path).write_text(page(title or f"{head}, and what stays private", parts), encoding="utf-8")
+    return page(title or f"{head}, and what stays private", parts)

@@ -1,0 +1,116 @@
+/** What a plan will tell and what it promises, as tables and a map; every number came from the planner or was computed here. */
+
+import { tellPromise } from "../device/tell.js";
+import { element, number, promised, table } from "../page.js";
+import { words as english } from "../words/en.js";
+import { digits, example, own } from "./words.js";
+
+const LEVELS = 8; // shades of the map
+
+/** The errors to expect, for other people than those of the numbers if need be: errors fall as one over the root. */
+export function shownLearned(policy, numbers, people, advise) {
+  const scale = Math.sqrt(numbers.users / people);
+  const rows = Object.entries(policy.features).map(([name, feature]) => {
+    const { standard_error: error, standard_error_uniform_ldp: alike } = numbers.features[name];
+    const scaled = (value) => (value === null || value === undefined ? null : value * scale);
+    const times = alike && error ? `${digits((alike / error) ** 2)} times the people` : "–";
+    const compared = alike === undefined ? "…" : `${own(feature, scaled(alike))}; ${times}`;
+    return [name, example(feature, scaled(error)), own(feature, scaled(error)), compared];
+  });
+  const caption =
+    `With ${people.toLocaleString("en")} people, in each feature's own units. ± is what holds 95 times out of 100: ` +
+    "two standard errors, for a share of one half and numbers at their bounds, where they are largest. Protecting all " +
+    "alike gives every feature the protection of the most sensitive one.";
+  const told = table(caption, ["", "An estimate would be", "Standard error", "Protecting all alike"], rows);
+  told.className = "stacked";
+  const tasks = (numbers.tasks ?? []).map(({ subject, lines }) =>
+    element(
+      "div",
+      { class: "card" },
+      element("h3", {}, subject),
+      ...lines.map((line) => element("p", { class: "small" }, line)),
+    ),
+  );
+  const useless = Object.entries(numbers.little_use ?? {}).map(([name, use]) =>
+    warned(policy, name, use, numbers, advise),
+  );
+  return [element("h2", {}, "What you will learn"), told, ...(people === numbers.users ? useless : []), ...tasks];
+}
+
+function warned(policy, name, { half, useful, people }, { users }, advise) {
+  const feature = policy.features[name];
+  const list = element("ul", {});
+  const action = element("button", { type: "button", class: "quiet" }, "What would make it useful?");
+  action.addEventListener("click", () => {
+    action.disabled = true;
+    advise(name, list);
+  });
+  const twice = (value) => own(feature, value);
+  const text =
+    half === null
+      ? `“${name}” is not asked: nothing is learned about it.`
+      : `“${name}” is of little use with ${users.toLocaleString("en")} people: ± ${twice(half)}. ` +
+        `± ${twice(useful)} takes about ${number(Number(people.toPrecision(2)))} people.`;
+  return element("div", { class: "note warn" }, element("p", {}, text), action, list);
+}
+
+/** The promises, in words made from the numbers that this browser computed. */
+export function shownPromises(policy, { promises, source }) {
+  const rows = promises.map((numbers) => tellPromise(numbers, english, numbers.name));
+  const said = english.operatorSays(`“${source}”`);
+  const note = element(
+    "p",
+    { class: "small" },
+    "Computed by this browser from the plan's own tables, as every device will.",
+  );
+  return [element("h2", {}, "What is promised"), ...promised(rows, said), note];
+}
+
+/** What each menu tells of each feature: a map in which darker is more. */
+export function shownMenus(policy, { menus }) {
+  const names = Object.keys(policy.features);
+  const sorted = [...menus].sort((one, other) => other.share - one.share);
+  const most = Math.max(...sorted.flatMap(({ odds }) => odds), 1.01);
+  const shade = (odds) => Math.min(LEVELS, Math.round((LEVELS * Math.log(odds)) / Math.log(most)));
+  const head = element(
+    "tr",
+    {},
+    element("th", { scope: "col" }, "Devices, and what they are asked"),
+    ...names.map((name) => element("th", { scope: "col" }, name)),
+  );
+  const rows = sorted.map(({ share, asks, odds }) => {
+    const asked = asks.map((together) => together.join(" × ")).join(", ");
+    const cells = odds.map((factor) =>
+      element("td", { class: `heat heat-${shade(factor)}` }, `× ${factor.toFixed(2)}`),
+    );
+    return element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, `${number(Number((100 * share).toPrecision(2)))}%: ${asked}`),
+      ...cells,
+    );
+  });
+  const said = element(
+    "p",
+    { class: "small" },
+    "A device is asked one line, which chance draws. Each number is the factor by which its answers can raise the odds " +
+      "of a guess about the feature above, asked or not; darker is more. The largest of a column is the promise.",
+  );
+  const node = element("table", { class: "heats" }, element("thead", {}, head), element("tbody", {}, ...rows));
+  const frame = element(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": "What each menu tells, a map" },
+    node,
+  );
+  return [element("h2", {}, "What each menu tells"), said, frame];
+}
+
+/** What the published counts tell; nothing is said of few people. */
+export function shownCounts({ counts_told: told, users }) {
+  if (!told?.length) return [];
+  const caption = `If only the counts of ${users.toLocaleString("en")} people are published: by how much whoever sees them can raise the odds of a guess about one of them.`;
+  const rows = told.map(({ label, told: words, condition }) => [label, words, condition]);
+  const node = table(caption, ["A guess about", "Its odds rise", "On condition"], rows);
+  node.className = "stacked promises";
+  return [element("h2", {}, "What the published counts tell"), node];
+}
