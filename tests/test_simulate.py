@@ -86,7 +86,7 @@ def test_errors_are_what_the_plan_foretells() -> None:
 
 
 def test_uniform_ldp_is_the_better_of_two_surveys(monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = policy(tasks=[{"mean": ["ill", "age"]}, {"frequency": ["region"]}])
+    wanted = policy(tasks=[{"mean": ["ill", "age"]}, {"frequency": ["region"], "weight": 20}])
     designed, even = uniform_plans(wanted)
 
     def errors(*pair: Plan) -> dict[str, float]:

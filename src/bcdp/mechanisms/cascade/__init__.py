@@ -28,7 +28,6 @@ Channel = ChannelFamily  # its former name
 
 __all__ = [
     "Budgets",
-    "Channel",
     "ChannelFamily",
     "DuchiL2",
     "Laplace",
