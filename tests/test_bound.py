@@ -355,7 +355,7 @@ def test_bounds_about_something_else_are_refused(
 
 
 def test_the_others_may_stand_anywhere_and_weigh_alike() -> None:
-    """Frequencies of a binary feature count half; the order of features does not matter."""
+    """Frequencies of a binary feature count as its mean; the order of features does not matter."""
     policy = Policy(
         epsilon=1,
         features={
@@ -367,6 +367,6 @@ def test_the_others_may_stand_anywhere_and_weigh_alike() -> None:
         tasks=[{"frequency": ["a", "b", "c"]}],
     )
     low, high = problem_of(policy).sensitive
-    assert low == (Fraction("0.2"), Fraction("0.1"), Fraction(1, 2))
-    assert high == (Fraction("0.5"), Fraction("0.2"), Fraction(1, 2))
-    assert problem_of(policy).weight == Fraction(1, 2)
+    assert low == (Fraction("0.2"), Fraction("0.1"), Fraction(1))
+    assert high == (Fraction("0.5"), Fraction("0.2"), Fraction(1))
+    assert problem_of(policy).weight == Fraction(1)

@@ -171,7 +171,7 @@ def test_a_report_page_before_and_after(folder, capsys, tmp_path):
         (["estimate", "{plan}", "{other}"], "other.json: tally.plan: got 'ffffffffffff..'; accepted: the plan's id"),
         (["verify", "nowhere.json"], "nowhere.json: cannot be read (no such file or directory)"),
         (["ledger", "remove", "{out}"], "action: got 'remove'; accepted: one of 'add', 'show'"),
-        (["check"], "No such command 'check'. bcdp alone shows all commands."),
+        (["weigh"], "No such command 'weigh'. bcdp alone shows all commands."),
     ],
 )
 def test_mistakes_are_told_in_a_line(folder, capsys, tmp_path, arguments, sentence):
