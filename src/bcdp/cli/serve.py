@@ -29,6 +29,9 @@ def serve(
     rate: Annotated[
         float, typer.Option(metavar="R", min=0, help="Reports a second from one address; 0: no limit.")
     ] = 100.0,
+    people: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many are to answer: the dashboard shows how far it is.")
+    ] = None,
     proxies: Annotated[
         str | None, typer.Option(metavar="A,B", help="Proxies whose X-Forwarded-For is believed.")
     ] = None,
@@ -57,7 +60,7 @@ def serve(
     token = _read(token_file, "--token-file").decode("ascii", "replace").strip() if token_file else None
     key = _read(tickets_key, "--tickets-key") if tickets_key else None
     secret, origins = secrets.token_urlsafe(24) if token is None else token, Origins(allow_origin or ()).allowed
-    settings = Settings(made, store, secret, key, Quotas(rate=rate), origins=tuple(sorted(origins)))
+    settings = Settings(made, store, secret, key, Quotas(rate=rate), origins=tuple(sorted(origins)), planned=people)
     opened = open_store(store, made.id)
     try:
         opened.check()

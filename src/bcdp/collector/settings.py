@@ -36,6 +36,7 @@ class Settings:
     quotas: Quotas = Quotas()
     counters: Counters = field(default_factory=Counters)
     origins: tuple[str, ...] = ()  # of pages elsewhere that may read the plan and send reports
+    planned: int | None = None  # people who are to answer, for the dashboard
 
     def __post_init__(self) -> None:
         check_menus(self.plan, "; a cascade's reports are collected as files")

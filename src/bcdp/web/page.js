@@ -46,6 +46,13 @@ export function say(node, text, kind = "plain") {
   node.hidden = false;
 }
 
+/** A number to read beside its standard error: as many decimals as show two digits of the error. */
+export function measured(value, error) {
+  if (value === null || !Number.isFinite(value) || !(error > 0) || !Number.isFinite(error)) return number(value);
+  const digits = Math.min(100, Math.max(0, 1 - Math.floor(Math.log10(error))));
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
 /** A number to read: four significant digits, whole above ten thousand, a dash where there is none. */
 export function number(value) {
   if (value === null || !Number.isFinite(value)) return "–";
