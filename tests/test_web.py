@@ -630,7 +630,7 @@ def test_the_dashboard_tells_when_menus_are_not_drawn_as_planned(
     enter(page, TOKEN)
     expect(page.get_by_role("status")).to_contain_text(words)
     regression = page.get_by_role("table", name="income by least squares. A remark.")
-    expect(regression.get_by_role("row", name="income: smoker")).to_have_text("income: smoker1.51 to 2")
+    expect(regression.get_by_role("row", name="income: smoker")).to_have_text("income: smoker1.501.00 to 2.00")
     told = page.get_by_role("table", name="By how much whoever sees only the counts")
     expect(told.get_by_role("row", name="all answers together")).to_contain_text("except with one chance in a million")
     assert_readable(page)
