@@ -60,6 +60,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/regression_coverage.py
 	$(BIN)/python benchmarks/identical.py 50 200000
 	$(BIN)/python benchmarks/device_mutants.py
+	$(BIN)/python benchmarks/studio.py
 
 vectors: $(VENV)/.runtime
 	$(BIN)/python tools/make_vectors.py

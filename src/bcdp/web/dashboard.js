@@ -136,17 +136,32 @@ function shownSection(section, percent) {
     return [kind === "bars" ? name : label, ...drawing, measured(value, se), between, ...count];
   });
   const columns = counted ? [...header, "Answers"] : header;
-  const told = folded(subject, cells, (part, caption = words.join(" ")) => stacked(caption, columns, part));
+  const order = kind === "bars" ? largest(rows) : [...rows.keys()];
+  const told = folded(subject, cells, order, (part, more) =>
+    stacked([...words, more].filter(Boolean).join(" "), columns, part),
+  );
   return kind === "curve" ? element("div", {}, curvePicture(section), told) : told;
 }
 
-/** A long section: its first rows, and the others behind a word; a short one as it is. */
-function folded(about, cells, made) {
-  if (cells.length <= MOST + 2) return made(cells);
+/** A long section: some rows, those that come first in an order, and all behind a word; a short one as it is. */
+function folded(about, cells, order, made) {
+  if (cells.length <= MOST + 2) return made(cells, "");
+  const some = order.slice(0, MOST).sort((one, other) => one - other);
   const summary = element("summary", {}, `All ${cells.length} of ${about}`);
-  const all = element("details", { "data-about": about }, summary, made(cells, about));
-  return element("div", {}, made(cells.slice(0, MOST)), all);
+  const all = element("details", { "data-about": about }, summary, made(cells, "All of them."));
+  return element(
+    "div",
+    { class: "folded" },
+    made(
+      some.map((place) => cells[place]),
+      `${MOST} of ${cells.length}.`,
+    ),
+    all,
+  );
 }
+
+/** The places of the rows, the largest value first. */
+const largest = (rows) => [...rows.keys()].sort((one, other) => rows[other].value - rows[one].value);
 
 const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
 

@@ -22,11 +22,12 @@ function filled(node, attributes, children) {
 export function table(caption, header, rows) {
   const cell = (content, index, label) =>
     index === 0 ? element("th", { scope: "row" }, content) : element("td", { "data-label": label }, content);
+  const head = (text) => (text ? element("th", { scope: "col" }, text) : element("td")); // an empty one heads nothing
   return element(
     "table",
     {},
     element("caption", {}, caption),
-    element("thead", {}, element("tr", {}, ...header.map((text) => element("th", { scope: "col" }, text)))),
+    element("thead", {}, element("tr", {}, ...header.map(head))),
     element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((c, i) => cell(c, i, header[i]))))),
   );
 }
