@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick check proof bench nightly vectors system clean
+.PHONY: demo test quick check proof bench nightly vectors notebook system clean
 
 $(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "bcdp needs Python 3.11 or newer")'
@@ -30,8 +30,8 @@ test: $(VENV)/.dev system
 
 # The tests of daily work: no servers, browsers, engines, proofs or sweeps.
 SLOW := audit_blackbox audit_exact bound cascade% certificate cli_experiment collector% correlation_pilot \
-	correlation_prior counting_engines counts design distribution docs experiments intervals npm_package odds_design \
-	package policies_planned proof readers regression% report shapes simulate spark% streaming web%
+	correlation_prior counting_engines counts design distribution docs experiments intervals logistic npm_package \
+	odds_design package policies_planned proof readers regression% report shapes simulate spark% streaming web%
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal \
 		$(filter-out $(foreach name,$(SLOW),$(wildcard tests/test_$(subst %,*,$(name)).py)),$(wildcard tests/test_*.py))
@@ -58,6 +58,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/distributions.py pairs
 	$(BIN)/python benchmarks/counts.py
 	$(BIN)/python benchmarks/regression_coverage.py
+	$(BIN)/python benchmarks/logistic.py
 	$(BIN)/python benchmarks/identical.py 50 200000
 	$(BIN)/python benchmarks/device_mutants.py
 	$(BIN)/python benchmarks/studio.py
@@ -65,6 +66,9 @@ nightly: $(VENV)/.dev system
 vectors: $(VENV)/.runtime
 	$(BIN)/python tools/make_vectors.py
 	$(BIN)/python tools/make_refused.py
+
+notebook: $(VENV)/.dev
+	$(BIN)/python tools/run_notebook.py notebooks/tour.ipynb
 
 clean:
 	rm -rf $(VENV) demo bench-output .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -27,8 +27,10 @@ from bcdp.plan import Question
 from bcdp.policy.encoding import as_arrow, encode
 from bcdp.statistics.columns import moment_targets, moments
 from bcdp.statistics.evidence import Counted
+from bcdp.statistics.fitted import fit
 from bcdp.statistics.least_squares import centred, own_units, with_constant
-from bcdp.statistics.regression import Regression, RegressionEstimate, fit
+from bcdp.statistics.model import RegressionEstimate
+from bcdp.statistics.regression import Regression
 from bcdp.statistics.target import product_of
 
 Array = npt.NDArray[np.float64]
@@ -98,7 +100,7 @@ class World:
         task = plan.policy.tasks[0]
         assert isinstance(task, Regression)
         self.model = task.regression
-        self.design = self.model.design(plan.policy)
+        self.design = self.model.designs(plan.policy)[0]
         targets = moment_targets(plan.policy, self.design, self.model.intercept)
         means = {target: weights @ target.of(plan.policy, codes) for target in targets}
         self.true = centred(moments(plan.policy, self.design, means), self.model.intercept)
@@ -136,7 +138,7 @@ class World:
         return Tally(self.plan).add({"menu": menus, "answer": answers, "count": counts})
 
     def fitted(self, tally: Any) -> RegressionEstimate:
-        found = fit(tally.decoder(), self.model, 0.95)
+        found = fit(tally.decoder(), self.model, self.design, 0.95)
         assert found is not None
         return found
 

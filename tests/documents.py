@@ -188,6 +188,9 @@ class Reader:
             case ["bcdp", "serve", plan, *options]:
                 self._serve(plan, options)
                 return ""
+            case ["bcdp", "relay", *options]:
+                self._relay(options)
+                return ""
             case ["bcdp", command, *rest] if not set("|<>;&$*") & set("".join(rest)) and "spark" not in rest:
                 heard = io.StringIO()
                 with redirect_stdout(heard):
@@ -216,6 +219,13 @@ class Reader:
         self.servers.append(server)
         self.addresses["127.0.0.1:8000"] = urlsplit(server.url).netloc
         assert httpx.get(f"{server.url}/healthz").status_code == 200
+
+    def _relay(self, options: list[str]) -> None:
+        command = [sys.executable, "-c", "from bcdp.cli import main; main()", "relay", *options, "--port", "0"]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            assert process.stderr.readline().startswith("relay: http://127.0.0.1:")
+            process.kill()
 
     def _use_postgres(self) -> None:
         found = urlsplit(self.postgres().database(f"other_{os.urandom(4).hex()}"))

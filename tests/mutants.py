@@ -327,7 +327,7 @@ def change_a_word(rng: np.random.Generator, document: Any) -> None:
     """What means nothing for privacy: labels, the order, what the answers are for, what they cost."""
     features = document["collection"]["features"]
     name = _one(rng, features)
-    choice = rng.integers(9)
+    choice = rng.integers(10)
     if choice == 0:
         features[name]["label"] = str(_one(rng, ["Été", "\U0001f600", "\u2028", 'q"\\\n', "\ud83d", "FILL", ""]))
     elif choice == 1:
@@ -358,9 +358,22 @@ def change_a_word(rng: np.random.Generator, document: Any) -> None:
     elif choice == 7:
         words = [str(place) for place in range(len(features[name].get("values") or (0, 1)))]
         features[name]["value_labels"] = {"fr": _one(rng, [words, words[1:], [*words, "more"], ["0"] * len(words)])}
+    elif choice == 8:
+        urls = [
+            "https://a.b/",
+            "http://127.0.0.1:80/c/",
+            "http://a/",
+            "https://a",
+            "https://a/\n",
+            "https://a/" + "b" * 190,
+        ]
+        keys = [f"01{group}{'0a' * 32}000400010001" for group in ("0020", "0021")]
+        relay = {"url": _one(rng, urls), "key": _one(rng, [*keys[:1] * 3, *keys, keys[0].upper(), keys[0] + "\n"])}
+        document["collection"]["relay"] = _one(rng, [relay, relay, None, {**relay, "more": 1}])
     else:
         regression = {"target": name, "features": [n for n in features if n != name]}
         regression |= _one(rng, [{}, {"explains": _one(rng, [0.5, 1e-3, 0, 1, True, None, "0.1"])}])
+        regression |= _one(rng, [{}, {"link": _one(rng, ["logit", "probit", None, True, 0])}])
         document["collection"]["tasks"] = [{"regression": regression, "weight": 1.0}]
 
 

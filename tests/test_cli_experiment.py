@@ -1,5 +1,6 @@
 """The command line's frame, seen through `bcdp experiment`: what is printed where, and how it ends."""
 
+import inspect
 import json
 import os
 import signal
@@ -194,13 +195,13 @@ def test_help_has_an_example_that_fits(name, width, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", width)
     assert main([name, "--help"]) == 0
     out = capsys.readouterr().out
-    examples = [line.strip() for line in (cli_app.command(name).__doc__ or "").splitlines() if line.startswith(" " * 8)]
+    text = inspect.cleandoc(cli_app.command(name).__doc__ or "")  # from 3.13 on the compiler does the same
+    examples = [line.strip() for line in text.splitlines() if line.startswith(" " * 4)]
     assert any(line.startswith(f"bcdp {name}") for line in examples)
     lines = [line.strip() for line in out.splitlines()]
     assert set(examples) <= set(lines)
     assert max(map(len, out.splitlines())) <= int(width)
-    text = out.split("Example")[0].split("\n")[4:]
-    for line, after in pairwise(text):
+    for line, after in pairwise(out.split("Example")[0].split("\n")[4:]):
         if line.strip() and after.strip() and "  " not in line.strip():
             assert len(line.rstrip()) + 1 + len(after.split()[0]) >= int(width) - 1, "this line ends too early"
 

@@ -16,6 +16,7 @@ from bcdp.collector.counters import ACCEPTED, Counters
 from bcdp.collector.door import Door
 from bcdp.collector.quotas import Rates, network_of
 from bcdp.collector.refusal import RefusalError
+from bcdp.collector.settings import Quotas
 from bcdp.collector.store import Answers
 from bcdp.collector.tickets import is_ticket
 from bcdp.collector.upload import Marked
@@ -185,7 +186,7 @@ def test_addresses_are_read_from_in_turns(collection: tuple[Plan, Path]) -> None
     """One that sends little waits for few of those that send much; nothing is lost, doubled or out of order."""
 
     async def run() -> None:
-        door, read = Door(Settings(collection[0], "reports.db", TOKEN), False), list[tuple[str, int]]()
+        door, read = Door(Quotas(), Counters(), False), list[tuple[str, int]]()
 
         def send(address: str, number: int) -> None:
             if door.may_read(address, lambda: read.append((address, number))):

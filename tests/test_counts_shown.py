@@ -77,8 +77,12 @@ def test_plan_says_it_in_numbers_and_whom_to_trust(plan: Plan, tmp_path: Path) -
     assert shown["record"] == {"epsilon": told.record.epsilon, "odds": told.record.odds}
     assert shown["features"]["smoker"]["odds"] == told.features["smoker"].odds
     words = run("plan", tmp_path / "policy.yaml", "--users", 20_000).stdout
-    for trusted in ("the device alone", "the collector too", "an anonymising relay"):
+    for trusted in ("the device alone", "the collector too", "the collector, as the plan names no anonymising relay"):
         assert trusted in words
+    relay = {"url": "https://relay.example.org:8443/a", "key": f"7b0020{'09af' * 16}000400010001"}
+    (tmp_path / "policy.yaml").write_text(json.dumps(POLICY | {"relay": relay}))
+    words = run("plan", tmp_path / "policy.yaml", "--users", 20_000).stdout
+    assert "either the collector or the relay, relay.example.org:8443: not to work together" in words
 
 
 def test_report_and_dashboard_say_it(plan: Plan, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 import bcdp
 from bcdp.compare import means
 from documents import ROOT, Reader, is_shown, kitchen
+from npm_packages import npm_packages
 
 FROM_NOTHING = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "docs" / "tutorial.md"]
 HOW_TO = sorted(set((ROOT / "docs").glob("*.md")) - set(FROM_NOTHING))
@@ -109,6 +110,18 @@ def test_the_site_fetches_nothing(site):
     for page in pages:
         fetched = re.findall(r"<(?:script|img|link)[^>]+(?:src|href)=\"(https?:[^\"]+)", page.read_text("utf-8"))
         assert fetched == [], page.name
+
+
+@pytest.mark.parametrize("name", ["index", "tutorial", "files", "correlation", "install"])
+def test_the_site_has_no_serious_barrier(name, site, browser):
+    """As axe sees it, on pages that between them have all that pages are made of."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto((site / f"{name}.html").as_uri())
+    page.evaluate((npm_packages() / "axe-core" / "axe.min.js").read_text("utf-8"))
+    found = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
+    page.close()
+    told = [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")]
+    assert told == []
 
 
 def public(room):

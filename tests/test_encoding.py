@@ -284,9 +284,9 @@ def test_a_column_must_be_there_once() -> None:
         encode(POLICY, twice)
 
 
-@pytest.mark.parametrize("table", [None, 7, "data.csv", [{"age": 1}], np.ones((2, 5)), {"a": [1], "b": [1, 2]}])
+@pytest.mark.parametrize("table", [None, 7, "data.csv", [{"age": 1}, 7], np.ones((2, 5)), {"a": [1], "b": [1, 2]}])
 def test_what_is_no_table_is_refused(table: Any) -> None:
-    with pytest.raises(InputError, match=r"table: \w+ cannot be read; accepted: pandas, polars, pyarrow or a mapping"):
+    with pytest.raises(InputError, match=r"table: \w+ cannot be read; accepted: pandas, polars, pyarrow, a mapping"):
         as_arrow(table)
 
 

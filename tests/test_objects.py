@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars
+import pyarrow as pa
 import pytest
+from pyarrow import csv, parquet
 
 import bcdp
-from bcdp import Estimates, Plan, Policy, Tally, estimate, make_plan, privatize
+from bcdp import Estimates, InputError, Plan, Policy, SurveyRegressor, Tally, estimate, make_plan, privatize
 
 POLICY = Policy(
     epsilon=2,
@@ -93,3 +98,86 @@ def test_representations_are_short() -> None:
 
 def test_types_are_those_of_the_public_api() -> None:
     assert [type(thing) for thing in (POLICY, PLAN, FOUND)] == [Policy, Plan, Estimates]
+
+
+WAYS: dict[str, Callable[[Path, str], Any]] = {
+    "a text": lambda path, mode: str(path),
+    "a path": lambda path, mode: path,
+    "an open file": lambda path, mode: path.open(mode, encoding="utf-8"),
+    "an open file of bytes": lambda path, mode: path.open(f"{mode}b"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_paths_and_open_files_are_alike(way: str, tmp_path: Path) -> None:
+    def opened(name: str, mode: str) -> Any:
+        return WAYS[way](tmp_path / name, mode)
+
+    for name, thing in (("plan.json", PLAN), ("tally.json", TALLY)):
+        target = opened(name, "w")
+        thing.save(target)
+        if hasattr(target, "close"):
+            target.close()
+    (tmp_path / "policy.yaml").write_text("\ufeff" + POLICY.to_yaml(), "utf-8")
+    found = [(Policy.load, "policy.yaml", POLICY), (Plan.load, "plan.json", PLAN)]
+    for load, name, thing in [*found, (lambda source: Tally.load(source, PLAN), "tally.json", TALLY)]:
+        source = opened(name, "r")
+        assert load(source) == thing
+        if hasattr(source, "close"):
+            source.close()
+
+
+def test_a_policy_in_an_open_file_finds_what_it_names_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "policy.yaml").write_text(
+        POLICY.to_yaml().replace("correlation: 0.1", "correlation: {prior: p.csv}")
+    )
+    with (tmp_path / "there" / "policy.yaml").open() as file:
+        assert Policy.load(file) == Policy.load(tmp_path / "there" / "policy.yaml")
+
+
+def test_memory_is_a_file_too_and_other_things_are_refused_in_words() -> None:
+    held = io.StringIO()
+    PLAN.save(held)
+    assert Plan.load(io.StringIO(held.getvalue())) == PLAN
+    with pytest.raises(InputError, match=r"^file: cannot be read \(it is not JSON\)"):
+        Tally.load(io.BytesIO(b"{"), PLAN)
+    for load in (Policy.load, Plan.load, lambda source: Tally.load(source, PLAN), PLAN.save, TALLY.save):
+        with pytest.raises(InputError, match=r"path: got 'a value of type int'; accepted: a path, or an open file"):
+            load(5)  # type: ignore[arg-type]
+
+
+def test_tables_are_read_whatever_holds_them(tmp_path: Path) -> None:
+    """Frames that are not computed yet, lists of records, and files by their paths: with one key the same reports."""
+    key, ids = bytes(range(32)), [*range(600)]
+    expected = privatize(PLAN, PEOPLE, key, ids)
+    records = [dict(zip(PEOPLE, row, strict=True)) for row in zip(*PEOPLE.values(), strict=True)]
+    table = pa.table(PEOPLE)
+    parquet.write_table(table, tmp_path / "people.parquet")
+    csv.write_csv(table, tmp_path / "people.csv")
+    paths = [tmp_path / "people.parquet", str(tmp_path / "people.csv")]
+    for people in (polars.DataFrame(PEOPLE).lazy(), records, tuple(records), *paths):
+        assert privatize(PLAN, people, key, ids) == expected
+
+
+def test_a_record_without_a_key_of_the_list_lacks_the_value() -> None:
+    with pytest.raises(InputError, match="column 'smoker': 1 of 2 records have no value"):
+        privatize(PLAN, [{"smoker": 0, "income": 3, "region": "west"}, {"income": 3, "region": "west"}])
+    with pytest.raises(InputError, match="table: got no column 'smoker'"):
+        privatize(PLAN, [{"income": 3, "region": "west"}])
+    with pytest.raises(InputError, match=r"there is no such file"):
+        privatize(PLAN, "nowhere.csv")
+
+
+def test_a_regressor_is_pickled_copied_and_compared() -> None:
+    tasks = [{"regression": {"target": "income", "features": ["smoker"]}}]
+    model = SurveyRegressor(Policy(**{**POLICY.to_dict(), "tasks": tasks}))
+    columns = {name: PEOPLE[name] for name in ("smoker", "region")}
+    fitted = copy.copy(model).fit(columns, PEOPLE["income"])
+    for regressor in (model, fitted):
+        for made in (pickle.loads(pickle.dumps(regressor)), copy.copy(regressor), copy.deepcopy(regressor)):
+            assert made == regressor
+            assert made is not regressor
+    assert model != fitted
+    assert model != SurveyRegressor(POLICY)
+    assert list(pickle.loads(pickle.dumps(fitted)).predict(columns)) == list(fitted.predict(columns))

@@ -107,12 +107,31 @@ def test_the_example_is_read() -> None:
     assert regression.regression.ridge is None
 
 
-def test_a_regression_may_have_categorical_features_but_no_categorical_target() -> None:
+def test_a_regression_may_have_categorical_features_and_targets() -> None:
     (*_, task) = Policy(**changed(((*REGRESSION, "features"), ["smoker", "region"]))).tasks
     assert isinstance(task, Regression)
     assert task.regression.features == ("smoker", "region")
-    (line,) = mistakes_of(changed(((*REGRESSION, "target"), "region")))
-    assert line.endswith("got 'region'; accepted: a numeric or binary feature, and this one is categorical")
+    policy = Policy(**changed(((*REGRESSION, "target"), "region")))
+    (*_, task) = policy.tasks
+    assert isinstance(task, Regression)
+    values = policy.features["region"].categories
+    assert [design[-1].name(policy) for design in task.regression.designs(policy)] == [f"region[{v}]" for v in values]
+
+
+def test_a_product_of_features_is_no_column() -> None:
+    (line,) = mistakes_of(changed(((*REGRESSION, "features"), ["smoker", ["smoker", "region"]])))
+    assert "features: got ['smoker', ['smoker', 'region']]; accepted: names; a product of two is no column" in line
+
+
+def test_only_values_have_log_odds() -> None:
+    (line,) = mistakes_of(changed(((*REGRESSION, "link"), "logit")))
+    assert line.endswith("link: got 'logit'; accepted: null, because the target is a number")
+    (line,) = mistakes_of(changed(((*REGRESSION, "link"), "probit")))
+    assert line.endswith("link: got 'probit'; accepted: null or logit")
+    for key, value in (("intercept", False), ("ridge", 0.5), ("radius", 1.0)):
+        stated = {"target": "smoker", "features": ["income"], "link": "logit", key: value}
+        (line,) = mistakes_of(changed((REGRESSION, stated)))
+        assert line.endswith("accepted: null, or a regression with an intercept and without ridge and radius")
 
 
 def test_a_task_of_another_kind_is_told_the_kinds() -> None:
@@ -288,12 +307,13 @@ ONE_MISTAKE = [
     *replaced(("tasks", 0, "frequency"), ["region"]),
     *replaced(("tasks", 1, "frequency", 0), "income", "regions"),
     *replaced(REGRESSION, None, 3, [], "income"),
-    *replaced((*REGRESSION, "target"), ABSENT, None, "region", "incom", ["income"]),
+    *replaced((*REGRESSION, "target"), ABSENT, None, "incom", ["income"]),
     *replaced((*REGRESSION, "features"), ABSENT, None, [], "smoker", ["income"], ["smoker", "smoker"]),
     *replaced((*REGRESSION, "features", 0), "nobody", 5),
     *replaced((*REGRESSION, "intercept"), None, 1, "true"),
     *replaced((*REGRESSION, "ridge"), "0", -1, math.nan, True),
     *replaced((*REGRESSION, "radius"), "0", 0, -1, math.inf, True),
+    *replaced((*REGRESSION, "link"), "probit", "logit", 1, True),
     *replaced((*REGRESSION, "lambda"), 1),
     *replaced(("epsilonn",), 1),
     (("features", ""), {"type": "binary"}, "features.''"),
@@ -478,7 +498,7 @@ def test_mistakes_in_the_yaml_itself(tmp_path: Path, text: str, expected: list[s
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00")
     for path in (tmp_path / "nowhere.yaml", tmp_path, tmp_path / "bytes.yaml"):
-        with pytest.raises(InputError, match=r"policy: got '.*'; accepted: the path of a readable YAML file"):
+        with pytest.raises(InputError, match=r"cannot be read \(.*\); accepted: a YAML file with a policy"):
             Policy.load(path)
 
 

@@ -31,8 +31,9 @@ from bcdp.present.planned import expectations
 from bcdp.statistics import Product, Single
 from bcdp.statistics.columns import Column, Moments, moment_targets, moment_weights, moments
 from bcdp.statistics.evidence import HELPS, Counted
+from bcdp.statistics.fitted import fit
 from bcdp.statistics.least_squares import Noise, centred
-from bcdp.statistics.regression import RegressionEstimate, fit
+from bcdp.statistics.model import RegressionEstimate
 from helpers import full_kernel, sizes_of, tally_of
 
 FEATURES: dict[str, Any] = {
@@ -133,7 +134,7 @@ def test_what_is_asked_for_a_regression() -> None:
     """Squares of numbers and all pairs of different features; nothing that is known or follows."""
     policy = mixed_policy()
     regression = policy.tasks[0].regression  # type: ignore[attr-defined]
-    design = regression.design(policy)
+    design = regression.designs(policy)[0]
     assert design == (Column("ill"), Column("age"), Column("region", 1), Column("region", 2), Column("hours"))
     asked: dict[Any, float] = {}
     for target, weight in moment_weights(policy, design, intercept=True, explains=0.1):
@@ -193,7 +194,9 @@ def draw(scenario: tuple[Plan, np.ndarray], people: int, rng: np.random.Generato
 
 
 def fitted(scenario: tuple[Plan, np.ndarray], tally: SurveyTally) -> RegressionEstimate:
-    return fit(tally.decoder(), scenario[0].policy.tasks[0].regression, 0.95)  # type: ignore[attr-defined]
+    policy = scenario[0].policy
+    model = policy.tasks[0].regression  # type: ignore[attr-defined]
+    return fit(tally.decoder(), model, model.designs(policy)[0], 0.95)
 
 
 def seen_in(found: RegressionEstimate) -> bool:
@@ -374,7 +377,7 @@ def test_a_constant_feature_does_not_hide_what_the_others_explain(mixed: tuple[P
     prior[0, 4, :, 12], prior[1, 4, :, 9] = 1 / 6, 1 / 6
     tally = with_counts(plan, law_of(plan, prior), 20_000)
     regression = plan.policy.tasks[0].regression  # type: ignore[attr-defined]
-    found = fit(tally.decoder(), regression, 0.95)
+    found = fit(tally.decoder(), regression, regression.designs(plan.policy)[0], 0.95)
     assert found.remark.startswith("The answers show that the features help to predict the target. Not counted")
     assert "vary: age." in found.remark
     assert "The answers do not determine the coefficients: leave out age or collect about" in found.remark
@@ -398,7 +401,7 @@ def test_ridge_and_radius_are_kept(mixed: tuple[Plan, np.ndarray], changes: dict
     plan, prior = make_plan(mixed_policy(**changes)), mixed[1]
     tally = with_counts(plan, law_of(plan, prior), 10**12)
     regression = plan.policy.tasks[0].regression  # type: ignore[attr-defined]
-    found = fit(tally.decoder(), regression, 0.95)
+    found = fit(tally.decoder(), regression, regression.designs(plan.policy)[0], 0.95)
     middle = centred(moments_of(tally, found), intercept=True)
     scale = np.array([2, 2 / 60, 2, 2]) * 20
     theta = theta_of(found) / scale
@@ -490,6 +493,12 @@ def test_the_regressor_is_one_of_scikit_learn() -> None:
         estimator_checks.check_no_attributes_set_in_init,
         estimator_checks.check_get_params_invariance,
         estimator_checks.check_set_params,
+        estimator_checks.check_estimators_unfitted,
+        estimator_checks.check_do_not_raise_errors_in_init_or_set_params,
+        estimator_checks.check_n_features_in_after_fitting,
+        estimator_checks.check_mixin_order,
+        estimator_checks.check_supervised_y_no_nan,
+        estimator_checks.check_parameters_default_constructible,
     ):
         check("SurveyRegressor", clone(model))
 

@@ -11,9 +11,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
+from bcdp.cli.records import told_columns
 from bcdp.errors import InputError
 from bcdp.policy import Policy
-from bcdp.policy.skeleton import policy_skeleton
+from bcdp.policy.skeleton import FileColumns, policy_skeleton
 
 NAMES = ["no", "age", "a: b", "x\ny", "région", "grade", "price", "#", "k" * 200]
 TYPES = [
@@ -80,9 +81,9 @@ def test_columns_with_missing_values_get_a_line_and_their_number_is_told(tmp_pat
         }
         path = tmp_path / f"data.{ending}"
         parquet.write_table(pa.table(columns), path) if ending == "parquet" else csv.write_csv(pa.table(columns), path)
-        told: list[object] = []
-        drafts.append(policy_skeleton(path, lambda *found, told=told: told.extend(found)))
-        assert told == [dict.fromkeys(["flag", "age", "rate", "name"], gaps), size]
+        told: list[FileColumns] = []
+        drafts.append(policy_skeleton(path, told.append))
+        assert [told[0].missing, told[0].people] == [dict.fromkeys(["flag", "age", "rate", "name"], gaps), size]
     assert drafts[0] == drafts[1]
     assert drafts[0].count("    missing: FILL  # ") == 4
     assert "missing" not in drafts[0].partition("whole:")[2]
@@ -98,9 +99,35 @@ def test_columns_with_missing_values_get_a_line_and_their_number_is_told(tmp_pat
 
 def test_a_number_is_missing_in_a_csv_where_no_number_stands(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("age,word\n3,NA\nNA,NA\n,x\nnull,y\n")
-    told: list[object] = []
-    policy_skeleton(tmp_path / "data.csv", lambda *found: told.extend(found))
-    assert told == [{"age": 3}, 4]
+    told: list[FileColumns] = []
+    policy_skeleton(tmp_path / "data.csv", told.append)
+    assert [told[0].missing, told[0].people] == [{"age": 3}, 4]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_columns_of_text_that_look_like_numbers_or_ids_are_told(tmp_path: Path, ending: str) -> None:
+    """To whoever holds the file: the draft says nothing of it."""
+    size = 300
+    columns = {
+        "income": [f"{1000 * place:,}" for place in range(size - 1)] + ["unknown"],
+        "rate": ["$ 3.50", "-4%", "1'000", "+2 €", ".", "x"] * (size // 6),
+        "id": [f"C-{place:03}" for place in range(size)],
+        "day": [f"{1900 + place}-01-02 or so" for place in range(size)],
+        "word": ["x", "y", None] * (size // 3),
+    }
+    path = tmp_path / f"data.{ending}"
+    table = pa.table(columns)
+    parquet.write_table(table, path) if ending == "parquet" else csv.write_csv(table, path)
+    told: list[FileColumns] = []
+    draft = policy_skeleton(path, told.append)
+    assert told[0].numbers == {"income": size - 1, "rate": 4 * size // 6}
+    notes = {sentence.partition(":")[0]: sentence for sentence in told_columns(told[0])}
+    assert list(notes) == ["word", "income", "rate", "id", "day"]
+    assert "299 of 300 values are numbers" in notes["income"]
+    assert all("more than 200 different values" in notes[name] for name in ("id", "day"))
+    assert "unknown" not in "".join(notes.values())
+    parquet.write_table(table.slice(0, 3), tmp_path / "short.parquet")
+    assert policy_skeleton(tmp_path / "short.parquet") == draft
 
 
 def test_what_is_left_to_fill_is_named(tmp_path: Path) -> None:

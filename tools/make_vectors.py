@@ -251,6 +251,14 @@ SURVEY: dict[str, Any] = {
 }
 
 
+RELAY = {"url": "https://relay.example.org:8443/a-b/~c.d_", "key": f"7b0020{'09af' * 16}000400010001"}
+
+
+def relayed() -> Plan:
+    """A plan that names a relay, and the key for which reports are sealed."""
+    return make_plan(Policy(epsilon=1, features={"night": {"type": "binary"}}, relay=RELAY))
+
+
 def told() -> Plan:
     """A plan with all that an organiser may tell people."""
     night = {"de": "Arbeiten Sie nachts?", "en": "Do you work at night?"}
@@ -435,6 +443,7 @@ PLANS: dict[str, Callable[[], Plan]] = {
         LISTED | {"bounds": [["bit", ["kind"], 0.125], ["kind", ["bit"], 0.0625], ["x", ["kind"], 0.25]]},
         {0: [[-1.25, 1.0, 3.25, 5.5, 7.75, 10.0]]},
     ),
+    "relayed": relayed,
 }
 
 

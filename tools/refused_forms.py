@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import numpy as np
-from make_vectors import BIT, NUMBER, SURVEY, built, categories
+from make_vectors import BIT, NUMBER, RELAY, SURVEY, built, categories
 
 from bcdp.exact import TOTAL
 from bcdp.tables import response
@@ -181,6 +181,18 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
             *(("decline", ""), ("note", "x"), ("promise", "nobody will know")),
         )
     ),
+    *((f"the relay {it!r}", ("collection", "relay"), it) for it in ({}, [], "https://a/", {"url": "https://a/"})),
+    *(
+        (f"a relay whose {key} is {it!r}", ("collection", "relay"), RELAY | {key: it})
+        for key, it in (
+            *(("url", it) for it in ("", None, 1, "FILL", "https://a", "http://a/", "https:///", "https://A/", "//a/")),
+            *(("url", it) for it in ("https://a/?b", "https://a/#b", "https://b@a/", "https://a:/", "https://a/\n")),
+            *(("url", it) for it in ("https://é/", "https://-a/", "http://localhost.a/", "https://a/" + "b" * 191)),
+            *(("key", it) for it in ("", None, 1, "FILL", RELAY["key"].upper(), RELAY["key"][2:], RELAY["key"] + "\n")),
+            *(("key", it) for it in (RELAY["key"].replace("0020", "0010"), RELAY["key"][:-1] + "3", [], "0" * 82)),
+            *(("keys", RELAY["key"]), ("promise", "nobody will know")),
+        )
+    ),
     *(
         (f"the order {order!r}", ("collection", "order"), order)
         for order in (None, "bit", {}, [], ["bit", "kind", None])
@@ -208,7 +220,7 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
             ),
             *([{"mean": ["bit"], "by": name}] for name in ("bit", "else", ["kind"], None)),
             *([{"frequency": ["bit"], "by": "kind"}], [{"table": ["bit", "kind"], "by": "kind"}], [{"by": "kind"}]),
-            [{"regression": {"target": "kind", "features": ["bit"]}}],
+            [{"regression": {"target": "else", "features": ["bit"]}}],
             [{"regression": {"target": "bit", "features": ["bit", "kind"]}}],
             [{"regression": {"target": "bit", "features": []}}],
             *(
@@ -223,7 +235,15 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
                     ("explains", 0),
                     ("explains", 1.0),
                     ("explains", None),
+                    ("link", "identity"),
+                    ("link", True),
+                    ("link", ["logit"]),
                 )
+            ),
+            [{"regression": {"target": "number", "features": ["kind"], "link": "logit"}}],
+            *(
+                [{"regression": {"target": "bit", "features": ["kind"], "link": "logit", key: value}}]
+                for key, value in (("intercept", False), ("ridge", 0.0), ("radius", 1.0))
             ),
         )
     ),

@@ -4,6 +4,7 @@ import type { Report, Store } from "bcdp-device";
 import { explain } from "bcdp-device/words";
 import { words } from "bcdp-device/words/de";
 import { formOf } from "bcdp-device/surveyjs";
+import { sendSealed } from "bcdp-device/sealing";
 
 export async function respond(text: string, store: Store): Promise<Report | string> {
   try {
@@ -11,6 +12,8 @@ export async function respond(text: string, store: Store): Promise<Report | stri
     const { delta } = verifyPlan(plan, { maxEpsilon: 2, maxDelta: 2 });
     const report = answerOnce(plan, { smoker: "yes", income: 41_000, "région": "east", age: 44 }, store);
     const told: string[] = explain(plan, report, words).sentences;
+    const message = JSON.stringify({ plan: plan.id, reports: [report] });
+    if (plan.relay !== null && (await sendSealed(plan.relay, message)).status !== 200) return "to be sent again";
     return delta.size > 0 && told.length > 0 && "elements" in formOf(plan) ? report : "nothing to tell";
   } catch (error) {
     if (error instanceof InputError) return error.message;

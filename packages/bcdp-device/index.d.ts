@@ -28,12 +28,19 @@ export interface Survey {
   readonly declines?: Readonly<Record<string, string>> | null;
 }
 
+/** Where reports go sealed, and the key configuration for which they are. */
+export interface Relay {
+  readonly url: string;
+  readonly key: string;
+}
+
 /** A plan whose form was checked; its promises are checked by `verifyPlan`. */
 export interface Plan {
   readonly id: string;
   readonly epsilon: number;
   readonly features: ReadonlyMap<string, Feature>;
   readonly survey: Survey | null;
+  readonly relay: Relay | null;
   readonly menus: readonly unknown[];
   readonly certificate: {
     readonly epsilon: number;

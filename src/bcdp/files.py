@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import csv
 import errno
+import io
 import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TypeGuard
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,12 +22,14 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet
 
-from bcdp.errors import InputError
+from bcdp.errors import InputError, refuse
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
+
+Source = str | os.PathLike[str] | IO[str] | IO[bytes]  # of a document: a path, or an open file
 
 BATCH_ROWS = 2**18
 NOT_A_NUMBER = ("", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "NULL", "null")  # cells without a number, in a CSV
@@ -94,13 +97,37 @@ def table_in_memory(name: str, content: bytes, types: Mapping[str, pa.DataType] 
     raise InputError(f"{name}: its ending is not known; accepted: {_FORMATS}")
 
 
-def read_text(path: Path, accepted: str) -> str:
+def read_text(source: Source, accepted: str) -> str:
     """The text of a document such as a plan."""
+    path = path_of(source)
     try:
-        return path.read_text("utf-8")
+        found: str | bytes = source.read() if _is_open(source) else path.read_bytes()
+        return found if isinstance(found, str) else found.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = str(error.strerror).lower() if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InputError(f"{path}: cannot be read ({reason}); accepted: {accepted}") from None
+
+
+def write_text(target: Source, text: str) -> None:
+    """Writes a document, in UTF-8, to a path or to a file that was opened for text or for bytes."""
+    if _is_open(target):
+        target.write(text if isinstance(target, io.TextIOBase) else text.encode())
+    else:
+        path_of(target).write_text(text, encoding="utf-8")
+
+
+def path_of(source: Source) -> Path:
+    """Where a document is; of an open file its name, if it has one."""
+    if _is_open(source):
+        name = getattr(source, "name", None)
+        return Path(name if isinstance(name, str) else "file")
+    if not isinstance(source, str | os.PathLike):
+        raise refuse("path", f"a value of type {type(source).__name__}", "a path, or an open file")
+    return Path(source)
+
+
+def _is_open(source: Any) -> TypeGuard[IO[Any]]:
+    return hasattr(source, "read") or hasattr(source, "write")
 
 
 @contextmanager
@@ -201,8 +228,8 @@ def _told_of_csv(path: Path, names: Sequence[str] = ()) -> Iterator[None]:
             place = int(found[1])
             line = _line(path, lambda row: not _is_number(row[place]))
             raise InputError(
-                f"{path}: column '{names[place]}'{line}: got what is no number; accepted: a number, "
-                "or nothing where the policy states `missing`"
+                f"{path}: column '{names[place]}'{line}: got what is no number; accepted: a number such as 1234.5, "
+                "without thousands separators, $ or %, or nothing where the policy states `missing`"
             ) from None
         line = _line(path, lambda row: len(row) != len(names))
         raise InputError(f"{path}{line}: cannot be read; accepted: {len(names)} columns in every line") from None

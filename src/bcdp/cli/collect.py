@@ -136,7 +136,7 @@ def tally(
         document: dict[str, Any] = {"plan": counted.plan.id, "tally": str(output), "people": counted.people}
         show_json(document | ({"counts": counts_document(told)} if publish else {}))
     else:
-        show(f"{output} written: {counted.people:,} reports counted", *counts_lines(told))
+        show(f"{output} written: {counted.people:,} reports counted", *counts_lines(made, told))
 
 
 def _check_distinct(paths: list[Path]) -> None:

@@ -16,6 +16,7 @@ from bcdp.present.words import one_in, rounded_up, small_odds, together
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from bcdp.plan import Plan
     from bcdp.present.counts import CountsPromise
     from bcdp.tally import Tally
 
@@ -24,9 +25,9 @@ NOTE = "published.json"
 Counts = list[list[int]]  # rows of menu, answer and count
 
 
-def counts_lines(promised: Sequence[CountsPromise]) -> list[str | Table]:
+def counts_lines(plan: Plan, promised: Sequence[CountsPromise]) -> list[str | Table]:
     """What counts tell, for a person to read, and whom to trust for which promise."""
-    from bcdp.present.counts import TRUST, VOID
+    from bcdp.present.counts import VOID, trusted
 
     if not promised:
         return []
@@ -42,7 +43,7 @@ def counts_lines(promised: Sequence[CountsPromise]) -> list[str | Table]:
         *wrap(VOID, PIPED_WIDTH),
         "",
         "Whom one has to trust for what is promised about",
-        *(f"{promise + ':':<31}{who}" for promise, who in TRUST),
+        *(f"{promise + ':':<31}{who}" for promise, who in trusted(plan)),
         "",
     ]
 

@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bcdp.policy import Policy
+    from bcdp.plan import Plan
     from bcdp.statistics import Expected
 
 
-def data_expectations(policy: Policy, table: Any, people: int) -> list[Expected]:
+def data_expectations(made: Plan, table: Any, people: int) -> list[Expected]:
     """What a survey of so many people drawn from the table will be able to tell."""
-    from bcdp.mechanisms.planning import make_plan
     from bcdp.policy.encoding import encode
     from bcdp.present.planned import expectations
 
-    made = make_plan(policy.model_copy(update={"mechanism": "survey"}))
+    policy = made.policy
     codes = encode(policy, table)
     targets = {target for task in policy.tasks for target, _ in task.targets(policy)}
     return expectations(made, people, {target: target.of(policy, codes).mean(axis=0) for target in targets})

@@ -50,4 +50,5 @@ def export(
         document = {"plan": made.id, "tally": str(output), "people": tally.people}
         show_json(document | {"counts": counts_document(counted)})
     else:
-        show(f"{output} written: {tally.people:,} reports counted for plan {made.id[:12]}..", *counts_lines(counted))
+        written = f"{output} written: {tally.people:,} reports counted for plan {made.id[:12]}.."
+        show(written, *counts_lines(made, counted))

@@ -24,7 +24,7 @@ from bcdp.cli.output import (
     table,
     working,
 )
-from bcdp.cli.records import told_lacking
+from bcdp.cli.records import told_columns
 from bcdp.errors import refuse
 from bcdp.present.words import number, odds, posterior_at_most, some, together
 
@@ -49,7 +49,8 @@ def policy(
 
     Only names and types are taken from the file, and whether any value is missing. Bounds and values are left for you
     to state from public knowledge: taken from people's data they would give some of it away. How many values are
-    missing is printed on stderr. An existing policy is never replaced.
+    missing, and which columns of text look like numbers or ids, is printed on stderr. An existing policy
+    is never replaced.
 
     Example:
 
@@ -61,11 +62,11 @@ def policy(
     check_output("--output", output, data)
     if output.is_file():
         raise refuse("--output", str(output), "a new file, because a policy that was filled in would be lost")
-    lacking = list[str]()
-    text = policy_skeleton(data, lambda found, people: lacking.extend(told_lacking(found, people)))
+    notes = list[str]()
+    text = policy_skeleton(data, lambda columns: notes.extend(told_columns(columns)))
     with written_whole(output) as draft:
         draft.write_text(text, encoding="utf-8")
-    remark(*lacking)
+    remark(*notes)
     if as_json:
         show_json({"policy": str(output)})
     else:
@@ -192,7 +193,7 @@ def _show(told: Planned, document: dict[str, Any], output: Path | None) -> None:
         *conditions(promised),
         operator_says(made),
         "",
-        *counts_lines(told.counted),
+        *counts_lines(made, told.counted),
         *_limited(document),
         *finer_lines(made, {name: f["finer"] for name, f in features.items() if f.get("finer")}, "on the sample"),
         "",

@@ -8,12 +8,27 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bcdp.policy import Policy
+    from bcdp.policy.skeleton import FileColumns
+
+_MANY = 200  # different texts, beyond which a column can hardly be one of categories
 
 
-def told_lacking(found: Counter[str], people: int) -> Iterator[str]:
-    """A sentence for each column of a draft's file with missing values."""
-    for name, missing in found.items():
-        yield f"{name}: {missing:,} of {people:,} have no value; fill in `missing`, or leave these records out"
+def told_columns(found: FileColumns) -> Iterator[str]:
+    """What to know of the columns of a draft's file before the draft is filled in."""
+    for name, missing in found.missing.items():
+        yield f"{name}: {missing:,} of {found.people:,} have no value; fill in `missing`, or leave these records out"
+    for name, different in found.different.items():
+        present, numbers = found.people - found.missing[name], found.numbers[name]
+        if 2 * numbers > present:
+            yield (
+                f"{name}: text, though {numbers:,} of {present:,} values are numbers; for type numeric, write every one"
+                " like 1234.5, without thousands separators, $ or %, and leave the others empty"
+            )
+        elif different > _MANY:
+            yield (
+                f"{name}: text with more than {_MANY} different values; if these are ids, dates or free text, delete "
+                "the feature, or turn it into a few categories first"
+            )
 
 
 def told_unusual(policy: Policy, found: Counter[tuple[str, str]], people: int) -> Iterator[str]:

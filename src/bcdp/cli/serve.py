@@ -1,4 +1,4 @@
-"""`bcdp serve` and `bcdp tickets`: the collector, and invitations to it."""
+"""`bcdp serve`, `bcdp tickets`, `bcdp keypair` and `bcdp relay`: the collector, invitations to it, a way to it."""
 
 from __future__ import annotations
 
@@ -38,6 +38,12 @@ def serve(
     allow_origin: Annotated[
         list[str] | None, typer.Option(metavar="O", help="A page elsewhere that may send reports; may be repeated.")
     ] = None,
+    gateway_key: Annotated[
+        Path | None, typer.Option(metavar="F", help="The key of `bcdp keypair`, if the plan names a relay.")
+    ] = None,
+    relays: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Addresses that alone may hand on sealed reports, any number.")
+    ] = None,
 ) -> None:
     """Collect reports over HTTP: hand out the plan, store every report once, show estimates to the operator.
 
@@ -60,7 +66,18 @@ def serve(
     token = _read(token_file, "--token-file").decode("ascii", "replace").strip() if token_file else None
     key = _read(tickets_key, "--tickets-key") if tickets_key else None
     secret, origins = secrets.token_urlsafe(24) if token is None else token, Origins(allow_origin or ()).allowed
-    settings = Settings(made, store, secret, key, Quotas(rate=rate), origins=tuple(sorted(origins)), planned=people)
+    opening = _read(gateway_key, "--gateway-key") if gateway_key else None
+    settings = Settings(
+        made,
+        store,
+        secret,
+        key,
+        Quotas(rate=rate),
+        origins=tuple(sorted(origins)),
+        planned=people,
+        gateway_key=opening,
+        relays=tuple(relays.split(",")) if relays else (),
+    )
     opened = open_store(store, made.id)
     try:
         opened.check()
@@ -72,6 +89,56 @@ def serve(
     if token is None:
         print(f"the operator's token, for this run: {settings.token}", file=sys.stderr)
     serve_collection(settings, host, port, workers, proxies, _tell)
+
+
+def keypair(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The private key to write; only you may read it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Make the key for which devices seal their reports, and print its public part for the policy.
+
+    With it under relay in a policy, devices send sealed reports to the relay instead of the collector, which opens
+    them with the private key: bcdp serve plan.json --gateway-key FILE.
+
+    Example:
+
+        bcdp keypair gateway.key
+    """
+    from bcdp.sealing import GatewayKey
+
+    made = GatewayKey.make(file)
+    if as_json:
+        show_json({"file": str(file), "key": made.configuration})
+    else:
+        print(f"relay:\n  url: https://relay.example.org/\n  key: {made.configuration}")
+
+
+def relay(
+    to: Annotated[str, typer.Option(metavar="URL", help="The collector's gateway.")],
+    host: Annotated[str, typer.Option(metavar="H", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="P", min=0, max=65535, help="0 takes a free one.")] = 8001,
+    rate: Annotated[
+        float, typer.Option(metavar="R", min=0, help="Messages a second from one address; 0: no limit.")
+    ] = 100.0,
+    proxies: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Proxies whose X-Forwarded-For is believed.")
+    ] = None,
+) -> None:
+    """Hand sealed reports on to a collector, so that it does not see who sends them.
+
+    For somebody whom people trust not to work together with the collector: a relay sees addresses and no answers, the
+    collector answers and no addresses. Nothing is kept and nothing of a message is logged.
+
+    Example:
+
+        bcdp relay --to https://survey.example.org/.well-known/ohttp-gateway
+    """
+    from bcdp.collector.relay import RelaySettings
+    from bcdp.collector.server import serve_relay
+    from bcdp.collector.settings import Quotas
+
+    settings = RelaySettings(to, Quotas(body_bytes=2**16, rate=rate))
+    serve_relay(settings, host, port, proxies, lambda at, taken: print(f"relay: http://{at}:{taken}/", file=sys.stderr))
 
 
 def _tell(host: str, port: int) -> None:

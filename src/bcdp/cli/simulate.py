@@ -44,6 +44,7 @@ def simulate(
     from bcdp.compare.simulation import CURVES
     from bcdp.compare.simulation import simulate as run
     from bcdp.files import naming_file, read_batches
+    from bcdp.mechanisms.planning import make_plan
     from bcdp.policy import Policy
     from bcdp.policy.encoding import arrow_types, unusual
     from bcdp.present.pictures import draw_simulation
@@ -59,11 +60,12 @@ def simulate(
     check_output("--output", picture_file, policy, data)
     started = time.monotonic()
     with progress("simulate", total=1.0) as advance, naming_file(data):
-        rows = run(stated, people, users, trials, workers=os.cpu_count() or 1, advance=advance)
+        plan = make_plan(stated.model_copy(update={"mechanism": "survey"}))
+        rows = run(stated, people, users, trials, workers=os.cpu_count() or 1, advance=advance, plan=plan)
     remark(*told_unusual(stated, unusual(stated, people), len(people)))
     write_csv(rows, table_file)
     draw_simulation(rows, picture_file)
-    expected = data_expectations(stated, people, users)
+    expected = data_expectations(plan, people, users)
     seconds = round(time.monotonic() - started, 1)
     if as_json:
         files = {"table": str(table_file), "picture": str(picture_file)}

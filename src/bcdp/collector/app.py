@@ -7,29 +7,29 @@ import hmac
 import multiprocessing
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Router
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
-from bcdp.collector.guard import Guard
+from bcdp.collector.guard import Guard, safe_headers
 from bcdp.collector.openapi import description
 from bcdp.collector.operator import OperatorDocument
 from bcdp.collector.origins import Origins
 from bcdp.collector.pages import Page, load_pages
-from bcdp.collector.quotas import Bodies, Rates, Turns
-from bcdp.collector.refusal import RefusalError, answer_refusal
+from bcdp.collector.quotas import Bodies, Rates, Turns, address_of, media_type
+from bcdp.collector.refusal import RefusalError
+from bcdp.collector.service import Routes, Service
 from bcdp.collector.settings import Settings
 from bcdp.collector.store import open_store
-from bcdp.collector.upload import Reader
+from bcdp.collector.upload import Marked, Reader
 from bcdp.collector.writer import Writer
 
 REPORTS = "/v1/reports"
-Handler = Callable[[Request], Awaitable[Response]]
 _HEALTH_SECONDS = 5.0
 _NO_WAIT = nullcontext()
 
@@ -41,6 +41,7 @@ class Collector:
         plan, quotas = settings.plan, settings.quotas
         self._counters, self._limited = settings.counters, quotas.rate > 0
         self._token = settings.token.encode()
+        self._sealed, self._relays = settings.gateway_key, frozenset(settings.relays)
         by_invitation = {} if settings.tickets_key is None else {"bcdp-tickets": "required"}
         self._plan_page = Page(plan.text.encode(), "application/json", f'"{plan.id}"', by_invitation)
         self._reader = Reader(settings)
@@ -75,7 +76,9 @@ class Collector:
         """Takes the request from its address's budget: reports have one of their own, and the operator needs none."""
         if not self._limited or self._is_operator(scope):
             return _NO_WAIT
-        address = _address(scope)
+        address = address_of(scope)
+        if address in self._relays:  # which has limits of its own for those who send
+            return _NO_WAIT
         budget = self._reports if scope["path"] == REPORTS else self._requests
         budget.admit(address, time.monotonic())
         return self._turns.of(address)
@@ -95,14 +98,36 @@ class Collector:
 
     async def receive(self, request: Request) -> Response:
         """Stores reports, all or none, and answers when they are on disk; a report sent again counts once."""
-        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if media_type != "application/json":  # what other sites may send without asking the browser first
+        if self._sealed is not None:  # so that nobody's address comes with a report
+            raise RefusalError(403, "accepted: sealed reports, through the relay that the plan names")
+        if media_type(request) != "application/json":  # what other sites may send without asking the browser first
             raise RefusalError(415, "accepted: a body of type application/json", {"connection": "close"})
         reports = self._reader.read(await self._bodies.read(request))
-        self._reports.charge(_address(request.scope), len(reports) - 1, time.monotonic())
+        self._reports.charge(address_of(request.scope), len(reports) - 1, time.monotonic())
+        return Response(await self._store(reports), media_type="application/json")
+
+    async def _store(self, reports: Marked) -> bytes:
         accepted = await self._writer.add(reports)
-        content = b'{"accepted":%d,"duplicate":%d}' % (accepted, len(reports) - accepted)
-        return Response(content, media_type="application/json")
+        return b'{"accepted":%d,"duplicate":%d}' % (accepted, len(reports) - accepted)
+
+    def gateway(self) -> Routes:
+        """The route of sealed reports, if the plan names a relay."""
+        if self._sealed is None:
+            return {}
+        from bcdp.collector.gateway import GATEWAY, Gateway  # what seals is needed by nobody else
+        from bcdp.sealing import GatewayKey
+
+        async def serve(body: bytes) -> bytes:
+            return await self._store(self._reader.read(body))
+
+        opened = Gateway(GatewayKey.from_pem(self._sealed), REPORTS, self._bodies, serve)
+
+        async def answer(request: Request) -> Response:
+            if self._relays and address_of(request.scope) not in self._relays:
+                raise RefusalError(403, "accepted: requests of the relay")
+            return await opened.answer(request)
+
+        return {GATEWAY: {"POST": answer, "GET": opened.keys}}
 
     async def estimates(self, request: Request) -> Response:
         """Estimates with intervals, menus expected and counted, and the certificate; for the operator."""
@@ -125,50 +150,22 @@ class Collector:
         return Response(self._counters.text(), media_type="text/plain; version=0.0.4")
 
 
-def _address(scope: Scope) -> str:
-    client = scope["client"]
-    return str(client[0]) if client else ""
-
-
-class Service:
-    """An ASGI application of exact paths, each with a method and a handler; nothing else is looked at."""
-
-    def __init__(self, routes: Mapping[str, tuple[str, Handler]], lifespan: Router, origins: Origins) -> None:
-        self._routes, self._lifespan, self._origins = routes, lifespan, origins
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._lifespan(scope, receive, send)
-            return
-        try:
-            preflight = self._origins.preflight(scope)
-            response = preflight or await self._handler(scope)(Request(scope, receive))
-        except RefusalError as refusal:
-            response = answer_refusal(refusal)
-        await response(scope, receive, send)
-
-    def _handler(self, scope: Scope) -> Handler:
-        method, handler = self._routes.get(scope["path"], ("", None))
-        if handler is None:
-            raise RefusalError(404, "Not Found")
-        if scope["method"] not in ((method, "HEAD") if method == "GET" else (method,)):
-            raise RefusalError(405, "Method Not Allowed", {"allow": method})
-        return handler
-
-
 def create_app(settings: Settings) -> ASGIApp:
     """The ASGI application that serves one collection."""
     collector = Collector(settings)
     described = Page.made(msgspec.json.encode(description(settings)), ".json")
     routes = {
-        REPORTS: ("POST", collector.receive),
-        "/v1/plan": ("GET", collector.plan),
-        "/v1/estimates": ("GET", collector.estimates),
-        "/healthz": ("GET", collector.healthz),
-        "/metrics": ("GET", collector.metrics),
-        "/openapi.json": ("GET", described.answer),
-        **{f"/{name}": ("GET", page.answer) for name, page in load_pages().items()},
+        REPORTS: {"POST": collector.receive},
+        "/v1/plan": {"GET": collector.plan},
+        "/v1/estimates": {"GET": collector.estimates},
+        "/healthz": {"GET": collector.healthz},
+        "/metrics": {"GET": collector.metrics},
+        "/openapi.json": {"GET": described.answer},
+        **collector.gateway(),
+        **{f"/{name}": {"GET": page.answer} for name, page in load_pages().items()},
     }
     origins = Origins(settings.origins)
     service = Service(routes, Router(lifespan=collector.running), origins)
-    return Guard(service, settings.counters, routes.keys(), collector.admit, origins)
+    relay = settings.plan.policy.relay
+    safe = safe_headers() if relay is None else safe_headers(relay.origin)
+    return Guard(service, settings.counters, routes.keys(), collector.admit, origins, safe)

@@ -79,10 +79,10 @@ def _collect(path: str, read: Callable[[str], str], modules: dict[str, _Module],
 
 
 def stripped(text: str) -> str:
-    """A script without comments, indentation and empty lines; what stands between quotation marks stays as it is.
+    """A script without comments, indentation and empty lines; licences and what is quoted stay as they are.
 
-    >>> stripped('const a = "//"; // a comment\\n\\n  const b = /[/]"/; /* and one */\\n')
-    'const a = "//";\\nconst b = /[/]"/;\\n'
+    >>> stripped('const a = "//"; // a comment\\n\\n  const b = /[/]"/; /* and one */\\n/*! mine */\\n')
+    'const a = "//";\\nconst b = /[/]"/;\\n/*! mine */\\n'
     """
     found: list[str] = []
     _code(text, 0, found, inside=False)
@@ -106,7 +106,7 @@ def _code(text: str, place: int, found: list[str], inside: bool) -> int:
             return place
         if part == "`":
             place = _template(text, place, found)
-        elif part.startswith(("//", "/*")) and len(part) > 1:
+        elif part.startswith(("//", "/*")) and len(part) > 1 and not part.startswith("/*!"):  # that is a licence
             while found and not found[-1].strip(" "):
                 found.pop()
             if found:

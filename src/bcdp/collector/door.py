@@ -6,33 +6,39 @@ import asyncio
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
+from bcdp.collector.counters import Counters
 from bcdp.collector.guard import TOO_OFTEN_SECONDS
 from bcdp.collector.quotas import Rates
 from bcdp.collector.refusal import RefusalError
-from bcdp.collector.settings import Settings
+from bcdp.collector.settings import Quotas
 
 _READS = 16  # from connections, before whatever else there is to do
 _MISTAKES = 100  # an address may send one malformed request for so many reports
 
 
 class Door:
-    """The addresses at one process; a rate of 0 lifts the quotas, and so does a proxy, at which all are one address."""
+    """The addresses at one process; a rate of 0 lifts the quotas, and so does a proxy, at which all are one address.
 
-    def __init__(self, settings: Settings, behind_proxy: bool) -> None:
-        self.counters = settings.counters
-        self._limited = settings.quotas.rate > 0 and not behind_proxy
-        self._most = settings.quotas.connections
+    Relays have none either: each speaks for many.
+    """
+
+    def __init__(
+        self, quotas: Quotas, counters: Counters, behind_proxy: bool, relays: Collection[str] = frozenset()
+    ) -> None:
+        self.counters = counters
+        self._limited, self._relays = quotas.rate > 0 and not behind_proxy, frozenset(relays)
+        self._most = quotas.connections
         self._open = Counter[str]()
-        self._mistakes = Rates(settings.quotas.rate / _MISTAKES)
+        self._mistakes = Rates(quotas.rate / _MISTAKES)
         self._reads, self._goes_on = _READS, False
         self._waiting: dict[str, deque[Callable[[], None]]] = {}
 
     def enter(self, address: str) -> bool:
         """Whether the address may have one more connection; it has it in any case, until it leaves."""
         self._open[address] += 1
-        return not self._limited or self._open[address] <= self._most
+        return not self._limited or self._open[address] <= self._most or address in self._relays
 
     def leave(self, address: str) -> None:
         """Gives a connection back."""
@@ -53,7 +59,7 @@ class Door:
 
         Addresses take turns, so that those that send much wait for each other and not others for them.
         """
-        if not self._limited:
+        if not self._limited or address in self._relays:
             return True
         if not self._goes_on:
             self._goes_on = True

@@ -16,17 +16,26 @@ from bcdp.collector.counters import Counters
 from bcdp.collector.origins import Origins
 from bcdp.collector.refusal import RefusalError, answer_refusal
 
-_CONTENT_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-SAFE_HEADERS = [
-    (b"content-security-policy", _CONTENT_POLICY.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-]
+Headers = list[tuple[bytes, bytes]]
+
+
+def safe_headers(*relays: str) -> Headers:
+    """What goes with every answer; pages may send to the collector, and to the origins of these relays."""
+    reached = " ".join(["'self'", *relays])
+    policy = (
+        f"default-src 'none'; script-src 'self'; style-src 'self'; connect-src {reached}; "
+        "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    return [
+        (b"content-security-policy", policy.encode()),
+        (b"x-content-type-options", b"nosniff"),
+        (b"referrer-policy", b"no-referrer"),
+        (b"cross-origin-opener-policy", b"same-origin"),
+        (b"cross-origin-resource-policy", b"same-origin"),
+    ]
+
+
+SAFE_HEADERS = safe_headers()
 NOT_KEPT = (b"cache-control", b"no-store")
 TOO_OFTEN_SECONDS = 1.0, 3.0  # who asks too often waits so long to hear it, on a connection that does nothing else
 _SELDOM_SECONDS = 60.0
@@ -47,9 +56,10 @@ class Guard:
         paths: Collection[str],
         admit: Callable[[Scope], AbstractAsyncContextManager[None]],
         origins: Origins,
+        safe: Headers = SAFE_HEADERS,
     ) -> None:
         self._app, self._counters, self._paths, self._admit = app, counters, paths, admit
-        self._origins = origins
+        self._origins, self._safe = origins, safe
         self._seldom = Seldom()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,7 +74,7 @@ class Guard:
                 cached = any(name == b"cache-control" for name, _ in headers)
                 opened = self._origins.headers(scope)
                 named = {name for name, _ in opened}
-                safe = [header for header in SAFE_HEADERS if header[0] not in named]
+                safe = [header for header in self._safe if header[0] not in named]
                 message["headers"] = [*headers, *safe, *opened, *([] if cached else [NOT_KEPT])]
                 self._counters.add(message["status"])
                 self._log(scope, message["status"], time.perf_counter() - began)

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.requests import Request
-from starlette.types import Message
+from starlette.types import Message, Scope
 
 from bcdp.collector.refusal import RefusalError
 from bcdp.collector.settings import Quotas
@@ -76,6 +76,17 @@ class Turns:
             self._places[network] = places, users
             if not users:
                 del self._places[network]
+
+
+def address_of(scope: Scope) -> str:
+    """Where a request comes from."""
+    client = scope["client"]
+    return str(client[0]) if client else ""
+
+
+def media_type(request: Request) -> str:
+    """What a request says that its body is, without parameters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def network_of(address: str) -> str:

@@ -9,7 +9,7 @@ import logging
 import socket
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -21,6 +21,9 @@ from bcdp.collector.door import Door
 from bcdp.collector.guard import NOT_KEPT, SAFE_HEADERS, JsonLines, log
 from bcdp.collector.quotas import network_of
 from bcdp.collector.settings import Settings
+
+if TYPE_CHECKING:
+    from bcdp.collector.relay import RelaySettings
 
 _HEAD_SECONDS, _HEAD_BYTES = 10.0, 2**16
 _UNREAD_BYTES = 2**16  # that the system holds for a connection; what is read at once is no more
@@ -37,19 +40,45 @@ def serve(
     proxies: str | None,
     tell: Callable[[str, int], None] = lambda host, port: None,
 ) -> None:
-    """Serves until asked to stop (SIGTERM or SIGINT); requests under way are then answered first.
+    """Serves a collection until asked to stop (SIGTERM or SIGINT); requests under way are then answered first.
 
     `proxies` lists the addresses whose `X-Forwarded-For` is believed, separated by commas. `tell` is called with the
     address and the port when they are taken.
     """
+    relays = [network_of(address) for address in settings.relays]
+    door = Door(settings.quotas, settings.counters, proxies is not None, relays)
+    application = functools.partial(_worker, create_app, settings)
+    _serve(application, door, {"plan": settings.plan.id}, host, port, workers, proxies, tell)
+
+
+def serve_relay(
+    settings: RelaySettings, host: str, port: int, proxies: str | None, tell: Callable[[str, int], None]
+) -> None:
+    """Relays until told to stop, likewise."""
+    from bcdp.collector.relay import create_relay
+
+    door = Door(settings.quotas, settings.counters, proxies is not None)
+    _serve(functools.partial(_worker, create_relay, settings), door, {}, host, port, 1, proxies, tell)
+
+
+def _serve(
+    application: Callable[[], ASGIApp],
+    door: Door,
+    logged: dict[str, object],
+    host: str,
+    port: int,
+    workers: int,
+    proxies: str | None,
+    tell: Callable[[str, int], None],
+) -> None:
     config = uvicorn.Config(
-        functools.partial(_worker, settings),
+        application,
         factory=True,
         host=host,
         port=port,
         workers=workers,
         loop="auto",  # uvloop, where there is one
-        http=functools.partial(Protocol, Door(settings, proxies is not None)),  # type: ignore[arg-type]
+        http=functools.partial(Protocol, door),  # type: ignore[arg-type]
         ws="none",
         lifespan="on",
         log_config=None,
@@ -65,16 +94,16 @@ def serve(
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _UNREAD_BYTES)  # and so has every connection
     address = listening.getsockname()
     tell(address[0], address[1])
-    log.info("serving", extra={"fields": {"host": address[0], "port": address[1], "plan": settings.plan.id}})
+    log.info("serving", extra={"fields": {"host": address[0], "port": address[1], **logged}})
     if workers == 1:
         uvicorn.Server(config).run([listening])
     else:
         Multiprocess(config, [listening]).run()
 
 
-def _worker(settings: Settings) -> ASGIApp:
+def _worker(create: Callable[[Any], ASGIApp], settings: Any) -> ASGIApp:
     log_as_json()
-    app = create_app(settings)
+    app = create(settings)
     gc.collect()
     gc.freeze()  # what is there now stays: going through it again and again would make every sender wait
     return app
@@ -86,6 +115,7 @@ def log_as_json() -> None:
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # it has a line for every malformed request
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # one for every message that a relay hands on
 
 
 class Protocol(HttpToolsProtocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass, field
 
 from bcdp.collector.counters import Counters
@@ -37,6 +38,8 @@ class Settings:
     counters: Counters = field(default_factory=Counters)
     origins: tuple[str, ...] = ()  # of pages elsewhere that may read the plan and send reports
     planned: int | None = None  # people who are to answer, for the dashboard
+    gateway_key: bytes | None = None  # opens sealed reports, if the plan names a relay
+    relays: tuple[str, ...] = ()  # addresses that alone may hand on sealed reports, any number; none: whoever does
 
     def __post_init__(self) -> None:
         check_menus(self.plan, "; a cascade's reports are collected as files")
@@ -46,3 +49,23 @@ class Settings:
             )
         if self.tickets_key is not None:
             check_random("tickets_key", self.tickets_key)
+        self._check_gateway()
+
+    def _check_gateway(self) -> None:
+        relay = self.plan.policy.relay
+        if relay is None:
+            if self.gateway_key is not None or self.relays:
+                raise refuse("plan", "no relay", "a plan that names a relay, or neither a gateway's key nor relays")
+            return
+        if self.gateway_key is None:
+            raise refuse("gateway_key", None, "the private key of the plan's relay.key, made by `bcdp keypair`")
+        from bcdp.sealing import GatewayKey
+
+        stated = GatewayKey.from_pem(self.gateway_key).configuration
+        if stated != relay.key:
+            raise refuse("gateway_key", stated, f"the key that the plan states, {relay.key}")
+        for address in self.relays:
+            try:
+                ipaddress.ip_address(address)
+            except ValueError:
+                raise refuse("relays", address, "addresses such as 203.0.113.7") from None

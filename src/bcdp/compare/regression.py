@@ -111,7 +111,7 @@ class EqualMoments(Regression):
     """
 
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
-        for first, second in combinations(self.regression.design(policy), 2):
+        for first, second in combinations(self.regression.designs(policy)[0], 2):
             asked = product(policy, first, second)
             assert asked is not None
             yield asked, 2.0

@@ -55,11 +55,13 @@ def simulate(
     seed: int = 0,
     workers: int = 1,
     advance: Callable[[float], None] = lambda share: None,
+    plan: Plan | None = None,
 ) -> list[Point]:
     """The errors of every task in own units, one row for each task (`panel`), mechanism and number of people.
 
     A mean counts its absolute error, frequencies the root of their mean squared error, a regression the root mean
-    squared distance of its predictions to those of least squares on the data themselves.
+    squared distance of its predictions to those of least squares on the data themselves. `plan` is the survey's, if it
+    was made already.
 
     >>> policy = Policy(epsilon=2, features={"ill": {"type": "binary", "delta": 0.5}, "old": {"type": "binary"}})
     >>> rows = simulate(policy, {"ill": [0, 0, 1], "old": [0, 1, 1]}, users=640, trials=2)
@@ -73,7 +75,8 @@ def simulate(
     if len(next(iter(codes.values()))) == 0:
         raise InputError("data: there are no records; accepted: at least one, to draw people from")
     model = correlation_of(policy) if correlation is None else correlation
-    plan = make_plan(policy.model_copy(update={"mechanism": "survey"}), model)
+    if plan is None:
+        plan = make_plan(policy.model_copy(update={"mechanism": "survey"}), model)
     texts = (plan.text, *(alike.text for alike in uniform_plans(policy)))
     paper = tuple(coordinate_budgets(policy, model).tolist())
     with tempfile.TemporaryDirectory() as folder:

@@ -6,6 +6,7 @@ levels add up (section 4.6).
 
 from bcdp.device.answering import privatize
 from bcdp.device.memory import Device
+from bcdp.device.sending import NotTakenError, send
 from bcdp.mechanisms.survey.answering import answers
 
-__all__ = ["Device", "answers", "privatize"]
+__all__ = ["Device", "NotTakenError", "answers", "privatize", "send"]

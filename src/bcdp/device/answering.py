@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.errors import expect, refuse
+from bcdp.files import read_batches
 from bcdp.plan import A_PLAN, PLAN_KEY, Plan, mechanism_of
-from bcdp.policy.encoding import as_arrow
+from bcdp.policy.encoding import arrow_types, as_arrow
 from bcdp.randomness import KeyedWords, as_ids, check_key, fresh_key
 
 
@@ -20,7 +23,7 @@ def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None)
     With a `key` and `ids` (a column's name, or one id per record) the same records give the same reports again; without
     them the randomness is fresh. An id stands for one record: its values must not change between two runs, because two
     answers drawn with the same words can be compared. The ids 7 and "7" are one, "007" is another. Arrow tables,
-    pandas, polars and mappings of columns are read alike.
+    pandas, polars, mappings of columns, lists of mappings and the paths of files are read alike.
 
     >>> from bcdp import Policy, make_plan
     >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
@@ -29,7 +32,7 @@ def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None)
     """
     expect("plan", plan, Plan, A_PLAN)
     plan.verify()
-    records = as_arrow(table)
+    records = _read(plan, Path(table)) if isinstance(table, str | os.PathLike) else as_arrow(table)
     secret = fresh_key() if key is None else check_key(key)
     identities = _ids(records, key, ids)
     keyed = KeyedWords(secret, plan.id)
@@ -37,6 +40,12 @@ def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None)
     columns = mechanism.release(plan, records, lambda part: keyed.of(identities[part]))
     schema = mechanism.report_schema(plan).with_metadata({PLAN_KEY: plan.id.encode()})
     return pa.table(columns, schema=schema)
+
+
+def _read(plan: Plan, path: Path) -> pa.Table:
+    """The records of a file, whole; `bcdp.engines.local.privatize_file` reads files of any size."""
+    batches = list(read_batches(path, arrow_types(plan.policy)))
+    return pa.Table.from_batches(batches) if batches else as_arrow({name: [] for name in plan.policy.features})
 
 
 def _ids(records: pa.Table, key: bytes | None, ids: Any) -> Any:

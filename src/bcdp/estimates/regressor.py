@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,19 +10,20 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.device import privatize
-from bcdp.errors import refuse
+from bcdp.errors import InputError, refuse
 from bcdp.estimates.results import estimate
 from bcdp.mechanisms.planning import make_plan
 from bcdp.policy import Policy
 from bcdp.policy.encoding import as_arrow
-from bcdp.statistics.regression import Model, Regression
+from bcdp.statistics.model import Model
+from bcdp.statistics.regression import Regression
 from bcdp.tally import Tally
 
 Array = npt.NDArray[np.float64]
 
 
 class SurveyRegressor:
-    """Least squares from private reports: `fit` asks every record once, as the policy's plan says, and forgets it.
+    """A regression from private reports: `fit` asks every record once, as the policy's plan says, and forgets it.
 
     `X` is a table with the features as columns (pandas, polars, Arrow, a mapping) or an array with one column for each
     feature of the policy's regression, in its order; `y` holds the target. Features of the policy that are not in `X`
@@ -61,12 +63,21 @@ class SurveyRegressor:
     def __repr__(self) -> str:
         return f"SurveyRegressor(policy={self.policy!r})"
 
+    def __eq__(self, other: object) -> bool:
+        """The same policy and, if they are fitted, the same counts."""
+        fitted = [(one.policy, vars(one).get("tally_")) for one in (self, other) if isinstance(one, SurveyRegressor)]
+        return len(fitted) == 2 and fitted[0] == fitted[1]
+
+    __hash__ = None  # type: ignore[assignment]  # it can be fitted again
+
     @property
     def _task(self) -> Model:
         tasks = [task.regression for task in self.policy.tasks if isinstance(task, Regression)]
         if len(tasks) != 1 or self.policy.mechanism != "survey":
             shown = f"{len(tasks)} regressions, mechanism {self.policy.mechanism}"
             raise refuse("policy", shown, "one regression task and mechanism survey")
+        if self.policy.features[tasks[0].target].counts_values:
+            raise refuse("policy", f"the categorical target {tasks[0].target}", "a target that is a number or binary")
         return tasks[0]
 
     def fit(self, X: Any, y: Any) -> SurveyRegressor:
@@ -87,9 +98,9 @@ class SurveyRegressor:
         return self
 
     def predict(self, X: Any) -> Array:
-        """The target predicted for each record, in own units."""
+        """The target predicted for each record, in own units; of two values the chance of the second."""
         if not hasattr(self, "regression_"):
-            raise refuse("predict", "a regressor that has not been fitted", "a call of fit first")
+            raise _not_fitted()
         return self.regression_.predict(self.policy, self._columns(X))
 
     def score(self, X: Any, y: Any) -> float:
@@ -108,3 +119,13 @@ class SurveyRegressor:
         if absent:
             raise refuse("X", f"no column {absent[0]}", f"columns {', '.join(names)}")
         return {name: table.column(name) for name in self.policy.features if name in table.column_names}
+
+
+def _not_fitted() -> InputError:
+    """A refusal which is scikit-learn's own, too, where that is in use."""
+    refusal = refuse("predict", "a regressor that has not been fitted", "a call of fit first")
+    if "sklearn" not in sys.modules:
+        return refusal
+    from sklearn.exceptions import NotFittedError
+
+    return type("NotFittedError", (InputError, NotFittedError), {})(str(refusal))  # type: ignore[no-any-return]

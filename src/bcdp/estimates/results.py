@@ -15,7 +15,7 @@ from bcdp.errors import expect, refuse
 from bcdp.policy import Policy
 from bcdp.policy.tasks import statistics
 from bcdp.statistics import Estimate, Section
-from bcdp.statistics.regression import RegressionEstimate
+from bcdp.statistics.model import RegressionEstimate
 from bcdp.tally import Tally
 
 _TIDY = pa.schema(

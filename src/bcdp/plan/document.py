@@ -8,7 +8,6 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
@@ -17,7 +16,7 @@ import bcdp
 from bcdp.correlation import Listed, PerFeature, correlation_from_dict
 from bcdp.errors import InputError, accepted, refuse
 from bcdp.exact import TOTAL
-from bcdp.files import read_text
+from bcdp.files import Source, read_text, write_text
 from bcdp.plan.certificate import Certified, certify
 from bcdp.plan.form import check_form
 from bcdp.policy import Policy
@@ -26,7 +25,8 @@ from bcdp.tables import Table, table_from_dict
 FORMAT = 1  # the version of the plan's format: any other is refused
 PLAN_KEY = b"bcdp.plan"  # where reports name the plan that they answer
 A_PLAN = "a Plan, from make_plan(policy) or Plan.load(path)"  # what every function of a plan says it accepts
-_COLLECTION = {"epsilon", "features", "tasks", "order", "survey"}  # a plan states its correlation and mechanism itself
+# A plan states its correlation and mechanism itself.
+_COLLECTION = {"epsilon", "features", "tasks", "order", "survey", "relay"}
 _UNCLAIMED = {"policy", "correlation_model", "tables", "symbols"}  # what a plan is, whatever it claims
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -185,14 +185,14 @@ class Plan(_Part):
             del vars(copy)[name]
         return copy
 
-    def save(self, path: str | Path) -> None:
-        """Writes the canonical form."""
-        Path(path).write_text(self.text, encoding="utf-8")
+    def save(self, path: Source) -> None:
+        """Writes the canonical form, to a path or an open file."""
+        write_text(path, self.text)
 
     @classmethod
-    def load(cls, path: str | Path) -> Plan:
+    def load(cls, path: Source) -> Plan:
         """The plan in a file, verified: a plan that promises more than it keeps is refused."""
-        return cls.parse(read_text(Path(path), "a file written by `bcdp plan`"))
+        return cls.parse(read_text(path, "a file written by `bcdp plan`"))
 
     @classmethod
     def parse(cls, text: str) -> Plan:
@@ -280,7 +280,7 @@ def collection_of(policy: Policy) -> dict[str, Any]:
     False
     """
     document = policy.to_dict()
-    stated = {key: document[key] for key in ("epsilon", "features", "tasks", "survey") if key in document}
+    stated = {key: document[key] for key in ("epsilon", "features", "tasks", "survey", "relay") if key in document}
     return stated | {"order": list(policy.features)}
 
 

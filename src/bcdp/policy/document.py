@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, field_validator
 
@@ -13,9 +13,13 @@ from bcdp.policy.checks import Accepts, Number, Record, Writable, some
 from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
 from bcdp.policy.features import BinaryFeature, CategoricalFeature, Feature, NumericFeature
 from bcdp.policy.mistakes import broken_keys, sentence
+from bcdp.policy.relay import Relay
 from bcdp.policy.survey import Survey
 from bcdp.policy.tasks import Task, statistics
 from bcdp.policy.yaml_text import read_yaml, write_yaml
+
+if TYPE_CHECKING:
+    from bcdp.files import Source
 
 _KEYS = "the keys epsilon and features"
 _KINDS: dict[type, str] = {str: "plain text", list: "a list"}
@@ -68,6 +72,7 @@ class Policy(Record):
     survey: Annotated[
         Survey | None, Accepts("a mapping with the keys title, purpose, organiser and contact", inside=True)
     ] = None
+    relay: Annotated[Relay | None, Accepts("a mapping with the keys url and key", inside=True)] = None
     mechanism: Annotated[Literal["survey", "cascade"], Accepts("survey or cascade")] = "survey"
     counts: Annotated[
         CountsDemand | None, Accepts("{epsilon: 1, people: 100000, chance: 1.0e-6}, or no such key", inside=True)
@@ -109,7 +114,7 @@ class Policy(Record):
         return cls(**{str(key): value for key, value in document.items()})
 
     @classmethod
-    def load(cls, path: str | Path) -> Policy:
+    def load(cls, path: Source) -> Policy:
         """The policy in a YAML file; the files that it names are looked for in its folder."""
         mistakes: list[str] = []
         document = read_document(path, mistakes)
@@ -132,17 +137,15 @@ class Policy(Record):
         return write_yaml(self.to_dict())
 
 
-def read_document(path: str | Path, mistakes: list[str]) -> object:
+def read_document(path: Source, mistakes: list[str]) -> object:
     """The plain data of a policy's file, the files that it names as seen from outside its folder.
 
     What it holds by mistake is added to `mistakes`; whether it is a policy is not looked at.
     """
-    try:
-        text = Path(path).read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise refuse("policy", str(path), f"the path of a readable YAML file ({reason})") from None
-    return _in_folder(read_yaml(text, mistakes), Path(path).parent)
+    from bcdp.files import path_of, read_text  # what policies need of them is little, what they import much
+
+    text = read_text(path, "a YAML file with a policy").removeprefix("\ufeff")  # the mark of some editors
+    return _in_folder(read_yaml(text, mistakes), path_of(path).parent)
 
 
 _RECORDS: tuple[type[BaseModel], ...] = (
@@ -164,7 +167,7 @@ def _owners() -> dict[str, type[BaseModel]]:
     parts = {name: field.annotation for one in tasks.values() for name, field in one.model_fields.items()}
     nested = {name: part for name, part in parts.items() if isinstance(part, type) and issubclass(part, BaseModel)}
     records = {record.__name__: record for record in [*_RECORDS, *tasks.values()]}
-    return {"": Policy, "counts": CountsDemand, "survey": Survey, **records, **nested}
+    return {"": Policy, "counts": CountsDemand, "relay": Relay, "survey": Survey, **records, **nested}
 
 
 def _declared_types(features: object) -> dict[str, object] | None:

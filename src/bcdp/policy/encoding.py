@@ -31,9 +31,14 @@ _WIDEST = 2**20  # the widest range of whole numbers that is looked up in a tabl
 
 
 def as_arrow(table: Any) -> pa.Table:
-    """Anything that Arrow can read as a table: pandas, polars, pyarrow, a mapping of columns."""
+    """Anything that Arrow can read as a table: pandas, polars, pyarrow, a mapping of columns, a list of mappings."""
     if isinstance(table, pa.Table):
         return table
+    if hasattr(table, "collect_schema") and hasattr(table, "collect"):  # polars, not computed yet
+        table = table.collect()
+    if isinstance(table, list | tuple) and table and all(isinstance(row, Mapping) for row in table):
+        names = dict.fromkeys(name for row in table for name in row)
+        table = {name: [row.get(name) for row in table] for name in names}
     try:
         if isinstance(table, pa.RecordBatch):
             return pa.Table.from_batches([table])
@@ -44,8 +49,8 @@ def as_arrow(table: Any) -> pa.Table:
         if hasattr(table, "items") and not isinstance(table, Mapping):  # pandas: one column at a time tells which
             return _from_columns([(str(name), values) for name, values in table.items()])
         raise InputError(
-            f"table: {type(table).__name__} cannot be read; accepted: pandas, polars, pyarrow or a mapping of names to "
-            "columns of equal length"
+            f"table: {type(table).__name__} cannot be read; accepted: pandas, polars, pyarrow, a mapping of names to "
+            "columns of equal length or a list of mappings"
         ) from None
 
 
@@ -206,7 +211,8 @@ def _unknown(name: str, feature: BinaryFeature | CategoricalFeature, row: int) -
     values = feature.values
     listed = ", ".join(map(repr, (values or (0, 1, False, True))[:12])) + ", ..." * (len(values or ()) > 12)
     empty = ", or empty" * (feature.missing is not None)
-    hint = " (other words: state `values` in the policy)" * (values is None)
+    hint = " (capitals and spaces count)" if any(isinstance(value, str) for value in values or ()) else ""
+    hint = hint if values else " (other words: state `values` in the policy)"
     error = InputError(f"column '{name}': got a value that is not listed; accepted: {listed}{empty}{hint}")
     error.row = row
     return error

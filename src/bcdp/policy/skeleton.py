@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,26 +22,35 @@ from bcdp.policy.encoding import holds_numbers, is_missing
 
 _EPSILON = 1.0
 _SENSITIVE = 0.2
+_NUMBER = r"^\s*[-+]?\s*\p{Sc}?\s*\d[\d.,' ]*\s*[%\p{Sc}]?\s*$"
 
 _HEADER = f"""\
-# A draft: write public knowledge in place of every {PLACEHOLDER}, and confirm every type.
+# A draft: write public knowledge in place of every {PLACEHOLDER}, and confirm every type. Delete what is not to be
+# collected, such as ids, names, dates and free text: columns that a policy does not name are never looked at.
 # Bounds and values taken from the private data themselves would leak them: an income of 3 141 593 as the upper bound
 # says that somebody earns it. Take them from public knowledge: the question asked, a census, common sense.
 """
 
 
-def policy_skeleton(
-    path: str | Path, watch: Callable[[Counter[str], int], object] = lambda missing, people: None
-) -> str:
+class FileColumns(NamedTuple):
+    """What a file's columns hold, for whoever holds the file: numbers of records, and of different texts."""
+
+    people: int
+    missing: Counter[str]
+    numbers: Counter[str]  # in columns of text: what is a number, perhaps with separators and signs
+    different: Counter[str]  # in columns of text, as far as the first records show
+
+
+def policy_skeleton(path: str | Path, watch: Callable[[FileColumns], object] = lambda columns: None) -> str:
     """The YAML text of a policy to be filled in, from the column names and types of a CSV or Parquet file.
 
     A column with missing values gets a line for them. How many there are is not written, because policies are public:
-    `watch` is called with the number of records.
+    `watch` is called with it.
     """
     schema = _named(_schema(Path(path)))
-    missing, people = _missing(read_batches(Path(path), {}), schema)
-    watch(missing, people)
-    return _text(schema, missing)
+    columns = _columns(read_batches(Path(path), {}), schema)
+    watch(columns)
+    return _text(schema, columns.missing)
 
 
 def skeleton_of(table: pa.Table) -> tuple[str, Counter[str], int]:
@@ -51,8 +61,8 @@ def skeleton_of(table: pa.Table) -> tuple[str, Counter[str], int]:
     (Counter({'age': 1}), 2)
     """
     schema = _named(table.schema)
-    missing, people = _missing(table.to_batches(), schema)
-    return _text(schema, missing), missing, people
+    columns = _columns(table.to_batches(), schema)
+    return _text(schema, columns.missing), columns.missing, columns.people
 
 
 def _named(schema: pa.Schema) -> pa.Schema:
@@ -67,7 +77,8 @@ def _text(schema: pa.Schema, missing: Counter[str]) -> str:
         f"epsilon: {_EPSILON}  # for the whole record: {_odds(_EPSILON)}, whatever the correlation",
         "features:",
         *(line for column in schema for line in _feature(column, missing[column.name] > 0)),
-        "correlation: 1  # 0: the features tell nothing about each other; 1: nothing is assumed about them",
+        "correlation: 1  # nothing is assumed, and the smallest delta limits every answer; 0: features tell nothing of",
+        "# each other; {odds: 3}: whoever knows all else about a person can move the odds of an answer at most 3 times",
         "# tasks:  # left out: the mean of every numeric and binary feature, the frequencies of every categorical one",
         "mechanism: survey",
     ]
@@ -88,18 +99,25 @@ def _schema(path: Path) -> pa.Schema:
         raise refuse("data", str(path), "an existing CSV or Parquet file with columns") from None
 
 
-def _missing(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> tuple[Counter[str], int]:
-    """How many records have no value in each column, as commands that read records see it, and how many there are."""
-    found, people = Counter[str](), 0
+def _columns(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> FileColumns:
+    """What commands that read records see in each column."""
+    found = FileColumns(0, Counter(), Counter(), Counter())
     for batch in batches:  # the cells of a CSV as text: a later one may not fit the type of the first
-        people += len(batch)
         for column in schema:
-            values = batch.column(column.name)
+            name, values = column.name, _plain(batch.column(column.name))
             gaps = is_missing(pa.chunked_array([values]))
             if pa.types.is_string(values.type) and holds_numbers(column.type):
                 gaps |= np.asarray(pc.is_in(values, pa.array(NOT_A_NUMBER)))
-            found[column.name] += int(np.count_nonzero(gaps))
-    return +found, people
+            found.missing[name] += int(np.count_nonzero(gaps))
+            if _is_text(column.type):
+                found.numbers[name] += pc.sum(pc.match_substring_regex(values, _NUMBER)).as_py() or 0
+                found.different[name] = found.different[name] or pc.count_distinct(values).as_py()
+        found = found._replace(people=found.people + len(batch))
+    return FileColumns(found.people, +found.missing, +found.numbers, +found.different)
+
+
+def _plain(values: pa.Array) -> pa.Array:
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
 def _feature(column: pa.Field, lacking: bool) -> list[str]:
@@ -124,14 +142,20 @@ def _kind(arrow: pa.DataType) -> tuple[str, ...]:
             "type: numeric  # or categorical, if the numbers are codes; or binary, if they are 0 and 1",
             f"bounds: [{PLACEHOLDER}, {PLACEHOLDER}]  # the least and greatest possible, from public knowledge",
         )
-    if (
-        types.is_dictionary(arrow)
-        or types.is_string(arrow)
-        or types.is_large_string(arrow)
-        or types.is_string_view(arrow)
-    ):
-        return ("type: categorical", f"values: [{PLACEHOLDER}]  # all possible ones, from public knowledge")
+    if types.is_dictionary(arrow) or _is_text(arrow):
+        return (
+            "type: categorical  # or binary, if there are two values",
+            f"values: [{PLACEHOLDER}]  # all possible ones, from public knowledge, letter for letter",
+        )
     return (f"type: {PLACEHOLDER}  # a column of {arrow}: turn it into a number, a category or yes/no first",)
+
+
+def _is_number(arrow: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(arrow) or pa.types.is_floating(arrow) or pa.types.is_decimal(arrow))
+
+
+def _is_text(arrow: pa.DataType) -> bool:
+    return bool(pa.types.is_string(arrow) or pa.types.is_large_string(arrow) or pa.types.is_string_view(arrow))
 
 
 def _odds(level: float) -> str:

@@ -16,11 +16,6 @@ from bcdp.plan.counts import CHANCE, LEAST_PEOPLE
 from bcdp.present.promise import NOTHING_ASSUMED, promises, quoted
 from bcdp.present.words import one_in, small_odds
 
-TRUST = [
-    ("one report: delta and epsilon", "the device alone"),
-    ("the published counts", "the collector too: to publish one tally, and to show nobody single reports"),
-    ("who sent a report", "the collector, or an anonymising relay that does not work with it"),
-]
 VOID = (
     "It holds for one tally, seen without single reports, times or tallies of parts of it, if the others' answers do "
     "not depend on this person's, as those of a household do."
@@ -56,6 +51,19 @@ class CountsPromise:
     def to_dict(self) -> dict[str, object]:
         """The words, for a page to show."""
         return {"name": self.name, "label": self.label, "told": self.told, "condition": self.condition}
+
+
+def trusted(plan: Plan) -> list[tuple[str, str]]:
+    """What a plan promises, and whom one has to trust for it."""
+    relay = plan.policy.relay
+    sender = "the collector, as the plan names no anonymising relay"
+    if relay is not None:
+        sender = f"either the collector or the relay, {relay.host}: not to work together"
+    return [
+        ("one report: delta and epsilon", "the device alone"),
+        ("the published counts", "the collector too: to publish one tally, and to show nobody single reports"),
+        ("who sent a report", sender),
+    ]
 
 
 def rounded_people(people: int) -> int:

@@ -38,7 +38,7 @@ class Column:
 Design = tuple[Column, ...]  # the outcome last
 
 
-def design_of(policy: Policy, features: tuple[str, ...], outcome: str, intercept: bool) -> Design:
+def design_of(policy: Policy, features: tuple[str, ...], outcome: Column, intercept: bool) -> Design:
     """The columns of some features, the outcome last.
 
     Of a categorical feature the first value is the reference, which has no column; without an intercept the first
@@ -50,7 +50,7 @@ def design_of(policy: Policy, features: tuple[str, ...], outcome: str, intercept
         categorical = columns != (None,)
         found += [Column(name, category) for category in columns[int(reference and categorical) :]]
         reference |= categorical
-    return (*found, Column(outcome))
+    return (*found, outcome)
 
 
 def product(policy: Policy, first: Column, second: Column) -> Product | None:
@@ -87,9 +87,8 @@ def moment_weights(policy: Policy, design: Design, intercept: bool, explains: fl
         yield square, explains**2 / (4 * spread[-1])
     if intercept:
         middle = 1 + float((mean / spread)[:-1].sum())
-        yield Single(outcome.feature), middle
-        for i, column in enumerate(columns):  # a category's mean is 2 f - 1, and all f count together
-            weight = mean[-1] / spread[i] + each[i] * middle
+        weights = [*(mean[-1] / spread[:-1] + each * middle), middle]
+        for column, weight in zip(design, weights, strict=True):  # a category's mean is 2 f - 1; all f count together
             yield Single(column.feature), weight if column.category is None else 4 * weight / _values(policy, column)
 
 

@@ -13,7 +13,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import AfterValidator, Field, StrictInt
-from scipy.optimize import isotonic_regression
 
 from bcdp.policy import Policy
 from bcdp.policy.checks import Accepts, Number, some
@@ -244,6 +243,8 @@ def _ended(inner: Array) -> Array:
 
 def _monotone(raw: Array) -> Array:
     """The nearest shares that rise, between 0 and 1."""
+    from scipy.optimize import isotonic_regression  # slow to import, and needed here only
+
     if np.isnan(raw).any():
         return raw
     return np.clip(isotonic_regression(raw).x, 0.0, 1.0)

@@ -16,6 +16,7 @@ from bcdp.statistics.least_squares import Centred, Coefficient, Noise
 from bcdp.statistics.outlook import Outlook
 from bcdp.statistics.remedies import remedy
 
+_AIMED = 0.95  # advice from noisy answers has noise of its own: aimed at this, nine of ten collections show it
 HELPS = "The answers show that the features help to predict the target."
 
 
@@ -106,12 +107,19 @@ class Counted:
 
     @cached_property
     def _outlook(self) -> Outlook:
-        """What more people would tell, if the features explained what of all that is possible is next to the guess."""
+        """What more people would tell, if the features explained what of all that is possible is next to the guess.
+
+        Their coefficients have a direction that these answers leave likely: what would have been seen is not there.
+        """
         share = min(max(self.noise.guess, self.explained.low), max(self.explained.high, 1e-4))
-        return Outlook(self.noise.plausible(self.found.matrix), self.deviations, self.noise, self.people, share)
+        mean, covariance = self.noise.posterior(self.found, share * self.noise.variance)
+        rng = np.random.default_rng(len(mean))  # protects nobody, and gives everybody the same advice
+        drawn = mean + rng.standard_normal((len(self.deviations.slope), len(mean))) @ np.linalg.cholesky(covariance).T
+        matrix = self.noise.plausible(self.found.matrix)
+        return Outlook(matrix, self.deviations, self.noise, self.people, share, drawn)
 
     def _advice(self) -> str:
-        enough = self._outlook.enough_to_show()
+        enough = self._outlook.enough_to_show(_AIMED)
         share = f"features that explain {100 * self._outlook.share:.2g}% of the variance"
         rest = f"no number of people would show {share}."
         if enough is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,8 @@ import numpy.typing as npt
 from bcdp.policy import Policy
 from bcdp.statistics.columns import Design, moment_targets, moments, typical_means
 from bcdp.statistics.interval import finite
-from bcdp.statistics.least_squares import Noise, centred, own_units
-from bcdp.statistics.outlook import SEEN, Outlook
+from bcdp.statistics.least_squares import Noise, centred
+from bcdp.statistics.outlook import SEEN, Outlook, any_direction
 from bcdp.statistics.protocol import Expected, Means
 from bcdp.statistics.target import Target
 
@@ -43,13 +43,15 @@ def forecast(
     design: Design,
     intercept: bool,
     guess: float,
+    units: Callable[[float, float], Array],
     errors: Mapping[Target, float],
     people: int,
     data: Means | None,
 ) -> Forecast | None:
     """The forecast from n times the variance of each target's value; None if a target cannot be asked.
 
-    Without data the columns are taken as uncorrelated, and to explain the guess in any direction.
+    Without data the columns are taken as uncorrelated, and to explain the guess in any direction. `units` takes least
+    squares to what is told, given the target's variance and the share explained.
     """  # fmt: skip
     targets = moment_targets(policy, design, intercept)
     if any(not math.isfinite(errors.get(target, math.inf)) for target in targets):
@@ -65,16 +67,20 @@ def forecast(
     true = centred(moments(policy, design, means), intercept)
     again = centred(moments(policy, design, drawn), intercept)
     noise = Noise.of(true, again, guess)
-    theta, share = None, guess
+    matrix = true.matrix + 1e-6 * np.diag(noise.scale)  # a constant column cannot be divided by
+    share, directions = guess, any_direction(matrix, _DRAWS)
     if data is not None:
         theta = np.asarray(np.linalg.lstsq(true.matrix, true.slope, rcond=None)[0], dtype=np.float64)
         share = min(max(float(true.slope @ theta / noise.variance), 1e-6), 1 - 1e-6)
-    matrix = true.matrix + 1e-6 * np.diag(noise.scale)  # a constant column cannot be divided by
-    seen = Outlook(matrix, again.deviations(), noise, _MANY, share, theta)
+        directions = np.tile(theta, (_DRAWS, 1))
+    seen = Outlook(matrix, again.deviations(), noise, _MANY, share, directions)
     enough = seen.determined(people)
     names = [column.name(policy) for column in design[:-1]]
-    unit = own_units(policy, design)[:-1, :-2]
-    told = (seen.errors(people) @ unit.T).std(axis=0) if enough else np.full(len(names), math.inf)
+    told = (
+        (seen.errors(people) @ units(noise.variance, share)[:-1, :-2].T).std(axis=0)
+        if enough
+        else np.full(len(names), math.inf)
+    )
     return Forecast(
         people,
         share,

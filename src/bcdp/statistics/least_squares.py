@@ -119,11 +119,6 @@ class Noise:
         least = min(_LEAST_SHARE, self.guess / 5) * self.variance
         return min(max(self.signal - self.margin, least), self.variance)
 
-    @property
-    def each(self) -> Array:
-        """The variance that each coefficient is taken to have."""
-        return np.asarray(self.explained / (len(self.scale) * self.scale))
-
     def plausible(self, matrix: Array) -> Array:
         """The matrix, or many, as a covariance matrix may be: correlations shrunk by their noise, all positive."""
         root = np.sqrt(np.outer(self.scale, self.scale))
@@ -131,16 +126,17 @@ class Noise:
         lifted = basis * np.maximum(values, _LEAST_EIGENVALUE)[..., None, :]
         return np.asarray(lifted @ np.swapaxes(basis, -1, -2) * root)
 
-    def posterior(self, found: Centred) -> tuple[Array, Array]:
+    def posterior(self, found: Centred, explained: float | None = None) -> tuple[Array, Array]:
         """Mean and covariance of the coefficients on the [-1, 1] scale, as far as the noise lets them be known.
 
         The slopes are the matrix times the coefficients plus noise of known variance, and the coefficients are taken to
-        explain no more than stands out of the noise. That is stable even where noise has made the matrix indefinite,
-        and the mean is least squares where there is none.
+        explain so much of the variance: if nothing else is said, no more than stands out of the noise. That is stable
+        even where noise has made the matrix indefinite, and the mean is least squares where there is none.
         """
+        each = (self.explained if explained is None else explained) / (len(self.scale) * self.scale)
         matrix = self.plausible(found.matrix)
-        weighted = matrix / np.maximum(self.slope + self.matrix @ self.each, 1e-300)[None, :]
-        covariance = np.linalg.inv(weighted @ matrix + np.diag(1 / self.each))
+        weighted = matrix / np.maximum(self.slope + self.matrix @ each, 1e-300)[None, :]
+        covariance = np.linalg.inv(weighted @ matrix + np.diag(1 / each))
         return np.asarray(covariance @ weighted @ found.slope), np.asarray((covariance + covariance.T) / 2)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,8 @@ _CAUTION = 1.4  # noise of the counts and of drawing them again, together
 class Outlook:
     """A population that is assumed, and the noise of a collection of `people`, drawn many times.
 
-    `matrix` is that of the features. Where the `theta` are not known they are None, and any direction is as likely.
+    `matrix` is that of the features. Of the coefficients the direction counts, one row for each draw; their length
+    follows from the share.
     """
 
     matrix: Array
@@ -35,43 +37,41 @@ class Outlook:
     noise: Noise
     people: int
     share: float
-    theta: Array | None = None
+    directions: Array
 
+    @cached_property
+    def _thetas(self) -> Array:
+        """Coefficients that explain the share, one row for each draw."""
+        gain = ((self.directions @ self.matrix) * self.directions).sum(axis=1, keepdims=True)
+        return np.asarray(self.directions * np.sqrt(self.share * self.noise.variance / np.maximum(gain, 1e-300)))
+
+    @cached_property
     def _slopes(self) -> Array:
         """The features' products with the outcome if they explain the share, one row for each draw."""
-        if self.theta is None:
-            rng = np.random.default_rng(len(self.matrix))
-            root = np.linalg.cholesky(self.matrix)
-            drawn = rng.standard_normal(self.deviations.slope.shape) @ root.T
-        else:
-            drawn = np.tile(self.matrix @ self.theta, (len(self.deviations.slope), 1))
-        gain = (np.linalg.solve(self.matrix, drawn.T).T * drawn).sum(axis=1, keepdims=True)
-        return np.asarray(drawn * np.sqrt(self.share * self.noise.variance / np.maximum(gain, 1e-300)))
+        return np.asarray(self._thetas @ self.matrix)
 
     def chance(self, people: float, outside: float = 0.025) -> float:
         """The chance that so many people show that the features help."""
         part = self.people / people
         weights = help_weights(self.noise.slope * part, self.noise)
         noises = math.sqrt(part) * self.deviations.slope
-        seen = np.square(self._slopes() + noises) @ weights
+        seen = np.square(self._slopes + noises) @ weights
         return float(np.mean(seen > np.quantile(np.square(noises) @ weights, 1 - outside)))
 
     def lost(self, people: float) -> float:
         """The share of the variance that the shrunk predictions lose to the best ones, on average."""
         part = self.people / people
-        slopes, noise = self._slopes(), math.sqrt(part) * self.deviations.slope
-        theta = np.linalg.solve(self.matrix, slopes.T).T
-        blurred = slopes + noise - math.sqrt(part) * (self.deviations.matrix @ theta[..., None])[..., 0]
+        theta, noise = self._thetas, math.sqrt(part) * self.deviations.slope
+        blurred = self._slopes + noise - math.sqrt(part) * (self.deviations.matrix @ theta[..., None])[..., 0]
         each = self.share * self.noise.variance / (len(self.matrix) * np.diag(self.matrix))
         weighted = self.matrix / np.maximum(part * (self.noise.slope + self.noise.matrix @ each), 1e-300)[None, :]
         found = np.linalg.solve(weighted @ self.matrix + np.diag(1 / each), weighted @ blurred.T).T
-        error = found - theta
-        return float(((error @ self.matrix) * error).sum(axis=1).mean() / self.noise.variance)
+        beside = found - theta
+        return float(((beside @ self.matrix) * beside).sum(axis=1).mean() / self.noise.variance)
 
     def errors(self, people: float) -> Array:
         """The noise of the coefficients with so many people, one row for each draw, on the [-1, 1] scale."""
-        theta = np.linalg.solve(self.matrix, self._slopes().T).T
-        blurred = self.deviations.slope - (self.deviations.matrix @ theta[..., None])[..., 0]
+        blurred = self.deviations.slope - (self.deviations.matrix @ self._thetas[..., None])[..., 0]
         return np.asarray(math.sqrt(self.people / people) * np.linalg.solve(self.matrix, blurred.T).T)
 
     def determined(self, people: float) -> bool:
@@ -79,13 +79,20 @@ class Outlook:
         noise = _CAUTION * math.sqrt(self.people / people) * self.deviations.matrix
         return bool(np.mean(np.linalg.eigvalsh(self.matrix + noise)[:, 0] <= 0) <= 0.025)
 
-    def enough_to_show(self) -> int | None:
-        """About how many people it takes to see, nine times out of ten, that the features help."""
-        return _fewest(lambda people: self.chance(people) >= SEEN)
+    def enough_to_show(self, chance: float = SEEN) -> int | None:
+        """About how many people it takes to see, with this chance, that the features help."""
+        return _fewest(lambda people: self.chance(people) >= chance)
 
     def enough_to_determine(self) -> int | None:
         """About how many people it takes to determine the coefficients."""
         return _fewest(self.determined)
+
+
+def any_direction(matrix: Array, draws: int) -> Array:
+    """Coefficients of which every direction is as likely, in units of what they explain."""
+    rng = np.random.default_rng(len(matrix))
+    root = np.linalg.cholesky(matrix)
+    return np.asarray(np.linalg.solve(root.T, rng.standard_normal((len(matrix), draws))).T)
 
 
 def _fewest(enough: Callable[[float], bool]) -> int | None:

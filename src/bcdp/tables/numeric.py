@@ -10,7 +10,6 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import linprog
 
 from bcdp.exact import Floats, check_budget, round_rows
 from bcdp.tables.categorical import binary
@@ -65,6 +64,8 @@ def _best_probabilities(budget: float, worst_case: float) -> Floats:
     times one bit's. By the symmetry of x and -x only the inputs x >= 0 are variables, and `M` is the same for a decode
     value and its negative.
     """
+    from scipy.optimize import linprog  # slow to import, and needed here only
+
     one_bit = 1 / math.tanh(budget / 2)
     steps = np.arange(-_STEPS, _STEPS + 1)
     values = steps.astype(np.float64) * (one_bit / 8)

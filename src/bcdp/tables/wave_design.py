@@ -12,7 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import toeplitz
 
 from bcdp.exact import MOST_CELLS, TOTAL, Floats, check_budget, check_whole, exp_down
 from bcdp.tables.waves import MOST_BINS, Wave, Waves
@@ -144,6 +143,7 @@ class _Told:
 
     def __init__(self, circles: list[Circle], bins: int, budget: float) -> None:
         self._bins = bins
+        self._apart = np.abs(np.subtract.outer(np.arange(bins), np.arange(bins)))
         self._even = np.array([bins % (c.answers // math.gcd(c.step, c.answers)) == 0 for c in circles])
         laws = [circle.law(bins, budget) for circle in circles]
         self._rows = np.array([
@@ -156,7 +156,7 @@ class _Told:
     def together(self, shares: Floats) -> Floats:
         """What the circles tell together when drawn with these shares."""
         full = (shares[~self._even] @ self._full).reshape(self._bins, self._bins)
-        return np.asarray(toeplitz(shares[self._even] @ self._rows) + full)
+        return np.asarray((shares[self._even] @ self._rows)[self._apart] + full)
 
     def worth(self, prices: npt.NDArray[np.float64]) -> Floats:
         """The trace of what each circle tells times the prices."""

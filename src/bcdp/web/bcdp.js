@@ -1,7 +1,8 @@
 /**
  * The device in the browser: reads a plan, checks what it promises, answers it once, and says what leaves the device.
  *
- * It depends on nothing but this folder and runs in browsers and in Node 20.
+ * It depends on nothing but this folder and runs in browsers and in Node 20. `plan.relay` is where reports go sealed, if
+ * not null: `sendSealed` of `sealing.js`.
  *
  *     const plan = await parsePlan(text);                              // the form, and the id of the plan
  *     verifyPlan(plan, { maxEpsilon: 2, maxDelta: 0.5 });              // the promises, recomputed from the tables

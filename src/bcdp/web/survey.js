@@ -221,6 +221,7 @@ async function preview(report) {
   const sentences = [words.chance(sheet.menus), ...hints.map((hint) => tellHint(hint, words, sheet.spoken).sentence)];
   $("body").textContent = message;
   $("plan-id").textContent = sheet.id;
+  $("seen").textContent = sheet.relay === null ? words.serverSees : words.relaySees(new URL(sheet.relay.url).host);
   $("hints").replaceChildren(...sentences.map((sentence) => element("li", {}, sentence)));
   $("guarantees").replaceChildren(...promiseTable());
   $("send").onclick = () => obeyed() && send(message);
@@ -236,7 +237,7 @@ async function send(message) {
   try {
     const before = answer.triedBefore(message);
     withoutFail(() => answer.trying(message));
-    const { duplicate } = await sendReport(message);
+    const { duplicate } = await sendReport(message, sheet.relay);
     arrived(answer, !duplicate ? "received" : before ? "duplicate" : "usedElsewhere");
   } catch (failure) {
     say($("status"), words.notSent(reasonOf(failure)), "bad");

@@ -21,6 +21,7 @@ const ASKED = {
     return {
       id: plan.id,
       survey: plan.survey,
+      relay: plan.relay,
       features: plan.features,
       epsilon,
       usual: bcdp.MAX_EPSILON, // the limit of a person who sets none

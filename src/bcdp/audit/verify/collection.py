@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -43,6 +44,11 @@ OWN_KEYS = {
 SURVEY_KEYS = ("title", "purpose", "organiser", "contact")
 SURVEY_TRANSLATIONS = ("titles", "purposes", "declines")
 MOST_MINUTES = 600
+LONGEST_URL = 200
+RELAY_URL = re.compile(
+    r"(https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?|http://(localhost|127\.0\.0\.1))(:[0-9]{1,5})?(/[A-Za-z0-9._~-]*)+"
+)
+RELAY_KEY = re.compile(r"[0-9a-f]{2}0020[0-9a-f]{64}000400010001")
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,7 @@ class Collection:
 
 def read_collection(stated: Any) -> Collection:
     """The collection that a plan states."""
-    collection = mapping("collection", stated, ("epsilon", "features"), ("tasks", "order", "survey"))
+    collection = mapping("collection", stated, ("epsilon", "features"), ("tasks", "order", "survey", "relay"))
     epsilon = number("collection.epsilon", collection["epsilon"])
     if not 0 < epsilon <= LARGEST_EPSILON:
         raise refuse("collection.epsilon", epsilon, f"a number above 0 and at most {LARGEST_EPSILON}")
@@ -120,6 +126,8 @@ def read_collection(stated: Any) -> Collection:
             _check_task(f"collection.tasks.{place}", task, features)
     if collection.get("survey") is not None:
         _check_survey("collection.survey", collection["survey"])
+    if collection.get("relay") is not None:
+        _check_relay("collection.relay", collection["relay"])
     return Collection(epsilon, features)
 
 
@@ -131,6 +139,14 @@ def _check_survey(path: str, stated: Any) -> None:
         whole(f"{path}.minutes", stated["minutes"], 1, MOST_MINUTES)
     for key in SURVEY_TRANSLATIONS:
         translations(f"{path}.{key}", stated.get(key))
+
+
+def _check_relay(path: str, stated: Any) -> None:
+    mapping(path, stated, ("url", "key"))
+    if len(word(f"{path}.url", stated["url"])) > LONGEST_URL or not RELAY_URL.fullmatch(stated["url"]):
+        raise refuse(f"{path}.url", stated["url"], f"an https address of at most {LONGEST_URL} letters, with a path")
+    if not RELAY_KEY.fullmatch(word(f"{path}.key", stated["key"])):
+        raise refuse(f"{path}.key", stated["key"], "a key configuration of RFC 9458, in hexadecimal")
 
 
 def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
@@ -203,7 +219,7 @@ def _check_task(path: str, stated: Any, features: Mapping[str, Feature]) -> None
     if not number(f"{path}.weight", stated.get("weight", 1.0)) > 0:
         raise refuse(f"{path}.weight", stated["weight"], "a number above 0")
     if kind == "regression":
-        _check_regression(f"{path}.regression", stated["regression"], numbers, features)
+        _check_regression(f"{path}.regression", stated["regression"], features)
     elif kind == "distribution":
         names(f"{path}.{kind}", stated[kind], [name for name in numbers if features[name].kind == "numeric"])
         _check_distribution(path, stated)
@@ -225,9 +241,9 @@ def _check_distribution(path: str, stated: Any) -> None:
         raise refuse(f"{path}.band", stated["band"], "pointwise or simultaneous")
 
 
-def _check_regression(path: str, stated: Any, numbers: list[str], features: Mapping[str, Feature]) -> None:
-    mapping(path, stated, ("target", "features"), ("intercept", "ridge", "radius", "explains"))
-    (target,) = names(f"{path}.target", [stated["target"]], numbers)
+def _check_regression(path: str, stated: Any, features: Mapping[str, Feature]) -> None:
+    mapping(path, stated, ("target", "features"), ("intercept", "ridge", "radius", "explains", "link"))
+    (target,) = names(f"{path}.target", [stated["target"]], features)
     names(f"{path}.features", stated["features"], [name for name in features if name != target])
     if not isinstance(stated.get("intercept", True), bool):
         raise refuse(f"{path}.intercept", stated["intercept"], "true or false")
@@ -236,3 +252,9 @@ def _check_regression(path: str, stated: Any, numbers: list[str], features: Mapp
             raise refuse(f"{path}.{key}", stated[key], "null or a number above 0")
     if not 0 < number(f"{path}.explains", stated.get("explains", 0.1)) < 1:
         raise refuse(f"{path}.explains", stated["explains"], "a number above 0 and below 1")
+    if stated.get("link") is not None:
+        shrunk = stated.get("ridge") is not None or stated.get("radius") is not None
+        if stated["link"] != "logit" or features[target].kind == "numeric":
+            raise refuse(f"{path}.link", stated["link"], "null, or logit for a target with values")
+        if shrunk or not stated.get("intercept", True):
+            raise refuse(f"{path}.link", stated["link"], "null, or an intercept and neither ridge nor radius")

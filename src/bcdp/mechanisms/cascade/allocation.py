@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize_scalar
 
 from bcdp.errors import InputError, refuse
 from bcdp.mechanisms.cascade.channels import DUCHI, ChannelFamily
@@ -175,6 +174,8 @@ def budgets(
 
 def _minimum(function: Callable[[float], float], grid: Array) -> float:
     """The best point of the grid and of a local search around each of its local minima."""
+    from scipy.optimize import minimize_scalar  # slow to import, and needed here only
+
     heights = np.array([function(float(point)) for point in grid])
     padded = np.concatenate([[np.inf], heights, [np.inf]])
     candidates = [(float(height), float(point)) for height, point in zip(heights, grid, strict=True)]

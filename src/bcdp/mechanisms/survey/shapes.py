@@ -14,16 +14,18 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csc_array
 
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.survey.places import SIGN, Place
 from bcdp.plan import Parts, joint_delta
 from bcdp.tables import Dense
+
+if TYPE_CHECKING:
+    from scipy.optimize import Bounds, LinearConstraint
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -222,6 +224,8 @@ class _Program:
 
     def solve(self, gains: Array) -> Array:
         """The law of largest expected gain."""
+        from scipy.optimize import milp
+
         worth = gains * self.combinations / max(float(np.abs(gains).max()), 1e-300)
         objective = np.append(-worth, np.zeros(self.variables - len(gains)))
         # no integers; `linprog` checks longer than it solves
@@ -235,6 +239,9 @@ class _Program:
 @lru_cache(maxsize=2048)
 def _program(demands: tuple[Demand, ...], total: float) -> _Program:
     """LDP and the exact certificate of every feature, each with variables for the largest and the smallest weight."""
+    from scipy.optimize import Bounds, LinearConstraint  # slow to import, and needed here only
+    from scipy.sparse import csc_array
+
     combinations = np.ones(1)
     for demand in demands:
         combinations = (combinations[:, None] * np.array(demand.place.counts)).ravel()

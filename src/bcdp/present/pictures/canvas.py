@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bcdp.errors import InputError, install
+from bcdp.present.pictures.fonts import find_letters
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +31,10 @@ def save(figure: Figure, file: str | Path | Any, dpi: int = DPI) -> None:
     >>> from matplotlib.figure import Figure
     >>> save(Figure(), "empty.png")
     """
-    figure.savefig(file, format="png", dpi=dpi)
+    find_letters(figure)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # told once, above
+        figure.savefig(file, format="png", dpi=dpi)
 
 
 def short(text: str, longest: int = 32) -> str:

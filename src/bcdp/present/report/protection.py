@@ -11,7 +11,7 @@ from bcdp.compare.baselines import Errors
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan, certify, mechanism_of
 from bcdp.policy import Feature
-from bcdp.present.counts import TRUST, VOID, counts_promises
+from bcdp.present.counts import VOID, counts_promises, trusted
 from bcdp.present.pictures import told_figure
 from bcdp.present.promise import MEANING, Promise, operator_says, promise_of_all
 from bcdp.present.promise import promises as promises_of
@@ -140,7 +140,7 @@ def counts(plan: Plan, people: int) -> Html:
             "person's answer is; odds are stated separately, because they may move by more than e^ε more often.",
             kind="quiet",
         ),
-        table(["promise", "whom one has to trust"], TRUST, words=(1,)),
+        table(["promise", "whom one has to trust"], trusted(plan), words=(1,)),
     )
 
 

@@ -4,6 +4,7 @@ import { InputError, keys, list, refuse } from "./checks.js";
 import { readCorrelation } from "./correlation.js";
 import { level, readFeatures } from "./features.js";
 import { checkMenus, checkQuestions } from "./questions.js";
+import { readRelay } from "./relay.js";
 import { canonical } from "./spelling.js";
 import { readSurvey } from "./survey.js";
 import { readTable } from "./tables.js";
@@ -11,7 +12,7 @@ import { checkTasks } from "./tasks.js";
 
 const FORMAT = 1; // the version of the plan's format: any other is refused
 const LARGEST_EPSILON = 20;
-const COLLECTION_KEYS = [["epsilon", "features"], ["tasks", "order", "survey"]]; // prettier-ignore
+const COLLECTION_KEYS = [["epsilon", "features"], ["tasks", "order", "survey", "relay"]]; // prettier-ignore
 const CERTIFICATE_KEYS = ["epsilon", "features", "objective", "optimality_gap"];
 const CLAIM_KEYS = ["asked", "certified", "c"];
 const PARTS = "bcdp mechanism collection correlation tables questions menus channels certificate".split(" ");
@@ -41,6 +42,7 @@ export async function parsePlan(text) {
     epsilon: collection.epsilon,
     features,
     survey: readSurvey("collection.survey", collection.survey ?? null),
+    relay: readRelay("collection.relay", collection.relay ?? null),
     correlation: readCorrelation(document.correlation, features),
     tables: list("tables", document.tables).map((table, number) => readTable(`tables.${number}`, table)),
     questions: list("questions", document.questions),

@@ -21,7 +21,7 @@ export function checkTasks(tasks, features) {
     const kind = Object.keys(KINDS).find((key) => Object.hasOwn(Object(task), key)) ?? "mean";
     keys(path, task, [kind], ["weight", ...KINDS[kind]]);
     if ("weight" in task) checkNumber(`${path}.weight`, task.weight, (weight) => weight > 0);
-    if (kind === "regression") checkRegression(`${path}.regression`, task.regression, numbers, [...features.keys()]);
+    if (kind === "regression") checkRegression(`${path}.regression`, task.regression, features);
     else if (kind === "table") checkTable(`${path}.table`, task.table, [...features.keys()]);
     else if (kind === "distribution") checkDistribution(path, task, named("numeric"));
     else namesAmong(`${path}.${kind}`, task[kind], kind === "mean" ? numbers : categories);
@@ -46,15 +46,20 @@ function checkDistribution(path, { distribution, bins = 32, quantiles = [0.5], b
   if (!["pointwise", "simultaneous"].includes(band)) throw refuse(`${path}.band`, band, "pointwise or simultaneous");
 }
 
-function checkRegression(path, regression, numbers, names) {
-  keys(path, regression, ["target", "features"], ["intercept", "ridge", "radius", "explains"]);
-  const { target, intercept = true, ridge = null, radius = null, explains = 0.1 } = regression;
-  namesAmong(`${path}.target`, [target], numbers);
+function checkRegression(path, regression, features) {
+  const names = [...features.keys()];
+  keys(path, regression, ["target", "features"], ["intercept", "ridge", "radius", "explains", "link"]);
+  const { target, intercept = true, ridge = null, radius = null, explains = 0.1, link = null } = regression;
+  namesAmong(`${path}.target`, [target], names);
   namesAmong(`${path}.features`, regression.features, names.filter((name) => name !== target)); // prettier-ignore
   if (typeof intercept !== "boolean") throw refuse(`${path}.intercept`, intercept, "true or false");
   if (ridge !== null) checkNumber(`${path}.ridge`, ridge, (number) => number >= 0);
   if (radius !== null) checkNumber(`${path}.radius`, radius, (number) => number > 0);
   checkNumber(`${path}.explains`, explains, (number) => number > 0 && number < 1);
+  const line = features.get(target).type === "numeric" || !intercept || ridge !== null || radius !== null;
+  if (link !== null && (link !== "logit" || line)) {
+    throw refuse(`${path}.link`, link, "null, or logit for a target with values, with an intercept and neither ridge nor radius"); // prettier-ignore
+  }
 }
 
 function checkNumber(path, value, fits) {

@@ -9,22 +9,42 @@ const MOST_BYTES = 4 * 2 ** 20;
 /** The plan's text, and whether the collection is by invitation. */
 export async function fetchPlan() {
   const response = await within(PLAN_SECONDS, (signal) => fetch("v1/plan", { cache: "no-cache", signal }));
-  if (response.status === 429) throw tooOften(response);
+  if (response.status === 429) throw tooOften(response.headers.get("retry-after"));
   if (!response.ok) throw new Failure("noPlan", response.status);
   const text = await within(PLAN_SECONDS, () => limited(response.body));
   return { text, invited: response.headers.get("bcdp-tickets") === "required" };
 }
 
-/** Sends a message; the collector's counts, `{ accepted, duplicate }`. */
-export async function sendReport(message) {
-  const request = { method: "POST", headers: { "Content-Type": "application/json" }, body: message };
-  const response = await within(SEND_SECONDS, (signal) => fetch("v1/reports", { ...request, signal }));
-  if (response.status === 409) throw new Failure("changed");
-  if (response.status === 429) throw tooOften(response);
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok)
-    throw new Failure("serverRefused", typeof answer.detail === "string" ? answer.detail : response.status);
+/** Sends a message, sealed to the relay if there is one; the collector's counts, `{ accepted, duplicate }`. */
+export async function sendReport(message, relay) {
+  const way = relay === null ? direct : sealed;
+  const { status, text, retryAfter } = await within(SEND_SECONDS, (signal) => way(message, signal, relay));
+  if (status === 409) throw new Failure("changed");
+  if (status === 429) throw tooOften(retryAfter);
+  const answer = read(text);
+  if (status !== 200) throw new Failure("serverRefused", typeof answer.detail === "string" ? answer.detail : status);
   return answer;
+}
+
+async function direct(message, signal) {
+  const request = { method: "POST", headers: { "Content-Type": "application/json" }, body: message, signal };
+  const response = await fetch("v1/reports", request);
+  return { status: response.status, text: await response.text(), retryAfter: response.headers.get("retry-after") };
+}
+
+async function sealed(message, signal, relay) {
+  const { sendSealed } = await import("../sealing.js");
+  return sendSealed(relay, message, { signal }).catch((error) => {
+    throw error.name === "TypeError" ? error : new Failure("cannotSeal"); // a fetch that failed, or a cipher
+  });
+}
+
+function read(text) {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 async function within(seconds, action) {
@@ -45,8 +65,8 @@ async function within(seconds, action) {
   }
 }
 
-function tooOften(response) {
-  const seconds = Number(response.headers.get("retry-after"));
+function tooOften(retryAfter) {
+  const seconds = Number(retryAfter);
   return new Failure("tooOften", Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : 10);
 }
 

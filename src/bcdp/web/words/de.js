@@ -103,6 +103,10 @@ export const words = {
   whatItSays: "Was sie sagt",
   howMuch: "Wie viel sie verraten kann",
   serverSees: "Wie bei jeder Seite sieht der Server auch Ihre Netzadresse und die Zeit. Der Plan ist",
+  relaySees: (relay) =>
+    `Sie wird für die Auswertung versiegelt und geht über ${relay}: Dort sieht man Ihre Netzadresse, aber nicht die ` +
+    "Nachricht; die Auswertung sieht die Nachricht, aber nicht Ihre Adresse, wenn beide nicht zusammenarbeiten. Wer " +
+    "diese Seite anbietet, sieht, dass und wann Sie sie geöffnet haben. Der Plan ist",
   whatever: "Senden Sie es, was es auch sagt: Nur zu senden, was gefällt, würde mehr verraten als der Hinweis.",
   send: "Senden",
   sendAgain: "Noch einmal versuchen",
@@ -160,5 +164,6 @@ export const words = {
   changed: "Diese Umfrage hat sich inzwischen geändert. Laden Sie die Seite neu, um die neue zu sehen.",
   serverRefused: (why) => `Der Server hat es abgelehnt (${why}).`,
   reload: "Seite neu laden",
+  cannotSeal: "Dieser Browser kann sie nicht für die Zwischenstelle versiegeln. Bitte nehmen Sie einen neueren.",
   insecure: "Diese Seite ist nicht sicher (https), und nur eine sichere kann einen Plan prüfen.",
 };

@@ -49,6 +49,10 @@ export const words = {
   whatItSays: "What it says",
   howMuch: "How much it can tell",
   serverSees: "As with every page, the server also sees your network address and the time. The plan is",
+  relaySees: (relay) =>
+    `It is sealed for the collector and goes through ${relay}, which sees your network address and not the message; the ` +
+    "collector sees the message and not your address, if the two do not work together. Whoever serves this page sees " +
+    "that you opened it, and when. The plan is",
   whatever: "Send it whatever it says: to send only what you like would tell more than the hint does.",
   send: "Send it",
   sendAgain: "Try again",
@@ -102,5 +106,6 @@ export const words = {
   changed: "this survey has changed meanwhile. Reload the page to see the new one.",
   serverRefused: (why) => `the server refused it (${why}).`,
   reload: "Reload the page",
+  cannotSeal: "this browser cannot seal it for the relay. Please use a newer one.",
   insecure: "this page is not secure (https), and only a secure one can check a plan.",
 };

@@ -101,6 +101,10 @@ export const words = {
   whatItSays: "Qué dice",
   howMuch: "Cuánto puede revelar",
   serverSees: "Como en toda página, el servidor ve también su dirección de red y la hora. El plan es",
+  relaySees: (relay) =>
+    `Va sellado para el recolector y pasa por ${relay}, que ve su dirección de red pero no el mensaje; el recolector ve ` +
+    "el mensaje pero no su dirección, si los dos no colaboran. Quien sirve esta página ve que usted la abrió, y cuándo. " +
+    "El plan es",
   whatever: "Envíelo diga lo que diga: enviar solo lo que agrada diría más que la pista.",
   send: "Enviar",
   sendAgain: "Intentar de nuevo",
@@ -154,5 +158,6 @@ export const words = {
   changed: "esta encuesta ha cambiado entretanto. Recargue la página para ver la nueva.",
   serverRefused: (why) => `el servidor lo rechazó (${why}).`,
   reload: "Recargar la página",
+  cannotSeal: "este navegador no puede sellarlo para el intermediario. Use uno más reciente.",
   insecure: "esta página no es segura (https), y solo una segura puede comprobar un plan.",
 };

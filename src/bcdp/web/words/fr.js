@@ -100,6 +100,10 @@ export const words = {
   whatItSays: "Ce qu’il dit",
   howMuch: "Ce qu’il peut révéler",
   serverSees: "Comme pour toute page, le serveur voit aussi votre adresse réseau et l’heure. Le plan est",
+  relaySees: (relay) =>
+    `Il est scellé pour le collecteur et passe par ${relay}, qui voit votre adresse réseau mais pas le message ; le ` +
+    "collecteur voit le message mais pas votre adresse, si les deux ne s’entendent pas. Qui sert cette page voit que " +
+    "vous l’avez ouverte, et quand. Le plan est",
   whatever: "Envoyez-le quoi qu’il dise : n’envoyer que ce qui plaît en dirait plus que l’indice.",
   send: "Envoyer",
   sendAgain: "Réessayer",
@@ -154,5 +158,6 @@ export const words = {
   changed: "cette enquête a changé entre-temps. Rechargez la page pour voir la nouvelle.",
   serverRefused: (why) => `le serveur l’a refusé (${why}).`,
   reload: "Recharger la page",
+  cannotSeal: "ce navigateur ne peut pas le sceller pour le relais. Veuillez en utiliser un plus récent.",
   insecure: "cette page n’est pas sûre (https), et seule une page sûre peut vérifier un plan.",
 };

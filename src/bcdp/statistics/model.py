@@ -1,0 +1,135 @@
+"""A regression as a policy states it, and as it is told: coefficients, the share explained, predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, StrictBool, ValidationInfo, field_validator
+from scipy.special import expit
+
+from bcdp.errors import refuse
+from bcdp.policy import Policy
+from bcdp.policy.checks import Accepts, Number, Record, expected
+from bcdp.policy.encoding import as_arrow, encode
+from bcdp.policy.names import AnyName, AnyNames
+from bcdp.statistics.columns import Column, Design, design_of
+from bcdp.statistics.evidence import RegressionEvidence
+from bcdp.statistics.least_squares import Coefficient, own_scale
+
+Array = npt.NDArray[np.float64]
+
+
+class Model(Record):
+    """The regression of a target on features of any type; categorical ones enter as indicators.
+
+    A categorical target has one regression for each value. `radius` bounds the length of the coefficients. `explains`
+    is a guess what share of the target's variance the features explain, for which the questions are chosen. With the
+    link `logit` the log odds of a value are a line in the features, not its share.
+    """
+
+    target: AnyName
+    features: AnyNames
+    intercept: Annotated[StrictBool, Accepts("true or false")] = True
+    ridge: Annotated[Number | None, Field(ge=0), Accepts("null or a finite number of at least 0")] = None
+    radius: Annotated[Number | None, Field(gt=0), Accepts("null or a finite number above 0")] = None
+    explains: Annotated[Number, Field(gt=0, lt=1), Accepts("a number above 0 and below 1")] = 0.1
+    link: Annotated[Literal["logit"] | None, Accepts("null or logit")] = None
+
+    @field_validator("features", mode="before")
+    @classmethod
+    def _no_products(cls, features: Any) -> Any:
+        if isinstance(features, list | tuple) and any(isinstance(one, list | tuple) for one in features):
+            raise expected("names; a product of two is no column, because its moments ask about three features at once")
+        return features
+
+    @field_validator("features")
+    @classmethod
+    def _not_the_target(cls, features: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if info.data.get("target") in features:
+            raise expected("features other than the target")
+        return features
+
+    @field_validator("link")
+    @classmethod
+    def _of_values(cls, link: str | None, info: ValidationInfo) -> str | None:
+        types, stated = (info.context or {}).get("types") or {}, info.data
+        if link is not None and types.get(stated.get("target")) == "numeric":
+            raise expected("null, because the target is a number")
+        if link is not None and not (
+            stated.get("intercept", True) and stated.get("ridge") is stated.get("radius") is None
+        ):
+            raise expected("null, or a regression with an intercept and without ridge and radius")
+        return link
+
+    def designs(self, policy: Policy) -> tuple[Design, ...]:
+        """The columns, the target last; of a categorical target, for each value."""
+        columns = policy.features[self.target].columns
+        if columns == (0,):
+            raise refuse("regression.target", self.target, "a feature that has more than one value")
+        return tuple(design_of(policy, self.features, Column(self.target, one), self.intercept) for one in columns)
+
+
+@dataclass(frozen=True)
+class RegressionEstimate:
+    """A prediction of the target: its coefficients, and the share of the target's variance that least squares explains.
+
+    `target` names a value in brackets where the feature has several. With the link `logit`, coefficients are of the log
+    odds, and `refused` says why they are not told, where they are not. `rule` says how values that are missing were
+    counted, where the policy has rules for them.
+    """
+
+    target: str
+    intercept: Coefficient
+    coefficients: Mapping[str, Coefficient]
+    evidence: RegressionEvidence = field(repr=False, compare=False)
+    design: Design
+    rule: str | None = None
+    link: str | None = None
+    refused: str | None = None
+
+    @property
+    def explained(self) -> Coefficient:
+        """The share of the target's variance that the features explain."""
+        return self.evidence.explained
+
+    @property
+    def adds(self) -> Mapping[str, Coefficient]:
+        """For each feature the share that it adds to what the others explain."""
+        return self.evidence.adds
+
+    @property
+    def remark(self) -> str:
+        """Whether the features are seen to help, and what to do where the answers do not tell enough."""
+        return " ".join(filter(None, (self.evidence.remark, self.refused)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The regression in plain JSON; what is not finite is null."""
+        return {
+            "target": self.target,
+            **({} if self.link is None else {"link": self.link}),
+            "intercept": self.intercept.to_dict(),
+            "coefficients": {name: number.to_dict() for name, number in self.coefficients.items()},
+            "explained": self.explained.to_dict(),
+            "adds": {name: number.to_dict() for name, number in self.adds.items()},
+            "remark": self.remark,
+            **({} if self.rule is None else {"rule": self.rule}),
+        }
+
+    def predict(self, policy: Policy, table: Any) -> Array:
+        """The target predicted for each record of a table, in own units; the target's column is not needed.
+
+        Of values the chance is predicted: with the link `logit` it is between 0 and 1.
+        """
+        records = as_arrow(table)
+        needed = {column.feature: policy.features[column.feature] for column in self.design[:-1]}
+        codes = encode(policy.model_copy(update={"features": needed}), records)
+        total = np.full(len(records), self.intercept.value)
+        for column, number in zip(self.design, self.coefficients.values(), strict=False):
+            slope, constant = own_scale(policy, column)
+            worth = policy.features[column.feature].worth(codes[column.feature], column.category)
+            total += number.value * (worth - constant) / slope
+        return total if self.link is None else np.asarray(expit(total))
