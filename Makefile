@@ -54,8 +54,13 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/bounds.py
 	$(BIN)/python benchmarks/odds_plans.py
 	$(BIN)/python benchmarks/tables.py
+	$(BIN)/python benchmarks/table_sweep.py
+	$(BIN)/python benchmarks/table_coverage.py
+	$(BIN)/python benchmarks/table_pairs.py
 	$(BIN)/python benchmarks/distributions.py
+	$(BIN)/python benchmarks/distributions.py coverage
 	$(BIN)/python benchmarks/distributions.py pairs
+	$(BIN)/python benchmarks/practice_coverage.py
 	$(BIN)/python benchmarks/counts.py
 	$(BIN)/python benchmarks/regression_coverage.py
 	$(BIN)/python benchmarks/logistic.py

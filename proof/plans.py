@@ -21,6 +21,7 @@ KNOWN = {
     "plan": "bcdp certificate channels collection correlation mechanism menus questions tables",
     "collection": "epsilon features order tasks survey relay",
     "feature": "type bounds ranges values missing delta label help labels helps value_labels",
+    "open feature": "type values label help labels helps value_labels",
     "question": "features levels table kind categories cuts",
     "menu": "weight questions",
     "channel": "features keep",
@@ -283,9 +284,11 @@ def plan_term(plan: Mapping[str, Any]) -> str:
     check("plan", plan)
     check("collection", plan["collection"])
     check(plan["correlation"]["kind"], plan["correlation"])
-    features = plan["collection"]["features"]
-    for feature in features.values():
-        check("feature", feature)
+    declared = plan["collection"]["features"]
+    for feature in declared.values():
+        check("open feature" if feature.get("type") == "open" else "feature", feature)
+    # what is open is no part of what is protected: the levels are those of every group of open values
+    features = {name: feature for name, feature in declared.items() if feature["type"] != "open"}
     if plan["mechanism"] not in ("survey", "cascade"):
         raise UncoveredError(f"mechanism: {plan['mechanism']}")
     names = list(features)

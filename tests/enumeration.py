@@ -43,7 +43,8 @@ def size_of(document: Any) -> int:
 
 def enumerated(document: Any) -> tuple[Pair, dict[str, Pair], dict[str, Pair]]:
     """`exp` of epsilon, and of c and delta of each feature; of numbers multiplied or in ranges at least so much."""
-    features = document["collection"]["features"]
+    declared = document["collection"]["features"]
+    features = {name: feature for name, feature in declared.items() if feature["type"] != "open"}
     epsilon: Pair = (1, 1)
     c: dict[str, Pair] = dict.fromkeys(features, (1, 1))
     delta: dict[str, Pair] = dict.fromkeys(features, (1, 1))

@@ -39,6 +39,8 @@ def fresh_plans(rng: np.random.Generator, count: int) -> list[Any]:
         json.loads(make_plan(Policy(epsilon=2, correlation=0.05, features=features, tasks=chosen)).text)
         for chosen in (tasks, [*tasks, regression], [*tasks, {"distribution": ["income"], "bins": 16}])
     ]
+    opened = {**features, "where": {"type": "open", "values": ["n", "s"]}, "year": {"type": "open", "values": [1, 2]}}
+    found.append(json.loads(make_plan(Policy(epsilon=2, correlation=0.05, features=opened, tasks=tasks[:2])).text))
     while len(found) < count:
         document = with_steps(rng, random_document(rng)) if rng.random() < 0.7 else random_product_document(rng)
         _correlate(rng, document)
@@ -323,6 +325,19 @@ def change_the_cuts(rng: np.random.Generator, document: Any) -> None:
         features[name]["missing"] = _one(rng, [low, high, known[0], math.nextafter(known[0], low)])
 
 
+def open_a_feature(rng: np.random.Generator, document: Any) -> None:
+    """One more feature that is open, another form of one that is, or one that becomes open."""
+    features = document["collection"]["features"]
+    name = _one(rng, ["region", "region", "\U0001f600", *features])
+    values = _one(rng, [["n", "s"], [1, 2, 3], [True], [1, True], [], ["n", "n"], list(range(10_001)), None, "ns"])
+    form = _one(rng, [{}, {}, {}, {"label": "W"}, {"delta": 0.1}, {"missing": "n"}, {"help": None}, {"bounds": [0, 1]}])
+    features[name] = {"type": "open", "values": values, **form}
+    if "order" in document["collection"] and rng.random() < 0.7:
+        document["collection"]["order"] = [str(other) for other in rng.permutation(list(features))]
+    if rng.random() < 0.2:
+        features["year"] = {"type": "open", "values": list(range(int(_one(rng, [2, 5_000, 5_001, 10_000]))))}
+
+
 def change_a_word(rng: np.random.Generator, document: Any) -> None:
     """What means nothing for privacy: labels, the order, what the answers are for, what they cost."""
     features = document["collection"]["features"]
@@ -396,7 +411,7 @@ def rename_a_feature(rng: np.random.Generator, document: Any) -> None:
 CHANGES: list[Callable[[np.random.Generator, Any], None]] = [
     *(replace_anything, drop_anything, repeat_anything, add_a_key, change_a_type, nudge_a_number, nudge_a_claim),
     *(move_weight, change_the_correlation, change_the_odds, change_the_ranges, change_the_cuts, change_a_word),
-    rename_a_feature,
+    *(rename_a_feature, open_a_feature),
 ]
 
 

@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
 import pytest
 
-from bcdp import Plan, Tally, estimate, privatize
+from bcdp import Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.cli import main
 from bcdp.collector import make_tickets, open_store
 from bcdp.collector.marks import Marker
@@ -81,6 +82,35 @@ def test_reports_are_stored_once_and_estimated(server: Server, collection: Colle
     assert document["certificate"] == json.loads(plan.text)["certificate"]
     assert document["features"]["smoker"] == {"label": "Do you smoke?", "type": "binary"}
     assert document["features"]["income"] == {"label": "income", "type": "numeric", "bounds": [0, 200000]}
+
+
+def test_tables_and_distributions_are_counted_and_shown(tmp_path: Path) -> None:
+    """In the order of the policy's tasks: what the operator sees is what is estimated from the same reports."""
+    features: dict[str, Any] = {
+        "smoker": {"type": "binary"},
+        "income": {"type": "numeric", "bounds": [0, 200_000], "ranges": [50_000, 100_000]},
+        "region": {"type": "categorical", "values": ["north", "south", "east", "west"]},
+    }
+    tasks: list[dict[str, Any]] = [
+        {"distribution": ["income"], "bins": 16},
+        {"table": ["smoker", "region"]},
+        {"mean": ["income"], "by": "smoker"},
+        {"mean": ["smoker"]},
+    ]
+    plan = make_plan(Policy(epsilon=2, features=features, correlation=0.1, tasks=tasks))
+    plan.save(tmp_path / "plan.json")
+    reports = people_reports(plan, 300)
+    with serving(tmp_path, tmp_path / "plan.json", f"sqlite:///{tmp_path / 'reports.db'}", "--rate", "0") as server:
+        assert send(server, plan, reports).json() == {"accepted": 300, "duplicate": 0}
+        document = httpx.get(f"{server.url}/v1/estimates", headers=OPERATOR, timeout=120).json()
+    counted = Tally(plan).add({"menu": [menu for _, menu, _ in reports], "answer": [answer for *_, answer in reports]})
+    assert document["estimates"] == json.loads(json.dumps(estimate(counted).to_dict()))
+    kinds = [section["drawn"] for section in document["sections"]]
+    assert kinds.index("curve") < kinds.index("grid") < kinds.index("dots") < len(kinds) - 1
+    assert document["sections"][-1]["subject"] == "Means"
+    (table,) = (section for section in document["sections"] if section["drawn"] == "grid")
+    assert len(table["rows"]) == 8
+    assert table["grid"] == [[0, 1], ["north", "south", "east", "west"]]
 
 
 def test_a_request_is_stored_whole_or_refused_whole(shared: Server, collection: Collection) -> None:

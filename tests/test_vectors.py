@@ -48,7 +48,7 @@ def test_the_generators_words_are_those_of_its_description() -> None:
 def test_every_kind_of_plan_has_a_vector_and_all_are_small() -> None:
     assert set(NAMES) == set(MAKER.PLANS)
     assert sum(len(read(name)["answers"]) for name in NAMES) >= 10_000
-    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 1_500_000
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 1_600_000
     families = {table["family"] for name in NAMES for table in Plan.parse(read(name)["plan"]).tables_}
     assert families == {"dense", "response", "hadamard", "waves"}
 
@@ -63,6 +63,9 @@ def test_the_id_every_level_and_every_answer(name: str) -> None:
     assert vector["levels"] == {"epsilon": levels.epsilon, "c": levels.c, "delta": levels.delta}
     menus, answers = MAKER.reports_of(plan, vector["seed"], len(vector["answers"]))
     assert (menus, answers) == (vector["menus"], vector["answers"])
+    if plan.policy.open:
+        assert MAKER.groups_of(plan, vector["seed"], len(answers)) == vector["groups"]
+    assert bool(plan.policy.open) == ("groups" in vector)
     given = [(example["record"], example["words"]) for example in vector["examples"]]
     assert MAKER.answers_to(plan, given) == vector["examples"]
     assert {example["menu"] for example in vector["examples"]} == set(range(len(plan.menus)))

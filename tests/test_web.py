@@ -618,6 +618,18 @@ def test_the_dashboard_tells_when_menus_are_not_drawn_as_planned(
         "features": {name: {"label": name, "type": "binary"} for name in POLICY["features"]},
     }
     number = {"value": 1.5, "se": 0.25, "low": 1.0, "high": 2.0, "answers": None, "possible": [None, None]}
+    grid = [["no", "yes"], ["north", "a region with a long name", "west"]]
+    cells = [
+        {"name": f"{a}, {b}", "label": f"smoker = {a}, region = {b}", "value": 0.3 - 0.05 * number, "se": 0.01,
+         "low": 0.28 - 0.05 * number, "high": 0.32 - 0.05 * number, "answers": None, "possible": [0, 1]}
+        for number, (a, b) in enumerate((a, b) for a in grid[0] for b in grid[1])
+    ]  # fmt: skip
+    document["sections"].append(
+        {
+            **{"subject": "smoker x region", "heads": ["values", "share"], "drawn": "grid", "title": "", "note": ""},
+            **{"interval": "", "remarks": [], "told": [cell["name"] for cell in cells], "rows": cells, "grid": grid},
+        }
+    )
     document["sections"].append(
         {
             **{"subject": "income by least squares", "heads": ["", "coefficient"], "drawn": "points", "title": ""},
@@ -631,6 +643,8 @@ def test_the_dashboard_tells_when_menus_are_not_drawn_as_planned(
     expect(page.get_by_role("status")).to_contain_text(words)
     regression = page.get_by_role("table", name="income by least squares. A remark.")
     expect(regression.get_by_role("row", name="income: smoker")).to_have_text("income: smoker1.501.00 to 2.00")
+    expect(page.locator("svg .cell")).to_have_count(6)
+    expect(page.locator("svg:has(.cell) text").first).to_have_text("30.0%")
     told = page.get_by_role("table", name="By how much whoever sees only the counts")
     expect(told.get_by_role("row", name="all answers together")).to_contain_text("except with one chance in a million")
     assert_readable(page)

@@ -18,6 +18,7 @@ from bcdp.mechanisms.planning import make_plan
 from bcdp.plan import Plan, certify
 from bcdp.policy import NumericFeature, Policy
 from bcdp.policy.encoding import as_arrow, encode
+from bcdp.policy.opened import group_numbers
 from bcdp.tables import Dense, Table, Waves, binary, hadamard, joint, numeric, response, subset
 
 FOLDER = Path(__file__).resolve().parent.parent / "vectors"
@@ -71,16 +72,16 @@ class GeneratedWords:
 def records_of(plan: Plan, seed: int, people: int) -> dict[str, list[Any]]:
     """The generator's records, one column for each feature."""
     columns: dict[str, list[Any]] = {}
-    for number, name in enumerate(sorted(plan.policy.features)):
-        feature = plan.policy.features[name]
+    for number, name in enumerate(sorted(plan.policy.declared)):
+        feature = plan.policy.declared[name]
         words = word(seed, np.arange(people, dtype=np.uint32), 1000 + number)
         if isinstance(feature, NumericFeature):
             low, high = feature.bounds
             values = [low + (high - low) * (int(w) / 2**32 * 1.5 - 0.25) for w in words]
         else:
-            known = feature.values or (0, 1)
+            known = feature.categories
             values = [known[int(w) // 16 % len(known)] for w in words]
-        seldom = _usual(feature) if feature.missing is None else None
+        seldom = _usual(feature) if getattr(feature, "missing", None) is None else None
         columns[name] = [seldom if w % 16 == 0 else value for w, value in zip(words, values, strict=True)]
     return columns
 
@@ -90,7 +91,7 @@ def _usual(feature: Any) -> Any:
     if isinstance(feature, NumericFeature):
         low, high = feature.bounds
         return low + (high - low) / 2
-    return (feature.values or (0, 1))[0]
+    return feature.categories[0]
 
 
 def reports_of(plan: Plan, seed: int, people: int) -> tuple[list[int], list[int]]:
@@ -101,6 +102,12 @@ def reports_of(plan: Plan, seed: int, people: int) -> tuple[list[int], list[int]
     return menus.tolist(), answer.tolist()
 
 
+def groups_of(plan: Plan, seed: int, people: int) -> list[int]:
+    """The groups of the generator's records, by their open values."""
+    groups: list[int] = group_numbers(plan.policy, as_arrow(records_of(plan, seed, people))).tolist()
+    return groups
+
+
 def edges(plan: Plan) -> list[tuple[dict[str, Any], list[int]]]:
     """Records and words on both sides of every kind of boundary: menus, a number's rounding, the tables."""
     length = 1 + max(sum(len(plan.questions[q].features) + 1 for q in menu.questions) for menu in plan.menus)
@@ -108,7 +115,7 @@ def edges(plan: Plan) -> list[tuple[dict[str, Any], list[int]]]:
     for menu in plan.menus:
         for question in (plan.questions[number] for number in menu.questions):
             for which in (0, 1):
-                record = {name: _place(feature, which) for name, feature in plan.policy.features.items()}
+                record = {name: _place(feature, which) for name, feature in plan.policy.declared.items()}
                 near = _boundaries(plan.tables[question.table], which * (plan.tables[question.table].levels - 1))
                 for choice in (*near, 2**30 - 1, 2**30):
                     found.append((record, [start, *[choice] * (length - 1)]))
@@ -122,7 +129,7 @@ def _place(feature: Any, which: int) -> Any:
     if isinstance(feature, NumericFeature):
         low, high = feature.bounds
         return low + (high - low) * (0.25, 0.75)[which]
-    return (feature.values or (0, 1))[-which]
+    return feature.categories[-which]
 
 
 def _boundaries(table: Table, level: int) -> list[int]:
@@ -138,16 +145,19 @@ def _boundaries(table: Table, level: int) -> list[int]:
 
 def answers_to(plan: Plan, given: list[tuple[dict[str, Any], list[int]]]) -> list[dict[str, Any]]:
     """Examples: records with their words and the device's reports."""
-    columns = {name: [record[name] for record, _ in given] for name in plan.policy.features}
+    columns = as_arrow({name: [record[name] for record, _ in given] for name in plan.policy.declared})
     words = np.array([chosen for _, chosen in given], dtype=np.uint32)
-    menus, answer = answers(plan, encode(plan.policy, as_arrow(columns)), GivenWords(words))  # type: ignore[arg-type]
+    menus, answer = answers(plan, encode(plan.policy, columns), GivenWords(words))  # type: ignore[arg-type]
     reports = zip(given, menus.tolist(), answer.tolist(), strict=True)
-    return [{"record": record, "words": chosen, "menu": m, "answer": a} for (record, chosen), m, a in reports]
+    found = [{"record": record, "words": chosen, "menu": m, "answer": a} for (record, chosen), m, a in reports]
+    groups = group_numbers(plan.policy, columns).tolist()
+    return [one | {"group": group} for one, group in zip(found, groups, strict=True)] if plan.policy.open else found
 
 
 def vector(plan: Plan, seed: int) -> dict[str, Any]:
     levels = certify(plan)
     menus, answer = reports_of(plan, seed, MANY)
+    opened = {"groups": groups_of(plan, seed, MANY)} if plan.policy.open else {}
     return {
         "plan": plan.text,
         "id": plan.id,
@@ -156,6 +166,7 @@ def vector(plan: Plan, seed: int) -> dict[str, Any]:
         "seed": seed,
         "menus": menus,
         "answers": answer,
+        **opened,
     }
 
 
@@ -274,6 +285,12 @@ def told() -> Plan:
     return make_plan(Policy(epsilon=2, correlation=0.05, features=features, survey=SURVEY))
 
 
+OPENED: dict[str, Any] = {
+    "sick": {**BIT, "delta": 0.5, "missing": 0},
+    "where": {"type": "open", "values": ["north", "south", "west"], "value_labels": {"fr": ["n", "s", "t"]}},
+    "hours": NUMBER,
+    "year": {"type": "open", "values": [2025, 2026], "label": "Year of the survey"},
+}
 LISTED = {
     "kind": "listed",
     "source": "a known prior",
@@ -444,6 +461,11 @@ PLANS: dict[str, Callable[[], Plan]] = {
         {0: [[-1.25, 1.0, 3.25, 5.5, 7.75, 10.0]]},
     ),
     "relayed": relayed,
+    "open": lambda: built(
+        OPENED,
+        [(("sick", "hours"), (2, 3), joint((2, 3), 0.4)), (("hours",), (17,), numeric(1.5))],
+        [[0], [1]],
+    ),
 }
 
 

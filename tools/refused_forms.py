@@ -63,6 +63,16 @@ def stepped() -> Any:
     )
 
 
+def opened() -> Any:
+    """A plan with features that are open."""
+    asked: Any = [(("sick",), (2,), response(2, 0.25))]
+    return json.loads(built({"sick": BIT, **OPEN}, asked, [[0]]).text)
+
+
+OPEN: dict[str, Any] = {
+    "where": {"type": "open", "values": ["n", "s", 3], "label": "Region"},
+    "year": {"type": "open", "values": [2025, 2026], "value_labels": {"de": ["vorher", "nachher"]}},
+}
 FEATURES = ("collection", "features")
 LARGE = small()["collection"] | {"epsilon": 21.0}
 LARGE["features"] = {name: feature | {"delta": 20.0} for name, feature in LARGE["features"].items()}
@@ -448,7 +458,50 @@ STEPS: list[tuple[str, tuple[Any, ...], Any]] = [
 
 def forms() -> Cases:
     """One part changed of a plan that is right: in form no planner writes it, and no device can execute it."""
-    return [*_changed(small(), FORMS), *_changed(stepped(), STEPS)]
+    return [*_changed(small(), FORMS), *_changed(stepped(), STEPS), *_changed(opened(), OPENED)]
+
+
+OPENED: list[tuple[str, tuple[Any, ...], Any]] = [
+    ("nothing but an open feature", FEATURES, {"where": OPEN["where"]}),
+    *(
+        (f"{key} of an open feature", (*FEATURES, "where", key), value)
+        for key, value in (("delta", 0.5), ("missing", "n"), ("bounds", [0, 1]), ("ranges", [0.5]), ("note", "x"))
+    ),
+    ("no values of an open feature", (*FEATURES, "where", "values"), DROPPED),
+    *(
+        (f"the open values {values!r}", (*FEATURES, "where", "values"), values)
+        for values in (
+            None,
+            [],
+            "ns",
+            ["n", "n"],
+            [1, True],
+            [1, "1"],
+            ["n", ""],
+            ["n", "FILL"],
+            [1.5],
+            [None],
+            [2**53],
+        )
+    ),
+    (
+        "10,100 groups of open values",
+        FEATURES,
+        {"sick": BIT, **{f"g{size}": {"type": "open", "values": list(range(size))} for size in (101, 100)}},
+    ),
+    ("one word for two open values", (*FEATURES, "year", "value_labels"), {"de": ["vorher"]}),
+    ("an open type in capitals", (*FEATURES, "where", "type"), "Open"),
+    ("a question about an open feature", ("questions", 0), {"features": ["year"], "levels": [2], "table": 0}),
+    (
+        "a claim about an open feature",
+        ("certificate", "features", "where"),
+        {"asked": 20.0, "certified": 0.0, "c": 0.0},
+    ),
+    ("an order without the open features", ("collection", "order"), ["sick"]),
+    ("a task about an open feature", ("collection", "tasks"), [{"frequency": ["where"]}]),
+    ("a mean by an open feature", ("collection", "tasks"), [{"mean": ["sick"], "by": "where"}]),
+    ("a table with an open feature", ("collection", "tasks"), [{"table": ["sick", "where"]}]),
+]
 
 
 def _changed(plan: Any, forms: list[tuple[str, tuple[Any, ...], Any]]) -> Cases:

@@ -16,6 +16,17 @@ export interface Feature {
   readonly valueLabels?: Readonly<Record<string, readonly string[]>> | null;
 }
 
+/** What is sent as it is beside the report, and never protected. */
+export interface OpenFeature {
+  readonly type: "open";
+  readonly label: string;
+  readonly help: string | null;
+  readonly labels: Readonly<Record<string, string>> | null;
+  readonly helps: Readonly<Record<string, string>> | null;
+  readonly values: readonly Value[];
+  readonly valueLabels?: Readonly<Record<string, readonly string[]>> | null;
+}
+
 export interface Survey {
   readonly title: string;
   readonly purpose: string;
@@ -39,6 +50,7 @@ export interface Plan {
   readonly id: string;
   readonly epsilon: number;
   readonly features: ReadonlyMap<string, Feature>;
+  readonly open: ReadonlyMap<string, OpenFeature>;
   readonly survey: Survey | null;
   readonly relay: Relay | null;
   readonly menus: readonly unknown[];
@@ -59,6 +71,7 @@ export type Given = Value | null | undefined;
 export interface Answer {
   readonly menu: number;
   readonly answer: number;
+  readonly group?: number;
 }
 export interface Report extends Answer {
   readonly id: string;

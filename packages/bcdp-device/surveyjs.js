@@ -13,15 +13,23 @@ const nameOf = (index) => `feature-${index}`; // names of features may be any te
 
 /** The definition of a form for `new Model(..)`: a question for each feature, required unless the plan has a rule. */
 export function formOf(plan) {
-  const elements = [...plan.features.values()].map((feature, index) => ({
+  const elements = askedBy(plan).map(([, feature], index) => ({
     name: nameOf(index),
     title: feature.label,
-    ...(feature.help ? { description: feature.help } : {}),
+    ...describedBy(feature),
     isRequired: feature.missing === null,
     ...controlOf(feature),
   }));
   const title = plan.survey?.title;
   return { ...(title ? { title } : {}), elements, clearInvisibleValues: "none" };
+}
+
+/** The features in the order of the form, the open ones last. */
+const askedBy = (plan) => [...plan.features, ...plan.open];
+
+function describedBy({ type, help }) {
+  const parts = [help, type === "open" ? "Sent as it is, not protected." : null].filter(Boolean);
+  return parts.length ? { description: parts.join(" ") } : {};
 }
 
 function controlOf(feature) {
@@ -38,7 +46,7 @@ function controlOf(feature) {
 export function recordOf(plan, data) {
   const given = (feature, value) => (value === undefined || feature.type === "numeric" ? value : feature.values[value]);
   return Object.fromEntries(
-    [...plan.features].map(([name, feature], index) => [name, given(feature, data[nameOf(index)]) ?? null]),
+    askedBy(plan).map(([name, feature], index) => [name, given(feature, data[nameOf(index)]) ?? null]),
   );
 }
 

@@ -43,6 +43,7 @@ _ROOMS = {
     "Tally": "bcdp.tally",
     "as_html": "bcdp.present.notebook",
     "estimate": "bcdp.estimates",
+    "estimate_by": "bcdp.estimates",
     "make_plan": "bcdp.mechanisms",
     "privatize": "bcdp.device",
 }
@@ -59,6 +60,7 @@ __all__ = [
     "Tally",
     "as_html",
     "estimate",
+    "estimate_by",
     "make_plan",
     "privatize",
 ]

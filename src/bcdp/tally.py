@@ -1,22 +1,28 @@
 """Reports become counts: exact, mergeable, independent of how many people answered.
 
-A survey is counted by menu and answer; a cascade by the number, the sum and the products of its estimates.
+A survey is counted by menu and answer; a cascade by the number, the sum and the products of its estimates. Where the
+policy has open features, each group of open values is counted by itself.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 import bcdp
 from bcdp.errors import InputError, expect, refuse
 from bcdp.files import Source, naming_file, path_of, read_text, write_text
-from bcdp.plan import A_PLAN, PLAN_KEY, Plan, mechanism_of
+from bcdp.plan import A_PLAN, GROUP, PLAN_KEY, Plan, mechanism_of
+from bcdp.policy.encoding import as_arrow, whole_column
+from bcdp.policy.opened import digits_of, value_number
 from bcdp.statistics import Decoder
+from bcdp.statistics.protocol import Weighed
+from bcdp.statistics.weighting import Weighting
 
 SPARK_KEY = b"org.apache.spark.sql.parquet.row.metadata"
 LARGEST_COUNT = 2**53  # beyond it, whole numbers are not exact in JSON
@@ -40,7 +46,8 @@ class Tally:
 
     def __new__(cls, plan: Plan) -> Tally:
         expect("plan", plan, Plan, A_PLAN)
-        return super().__new__(cls if cls is not Tally else mechanism_of(plan).tally())
+        counted = OpenTally if plan.policy.open else mechanism_of(plan).tally()
+        return super().__new__(cls if cls is not Tally else counted)
 
     def add(self, reports: Any) -> Tally:
         """Counts a batch of reports, all of them or, if any is refused, none; gives the tally itself."""
@@ -49,6 +56,30 @@ class Tally:
     def decoder(self) -> Decoder:
         """What the counts tell, as statistics see it."""
         raise NotImplementedError
+
+    def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> Weighed:
+        """What the tallies of several groups of people tell together, each person counting by the group's weight."""
+        raise refuse("weights", f"a {self.plan.mechanism}", "a survey: only its answers can be weighted")
+
+    @property
+    def parts(self) -> Mapping[int, Tally]:
+        """The tally of each group of open values that occurs, by the number of the group."""
+        return {0: self}
+
+    @property
+    def whole(self) -> Tally:
+        """The counts of all groups of open values together."""
+        return self
+
+    def by(self, name: str) -> dict[Any, Tally]:
+        """The tally of each value of an open feature; of the other open features all values together."""
+        raise refuse("by", name, "an open feature of the policy, and it has none")
+
+    def group(self, **values: Any) -> Tally:
+        """The tally of the people with these open values; of features not named all values together."""
+        if values:
+            raise refuse("group", sorted(values), "open features of the policy, and it has none")
+        return self
 
     def _check_plan(self, table: pa.Table) -> None:
         made_for = _stated_plan(table.schema.metadata or {})
@@ -64,9 +95,7 @@ class Tally:
             return NotImplemented
         if other.plan.id != self.plan.id:
             raise refuse("tally", f"plan {other.plan.id[:12]}..", f"a tally of the same plan {self.plan.id[:12]}..")
-        total = Tally(self.plan)
-        total._state([mine + theirs for mine, theirs in zip(self._arrays(), other._arrays(), strict=True)])
-        return total
+        return self._sum(other)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tally) and self.to_dict() == other.to_dict()
@@ -81,6 +110,11 @@ class Tally:
 
     def _repr_html_(self) -> str:
         return bcdp.as_html(self)
+
+    def _sum(self, other: Tally) -> Tally:
+        total = type(self)(self.plan)
+        total._state([mine + theirs for mine, theirs in zip(self._arrays(), other._arrays(), strict=True)])
+        return total
 
     def _arrays(self) -> list[npt.NDArray[Any]]:
         raise NotImplementedError
@@ -124,6 +158,116 @@ class Tally:
 
     def _read(self, document: dict[str, Any]) -> None:
         raise NotImplementedError
+
+
+class OpenTally(Tally):
+    """A tally of its own for each group of open values that occurs: `by` tells them apart, `whole` adds them up."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._parts: dict[int, Tally] = {}  # by the number of the group
+
+    @property
+    def groups(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The columns whose equal rows may be counted before they are added."""
+        own = self._empty().groups
+        return (*own, GROUP) if own else ()
+
+    @property
+    def people(self) -> int:  # type: ignore[override]
+        """How many reports were counted."""
+        return sum(part.people for part in self._parts.values())
+
+    @property
+    def whole(self) -> Tally:
+        return self._together(self._parts)
+
+    def by(self, name: str) -> dict[Any, Tally]:
+        policy = self.plan.policy
+        if name not in policy.open:
+            raise refuse("by", name, f"an open feature: {', '.join(policy.open)}")
+        numbers = list(self._parts)
+        codes = digits_of(policy, np.array(numbers))[name].tolist()
+        found: dict[Any, Tally] = {value: self._empty() for value in policy.open[name].values}
+        for number, code in zip(numbers, codes, strict=True):
+            found[policy.open[name].values[code]] += self._parts[number]
+        return found
+
+    def group(self, **values: Any) -> Tally:
+        policy, numbers = self.plan.policy, np.array(list(self._parts), dtype=np.int64)
+        if unknown := values.keys() - policy.open.keys():
+            raise refuse("group", sorted(unknown), f"open features: {', '.join(policy.open)}")
+        digits, kept = digits_of(policy, numbers), np.ones(len(numbers), dtype=bool)
+        for name, value in values.items():
+            kept &= digits[name] == value_number(policy, name, value)
+        return self._together(numbers[kept].tolist())
+
+    @property
+    def parts(self) -> Mapping[int, Tally]:
+        return dict(sorted((number, part) for number, part in self._parts.items() if part.people))
+
+    def decoder(self) -> Decoder:
+        return self.whole.decoder()
+
+    def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> Weighed:
+        return self._empty().weighted(weighting, parts)
+
+    def add(self, reports: Any) -> OpenTally:
+        """Counts a batch of reports, all of them or, if any is refused, none; gives the tally itself."""
+        table = as_arrow(reports)
+        self._check_plan(table)
+        if GROUP not in table.column_names:
+            raise refuse("reports", f"no column {GROUP}", f"a column {GROUP}, the number of the open values")
+        numbers = whole_column(table, GROUP).to_numpy()
+        most = len(self.plan.policy.groups)
+        if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < most:
+            wrong = int(numbers.min()) if int(numbers.min()) < 0 else int(numbers.max())
+            raise refuse(f"reports.{GROUP}", wrong, f"numbers from 0 to {most - 1}")
+        added = {
+            int(number): self._empty().add(table.filter(pa.array(numbers == number)))
+            for number in np.unique(numbers).tolist()
+        }
+        self._parts = {number: self._part(number) + part for number, part in added.items()} | {
+            number: part for number, part in self._parts.items() if number not in added
+        }
+        return self
+
+    def _empty(self) -> Tally:
+        return mechanism_of(self.plan).tally()(self.plan)
+
+    def _part(self, number: int) -> Tally:
+        return self._parts.get(number) or self._empty()
+
+    def _together(self, numbers: Iterable[int]) -> Tally:
+        return sum((self._parts[number] for number in sorted(numbers)), start=self._empty())
+
+    def _sum(self, other: Tally) -> Tally:
+        assert isinstance(other, OpenTally)
+        total = OpenTally(self.plan)
+        numbers = {*self._parts, *other._parts}
+        total._parts = {number: self._part(number) + other._part(number) for number in sorted(numbers)}
+        return total
+
+    def to_dict(self) -> dict[str, Any]:
+        parts = [[number, part.to_dict()] for number, part in sorted(self._parts.items()) if part.people]
+        return {"plan": self.plan.id, "people": self.people, "groups": parts}
+
+    def _read(self, document: dict[str, Any]) -> None:
+        rows = document.get("groups")
+        most = len(self.plan.policy.groups)
+        fitting = isinstance(rows, list) and all(
+            isinstance(row, list) and len(row) == 2 and type(row[0]) is int and 0 <= row[0] < most for row in rows
+        )
+        if not fitting or len({row[0] for row in rows or ()}) < len(rows or ()):
+            raise refuse("tally.groups", "something else", f"rows of a number from 0 to {most - 1}, once, and a tally")
+        for number, part in rows or ():
+            tally = self._empty()
+            if not isinstance(part, dict) or part.get("plan") != self.plan.id:
+                raise refuse("tally.groups", "another plan's tally", "tallies of one plan")
+            tally._read(part)
+            self._parts[number] = tally
+        if document.get("people") != self.people:
+            raise refuse("tally.people", document.get("people"), f"{self.people}, the sum of the groups")
 
 
 def _stated_plan(metadata: Mapping[bytes, bytes]) -> bytes | None:

@@ -17,6 +17,7 @@ from bcdp.files import naming_file, read_batches
 from bcdp.plan import Plan
 from bcdp.policy import Policy
 from bcdp.policy.encoding import arrow_types, as_arrow, encode, range_of
+from bcdp.policy.opened import digits_of, group_numbers, value_number
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -83,6 +84,10 @@ def population_from_prior(plan: Plan, path: str | Path) -> Population:
     >>> population_from_prior(plan, "prior.csv").probabilities.tolist()
     [0.75, 0.25]
     """
+    if plan.policy.open:
+        raise refuse(
+            "prior", "a plan with open features", "records, and a group of open values whose population they are"
+        )
     prior = correlation_of(Policy(**{**plan.policy.to_dict(), "correlation": {"prior": str(Path(path).absolute())}}))
     if not isinstance(prior, FinitePrior) or set(prior.names) != set(plan.policy.features):
         named = getattr(prior, "names", ())
@@ -92,8 +97,10 @@ def population_from_prior(plan: Plan, path: str | Path) -> Population:
     return population_of(prior.names, prior.coded).ordered(tuple(plan.policy.features))
 
 
-def population_from_records(plan: Plan, tables: Iterable[Any]) -> Population:
+def population_from_records(plan: Plan, tables: Iterable[Any], group: Mapping[str, str] | None = None) -> Population:
     """The population of people whose records these are, each as probable as the others.
+
+    With open features it is that of one `group` of their values, because promises are about each group by itself.
 
     >>> from bcdp import Policy, make_plan
     >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
@@ -102,18 +109,29 @@ def population_from_records(plan: Plan, tables: Iterable[Any]) -> Population:
     ([[0], [1]], [0.75, 0.25])
     """
     names = tuple(plan.policy.features)
-    encoded = [encode(plan.policy, as_arrow(table)) for table in tables]
+    encoded = [encode(plan.policy, _within(plan, as_arrow(table), group or {})) for table in tables]
     held = {name: np.concatenate([np.empty(0), *(codes[name] for codes in encoded)]) for name in names}
     people = len(held[names[0]])
     if not people:
         raise InputError("data: has no records; accepted: at least one record")
-    first, group = distinct_rows(held.values())
+    first, row = distinct_rows(held.values())
     kept = {name: column[first] for name, column in held.items()}
     numbers = {name: kept[name] for name, feature in plan.policy.features.items() if feature.is_number}
     sizes = {name: _size(plan, name) for name in names}
     bins = {name: np.rint((values + 1) / 2 * (sizes[name] - 1)) for name, values in numbers.items()}
     codes = np.stack(list((kept | bins).values()), axis=1).astype(np.int64)
-    return Population(names, codes, np.bincount(group) / people, tuple(sizes.values()), numbers, people)
+    return Population(names, codes, np.bincount(row) / people, tuple(sizes.values()), numbers, people)
+
+
+def _within(plan: Plan, table: pa.Table, group: Mapping[str, str]) -> pa.Table:
+    """The records of one group of open values; all records where nothing is open."""
+    if set(group) != set(plan.policy.open):
+        wanted = ", ".join(f"{name}=.." for name in plan.policy.open) or "none, because nothing is open"
+        raise refuse("group", ", ".join(group) or "none", f"a value of every open feature: {wanted}")
+    digits, kept = digits_of(plan.policy, group_numbers(plan.policy, table)), np.ones(len(table), dtype=bool)
+    for name, value in group.items():
+        kept &= digits[name] == value_number(plan.policy, name, value)
+    return table.filter(pa.array(kept))
 
 
 def in_ranges(plan: Plan, population: Population) -> Population:
@@ -144,7 +162,7 @@ def distinct_rows(columns: Iterable[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.i
     return first, group
 
 
-def population_from_file(plan: Plan, path: Path) -> Population:
+def population_from_file(plan: Plan, path: Path, group: Mapping[str, str] | None = None) -> Population:
     """The population of people whose records a Parquet, CSV or Arrow file holds.
 
     >>> from bcdp import Policy, make_plan
@@ -155,7 +173,7 @@ def population_from_file(plan: Plan, path: Path) -> Population:
     """
     batches = list(read_batches(path, arrow_types(plan.policy)))
     with naming_file(path):
-        return population_from_records(plan, [pa.Table.from_batches(batches)] if batches else [])
+        return population_from_records(plan, [pa.Table.from_batches(batches)] if batches else [], group)
 
 
 def _size(plan: Plan, name: str) -> int:

@@ -46,6 +46,7 @@ COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the 
     "verify": ("verify", "Check a plan against its claims and your own limits."),
     "audit": ("audit", "Compute what a plan's reports tell about a population."),
     "ledger": ("ledger", "Keep account of what one person gave away over several plans."),
+    "power": ("power", "Tell how many people a plan takes, or what so many show."),
     "simulate": ("simulate", "See the error to expect of every task, on data that you have."),
     "experiment": ("experiment", "Repeat the paper's experiments; writes a table and a picture."),
 }

@@ -26,6 +26,9 @@ def audit(
         Path | None, typer.Option(metavar="P", help="A CSV: a column for each feature, last its probability.")
     ] = None,
     data: Annotated[Path | None, typer.Option(metavar="D", help="Records, taken as the whole population.")] = None,
+    group: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="With --data: the people with this open value.")
+    ] = None,
     runs: Annotated[
         int | None, typer.Option(metavar="N", min=1000, help="Also run the device N times, and measure at 99.9%.")
     ] = None,
@@ -36,7 +39,8 @@ def audit(
     Every menu is enumerated for the population of a prior or of a data file, and the most telling answer about each
     feature is named. The exit code is 1 if anything exceeds its certificate: a false claim, or a population whose
     features depend on each other more than the plan assumes. Where a promise is about the range that a number is in,
-    so is its audit; what finer guesses learn is shown next to it.
+    so is its audit; what finer guesses learn is shown next to it. With open features a promise is about each group of
+    their values by itself, and so is the audit: `--group` names it, once for every open feature.
 
     Examples:
 
@@ -50,7 +54,8 @@ def audit(
         raise refuse("--prior and --data", "both" if source else "neither", "one of them: whom the audit is about")
     made = _read(plan)
     with working("auditing") as tell:
-        population = (population_from_prior if prior else population_from_file)(made, source)
+        whose = _named(group or [])
+        population = population_from_prior(made, prior) if prior else population_from_file(made, source, whose)
         tell("enumerating")
         found = audit_plan(made, population)
         measured = None
@@ -70,6 +75,14 @@ def audit(
         _show(made, found, measured, alarms, kept)
     if not kept:
         raise typer.Exit(VIOLATED)
+
+
+def _named(values: list[str]) -> dict[str, str]:
+    """Open values by the names of their features."""
+    pairs = [value.partition("=") for value in values]
+    if wrong := [name for name, equals, _ in pairs if not equals]:
+        raise refuse("--group", wrong[0], "NAME=VALUE")
+    return {name: value for name, _, value in pairs}
 
 
 def _run(made: Plan, population: Population, runs: int) -> Measured:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -162,21 +163,49 @@ def estimate(
     plan: PlanFile,
     tally: Annotated[list[Path], typer.Argument(metavar="TALLY_OR_REPORTS...", help="A tally, or report files.")],
     level: Annotated[float, typer.Option(metavar="P", help="Confidence of the intervals.")] = 0.95,
+    weights: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A CSV: open features, and people (of the population) or weight; several."),
+    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="NAME", help="Tell everything by this open feature.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="A table to write: .csv, .parquet or .html.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the estimates as a PNG.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Estimate means, frequencies and regressions with intervals, in the features' own units.
 
-    Example:
+    With `--weights` people count by weights that depend on open features: one file with a column `people` is a margin
+    of the population, to which the answers are post-stratified; several are raked; a column `weight` is the design's.
+    By an open feature every estimate is told for each of its values, which are different people, and the differences.
+
+    Examples:
 
         bcdp estimate plan.json tally.json --plot estimates.png
+        bcdp estimate plan.json tally.json --by region -o regions.csv
+        bcdp estimate plan.json tally.json --weights region.csv --weights age.csv
     """
     from bcdp.estimates import estimate as from_tally
+    from bcdp.estimates import estimate_by
     from bcdp.plan import Plan
+    from bcdp.present.tidy import ENDINGS, tidy, write_tidy
 
     check_output("--plot", plot, plan, *tally, ending=".png")
+    check_output("--output", output, plan, *tally, *(weights or ()), ending=ENDINGS)
     made = Plan.load(plan)
-    found = from_tally(count(made, tally), level)
+    counted = count(made, tally)
+    if by is not None:
+        if plot is not None or weights:
+            raise refuse("--by", by, "no --plot and no --weights beside it")
+        groups = estimate_by(counted, by, level)
+        if output is not None:
+            write_tidy(tidy(groups, by), output, level)
+        show_by(groups, by, level, as_json)
+        return
+    found = from_tally(counted, level, weights or ())
+    if output is not None:
+        write_tidy(tidy(found), output, level)
     if plot is not None:
         from bcdp.present.pictures import estimate_figure, save
 
@@ -185,11 +214,32 @@ def estimate(
         show_json(found.to_dict())
     else:
         note = missing_note({name: feature.rule for name, feature in made.policy.features.items()})
-        show(*_estimate_tables(found), *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
+        show(*estimate_tables(found), *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
 
 
-def _estimate_tables(found: Estimates) -> list[Any]:
+def show_by(found: Mapping[Any, Estimates], name: str, level: float, as_json: bool) -> None:
+    """The estimates of each value of an open feature, and the differences between them."""
+    from bcdp.estimates.by import by_document, differences
+
+    if as_json:
+        show_json(by_document(name, found))
+        return
+    parts: list[Any] = []
+    for value, told in found.items():
+        parts += [f"{name} = {value}: ", *estimate_tables(told), ""]
+    rows = [
+        [f"{one} less {two}", about, row, measured(number.value, number.se), number.se, interval(number)]
+        for (one, two), about, row, number in differences(found)
+    ]
+    heads = [name, "about", "", "difference", "std. error", f"{100 * level:g}% interval"]
+    show(*parts, "Differences between groups, which are different people", table(heads, rows))
+
+
+def estimate_tables(found: Estimates) -> list[Any]:
     parts: list[Any] = [f"{found.people:,} reports"]
+    if found.design_effects:
+        effects = ", ".join(f"{name} {effect:.3g}" for name, effect in found.design_effects.items())
+        parts.append(f"weighted; design effect: {effects}")
     for section in found.sections():
         parts += [
             "",

@@ -61,6 +61,8 @@ def published(tally: Tally, output: Path) -> list[CountsPromise]:
     from bcdp.present.counts import counts_promises
 
     check_menus(tally.plan)
+    if tally.plan.policy.open:
+        raise refuse("--publish", "counts by open features", "a plan without them: counts of groups tell more")
     note = output.with_name(NOTE)
     if output.name == NOTE or same_file(output, note):
         raise refuse("--output", str(output), f"another name than {NOTE}, which notes what was published")

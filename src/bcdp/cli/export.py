@@ -26,11 +26,11 @@ def export(
         bcdp export plan.json --store reports.db -o tally.json
         bcdp estimate plan.json tally.json
     """
+    from bcdp.collector.operator import tally_of
     from bcdp.collector.store import StoreError, open_store
     from bcdp.files import written_whole
     from bcdp.plan import Plan
     from bcdp.present.counts import counts_document, counts_promises
-    from bcdp.tally import Tally
 
     check_output("--output", output, plan, Path(store), ending=".json")
     made = Plan.load(plan)
@@ -38,7 +38,7 @@ def export(
         raise InputError(f"--store: there is no file {store}; accepted: a store of this plan")
     opened = open_store(store, made.id)
     try:
-        tally = Tally(made).add(opened.counts())
+        tally = tally_of(made, opened)
     except StoreError as error:
         raise InputError(f"--store: {error}; accepted: a store of this plan") from None
     finally:

@@ -171,7 +171,7 @@ def _limit(made: Plan, correlation: Correlation) -> float | None:
 
 def _show(told: Planned, document: dict[str, Any], output: Path | None) -> None:
     from bcdp.compare.baselines import NO_REGRESSION
-    from bcdp.present.promise import conditions, operator_says
+    from bcdp.present.promise import conditions, open_said, operator_says
 
     made, promised = told.plan, told.promised
     features, allowed, used = document["features"], made.policy.epsilon, document["epsilon"]
@@ -192,6 +192,7 @@ def _show(told: Planned, document: dict[str, Any], output: Path | None) -> None:
         "The condition of odds",
         *conditions(promised),
         operator_says(made),
+        *open_said(made),
         "",
         *counts_lines(made, told.counted),
         *_limited(document),

@@ -32,7 +32,7 @@ def verify(plan: PlanFile, max_epsilon: MaxEpsilon = None, max_delta: MaxDelta =
     from bcdp.audit import verify_limits
     from bcdp.files import read_text
     from bcdp.plan import Plan
-    from bcdp.present.promise import conditions, operator_says, promise_of_all, promises
+    from bcdp.present.promise import conditions, open_said, operator_says, promise_of_all, promises
 
     limits = read_limits(max_delta)
     compared = max_epsilon is not None or bool(limits)
@@ -66,6 +66,7 @@ def verify(plan: PlanFile, max_epsilon: MaxEpsilon = None, max_delta: MaxDelta =
             "The condition of delta; epsilon has none",
             *conditions(promised),
             operator_says(made),
+            *open_said(made),
             *PROMISE_WORDS,
             "",
             *found.objections,

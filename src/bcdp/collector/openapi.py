@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import msgspec
 
 from bcdp.collector.settings import Settings
-from bcdp.collector.upload import ID_PATTERN, Upload
+from bcdp.collector.upload import ID_PATTERN, OpenUpload, Upload
 
 _JSON = "application/json"
 _NAMES = "#/components/schemas/{name}"
@@ -65,7 +65,7 @@ class Results(msgspec.Struct):
 
 def description(settings: Settings) -> dict[str, Any]:
     """The OpenAPI document of one collection."""
-    body = {"requestBody": {"required": True, "content": {_JSON: {"schema": _named(Upload)}}}}
+    body = {"requestBody": {"required": True, "content": {_JSON: {"schema": _named(_upload(settings))}}}}
     operator: dict[str, Any] = {"security": [{"operator": []}]}
     plan = _answers("The plan.", dict, 429)
     plan["responses"]["304"] = {"description": "Not changed."}
@@ -100,6 +100,11 @@ def description(settings: Settings) -> dict[str, Any]:
     }
 
 
+def _upload(settings: Settings) -> type[Upload] | type[OpenUpload]:
+    """What a request holds: with open features every report has a group."""
+    return OpenUpload if settings.plan.policy.open else Upload
+
+
 def _get(summary: str, more: dict[str, Any]) -> dict[str, Any]:
     return {"get": {"summary": summary, **more}}
 
@@ -126,9 +131,12 @@ def _content(meaning: str, kind: type) -> dict[str, Any]:
 
 def _schemas(settings: Settings) -> dict[str, Any]:
     """The types by their names, with the limits of this collection's plan."""
-    _, schemas = msgspec.json.schema_components([Upload, Received, Status, Refusal, Results], ref_template=_NAMES)
+    kind = _upload(settings)
+    _, schemas = msgspec.json.schema_components([kind, Received, Status, Refusal, Results], ref_template=_NAMES)
     sizes = [math.prod(digits) for digits in settings.plan.symbols]
-    report, upload = schemas["Report"]["properties"], schemas["Upload"]["properties"]
+    report, upload = (schemas[kind.__name__.replace("Upload", part)]["properties"] for part in ("Report", "Upload"))
+    if settings.plan.policy.open:
+        report["group"] = {"type": "integer", "minimum": 0, "maximum": len(settings.plan.policy.groups) - 1}
     report["id"]["pattern"] = ID_PATTERN
     report["menu"] = {"type": "integer", "minimum": 0, "maximum": len(sizes) - 1}
     report["answer"] = {"type": "integer", "minimum": 0, "maximum": max(sizes) - 1}

@@ -6,17 +6,20 @@ import asyncio
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from bcdp.collector.refusal import RefusalError
 from bcdp.collector.store import Store, StoreError
 from bcdp.estimates import estimate
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.survey.tally import SurveyTally
-from bcdp.plan import Menu, Plan
+from bcdp.plan import GROUP, Menu, Plan
 from bcdp.present.counts import VOID, counts_promises
 from bcdp.present.promise import operator_says, promise_of_all, promises
 from bcdp.present.words import missing_note
+from bcdp.tally import Tally
 
 _SHARE = 10  # estimates are shown for at least this many times as long as they took to compute
 
@@ -45,7 +48,7 @@ class OperatorDocument:
         return self._document
 
     def _compute(self) -> bytes:
-        tally = SurveyTally(self._plan).add(self._store.counts())
+        tally = tally_of(self._plan, self._store)
         return json.dumps(operator_document(tally, self._planned), allow_nan=False).encode()
 
     def close(self) -> None:
@@ -54,14 +57,23 @@ class OperatorDocument:
         self._store.close()
 
 
-def operator_document(tally: SurveyTally, planned: int | None = None) -> dict[str, Any]:
+def tally_of(plan: Plan, store: Store) -> Tally:
+    """The tally of what a store counts; with open features it holds the menus of each group one after the other."""
+    counts: dict[str, Any] = store.counts()
+    if plan.policy.open:
+        counts[GROUP], counts["menu"] = np.divmod(counts["menu"], len(plan.menus))
+    return Tally(plan).add(counts)
+
+
+def operator_document(tally: Tally, planned: int | None = None) -> dict[str, Any]:
     """Estimates, menus expected and counted, the certificate in numbers and words, the labels, as plain JSON.
 
     The `note` tells the rules by which missing values were counted; it is null where there is none.
     """
     plan = tally.plan
     found = estimate(tally)
-    drawn = [int(tally.counts(number).sum()) for number in range(len(plan.menus))]
+    whole = cast("SurveyTally", tally.whole)
+    drawn = [int(whole.counts(number).sum()) for number in range(len(plan.menus))]
     return {
         "plan": plan.id,
         "title": None if plan.policy.survey is None else plan.policy.survey.title,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import msgspec
@@ -16,7 +16,7 @@ from bcdp.collector.tickets import is_ticket
 
 _ID_CHARACTERS = re.compile(r"[A-Za-z0-9._~-]*")
 ID_PATTERN = "^[A-Za-z0-9._~-]{1,64}$"
-Marked = Sequence[tuple[bytes, tuple[int, int]]]  # the mark of each report's id, its menu and its answer
+Marked = Sequence[tuple[bytes, tuple[int, int]]]  # the mark of each report's id, its menu (and group) and its answer
 
 
 class Report(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -27,11 +27,24 @@ class Report(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     answer: Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 
 
+class OpenReport(Report, frozen=True, gc=False, forbid_unknown_fields=True):
+    """One report under a plan with open features: `group` is the number of their values."""
+
+    group: Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+
+
 class Upload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A request's reports and the plan they answer."""
 
     plan: Annotated[str, msgspec.Meta(max_length=64)]
     reports: list[Report]
+
+
+class OpenUpload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A request's reports and the plan they answer, where the plan has open features."""
+
+    plan: Annotated[str, msgspec.Meta(max_length=64)]
+    reports: list[OpenReport]
 
 
 class Reader:
@@ -43,7 +56,11 @@ class Reader:
         self._most = settings.quotas.reports
         self._key = settings.tickets_key
         self._mark = Marker(settings.plan.id, settings.tickets_key)
-        self._decode = msgspec.json.Decoder(Upload).decode
+        self._groups = len(settings.plan.policy.groups)
+        self._keys = 4 if settings.plan.policy.open else 3  # of a report
+        self._decode: Callable[[bytes], Upload | OpenUpload] = (
+            msgspec.json.Decoder(OpenUpload).decode if self._keys == 4 else msgspec.json.Decoder(Upload).decode
+        )
 
     def read(self, body: bytes) -> Marked:
         """The reports in a body, all of them well formed and possible under the plan."""
@@ -58,7 +75,9 @@ class Reader:
             raise RefusalError(422, f"reports: got {len(reports)}; accepted: from 1 to {self._most} in one request")
         if not _ID_CHARACTERS.fullmatch("".join([report.id for report in reports])):
             raise RefusalError(422, "reports.id: accepted: letters, digits and . _ ~ -")
-        if body.count(b":") != 2 + 3 * len(reports):  # no value that is accepted holds one, so each follows a key
+        if body.count(b":") != 2 + self._keys * len(
+            reports
+        ):  # no value that is accepted holds one, so each follows a key
             raise RefusalError(422, "malformed: a key is there twice")
         sizes = self._sizes
         if not all(report.menu < len(sizes) and report.answer < sizes[report.menu] for report in reports):
@@ -66,4 +85,10 @@ class Reader:
         if self._key is not None and not all(is_ticket(self._key, self._plan_id, r.id) for r in reports):
             raise RefusalError(422, "reports.id: accepted: an invitation's ticket")
         mark = self._mark
-        return [(mark(report.id), (report.menu, report.answer)) for report in reports]
+        if self._keys == 3:
+            return [(mark(report.id), (report.menu, report.answer)) for report in reports]
+        opened = [(report, report.group) for report in reports if isinstance(report, OpenReport)]
+        if not all(group < self._groups for _, group in opened):
+            raise RefusalError(422, "reports.group: not in the plan")
+        # the store counts by menu and answer: of each group it holds the menus one after the other
+        return [(mark(report.id), (group * len(sizes) + report.menu, report.answer)) for report, group in opened]

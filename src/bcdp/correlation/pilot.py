@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.correlation.estimated import Estimated, Tree
+from bcdp.correlation.grouped import group_names, largest, within_groups
 from bcdp.correlation.guide import fitted_odds
 from bcdp.correlation.limits import (
     distance_limit,
@@ -35,6 +36,7 @@ from bcdp.errors import refuse
 from bcdp.files import read_batches
 from bcdp.policy import Feature, Policy
 from bcdp.policy.encoding import arrow_types, as_arrow, coded_cuts, coded_numbers, encode, is_missing
+from bcdp.policy.opened import group_numbers
 from bcdp.statistics.cells import steps_of
 from bcdp.statistics.target import Product, product_of
 
@@ -83,8 +85,8 @@ def estimate_correlation(
 ) -> Estimated | Tree:
     """Limits on `q`, from 0 to 1, of every pair and of all other features together, and on the odds of every pair.
 
-    They are true together with `confidence`. The sample is anything that Arrow can read, one column for each feature;
-    it counts as public.
+    They are true together with `confidence`, within every group of open values. The sample is anything that Arrow can
+    read, one column for each feature; it counts as public.
 
     >>> policy = Policy(epsilon=1, features={"a": {"type": "binary"}, "b": {"type": "binary"}})
     >>> sample = {"a": [0, 1] * 500, "b": [0, 1, 1, 0] * 250}
@@ -95,6 +97,23 @@ def estimate_correlation(
     if not isinstance(confidence, int | float) or not 0 < confidence < 1:
         raise refuse("confidence", confidence, "a number above 0 and below 1")
     table = as_arrow(sample)
+    group = group_numbers(policy, table)
+    failure = (1 - confidence) / len(policy.groups)  # of each group, so that all of them hold together
+    parts = [_limits(policy, table.filter(pa.array(group == number)), failure, model)
+             for number in range(len(policy.groups))]  # fmt: skip
+    about = ", about numbers for guesses of their range" * any(f.is_number for f in policy.features.values())
+    source = _source(table.num_rows, confidence, name, about + within_groups(policy))
+    if policy.open:
+        told = zip(group_names(policy), parts, strict=True)
+        found = largest(parts, source, tuple(f"in {whose}: {note}" for whose, part in told for note in part.notes))
+    else:
+        found = replace(parts[0], source=source)
+    tree = f"{source}; ASSUMING that the features form a tree" + ", numbers known by their ranges" * bool(about)
+    return found if model == "pairs" else Tree(found, tree)
+
+
+def _limits(policy: Policy, table: pa.Table, failing: float, model: str) -> Estimated:
+    """The limits of one group, which fail together with at most this chance."""
     codes = encode(policy, table)
     steps = _steps(policy)
     coded = {i: _coded(codes[i], policy.features[i], table.column(i), model == "tree", steps.get(i, ())) for i in codes}
@@ -107,7 +126,7 @@ def estimate_correlation(
     # the odds of a pair are one more thing to bound, unless the two limits of q bound them too: two cells
     further = sum(len(others) == 1 and coded[others[0]].cells > 2 for _, others in sets)
     # the same for every set, so that a hopeless one costs little
-    failure = (1 - confidence) / max(len(sets) + len(asked) + further, 1)
+    failure = failing / max(len(sets) + len(asked) + further, 1)
     limits: dict[str, dict[frozenset[str], float]] = {i: {} for i in names}
     hulls, observed, pair_odds = {}, {}, {}
     for i, others in sets:
@@ -128,11 +147,8 @@ def estimate_correlation(
     for i, factors in asked:
         product = _as_number(product_of(policy, factors, (None,) * len(factors), codes), np.zeros(0))
         products[i, frozenset(factors)] = _limit(_counts(coded[i], [product]), failure, rounded=1)
-    source = _source(table.num_rows, confidence, name, ", about numbers for guesses of their range" * bool(numbers))
     notes = tuple(_notes(policy, coded, sets))
-    found = Estimated(limits, hulls, observed, notes, source, numbers, products, ranges, pair_odds, steps)
-    tree = f"{source}; ASSUMING that the features form a tree" + ", numbers known by their ranges" * bool(numbers)
-    return found if model == "pairs" else Tree(found, tree)
+    return Estimated(limits, hulls, observed, notes, "", numbers, products, ranges, pair_odds, steps)
 
 
 def odds_guide(policy: Policy, sample: Any) -> dict[str, float]:

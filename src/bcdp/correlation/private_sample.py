@@ -56,6 +56,8 @@ def correlation_from_wave(tally: Tally, confidence: float = 0.95) -> Estimated:
     if not 0 < confidence < 1:
         raise refuse("confidence", confidence, "a number above 0 and below 1")
     plan = tally.plan
+    if plan.policy.open:
+        raise refuse("tally", "groups of open values", "a wave without open features, or a pilot sample within groups")
     names = [name for name in plan.policy.features if 2 <= _values(plan, name) <= _MOST_VALUES]
     given = [name for name in names if plan.policy.features[name].missing is None]
     found = {(i, j): list(_asked(cast("SurveyTally", tally), i, j)) for i in given for j in names if i != j}

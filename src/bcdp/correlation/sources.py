@@ -13,14 +13,17 @@ import numpy as np
 import pyarrow as pa
 
 from bcdp.correlation.documents import bound, odds_bound
+from bcdp.correlation.grouped import GroupedPrior, within_groups
 from bcdp.correlation.models import Correlation, Listed, PerFeature, Ranges, pairwise
 from bcdp.correlation.pilot import estimate_correlation, read_pilot
 from bcdp.correlation.prior import FinitePrior
 from bcdp.errors import InputError, refuse
 from bcdp.policy import NumericFeature, OneOfBoth, OneQ, Pairs, PairsFile, Policy, Prior, QPerFeature
 from bcdp.policy.encoding import codes_of, encode
+from bcdp.policy.opened import value_number
 
 MEASURED = "measured"  # with a digest: the first cell of a table of pairs that was not written by hand
+NOTHING = "nothing assumed (q = 1)"
 MOST_PRIOR_ENTRIES = 2**22
 MOST_PRIOR_FEATURES = 64
 
@@ -37,7 +40,7 @@ def correlation_of(policy: Policy) -> Correlation:
         return _per_feature(stated, policy)
     if isinstance(stated, Pairs):
         return _pairwise({i: {j: (both.distance, both.factor) for j, both in row.items()}
-                          for i, row in stated.pairs.items()})  # fmt: skip
+                          for i, row in stated.pairs.items()}, about=within_groups(policy))  # fmt: skip
     if isinstance(stated, PairsFile):
         return _read_pairs(stated.pairs, policy)
     if isinstance(stated, Prior):
@@ -53,6 +56,7 @@ def _per_feature(stated: OneQ | OneOfBoth | QPerFeature, policy: Policy) -> PerF
     rest = f"every{' other' * bool(named)} feature"
     others = len(named) < len(policy.features)
     source = _assumed(named | ({rest: default} if others else {}), odds | ({rest: default_odds} if others else {}))
+    source += within_groups(policy) * (source != NOTHING)
     if math.inf in odds.values():  # such a feature has no limit, whatever the default: the others are named
         odds, default_odds = {name: stated.odds_of(name) for name in policy.features}, math.inf
     return PerFeature(default, named, source, default_odds, _finite(odds))
@@ -65,7 +69,7 @@ def _assumed(q: Mapping[str, float], odds: Mapping[str, float]) -> str:
         for word, stated in (("odds", _finite(odds)), ("q", q))
         if any(bound != 1 or word == "odds" for bound in stated.values())
     ]
-    return f"assumed: {'; '.join(parts)}" if parts else "nothing assumed (q = 1)"
+    return f"assumed: {'; '.join(parts)}" if parts else NOTHING
 
 
 def _finite(stated: Mapping[str, float]) -> dict[str, float]:
@@ -73,13 +77,16 @@ def _finite(stated: Mapping[str, float]) -> dict[str, float]:
 
 
 def _pairwise(
-    stated: Mapping[str, Mapping[str, tuple[float, float]]], where: str = "", ranges: Ranges | None = None
+    stated: Mapping[str, Mapping[str, tuple[float, float]]],
+    where: str = "",
+    ranges: Ranges | None = None,
+    about: str = "",
 ) -> Listed:
     """The model of q and odds of pairs; `where` says what else is to be known of them."""
     q, odds = ({i: {j: both[k] for j, both in row.items()} for i, row in stated.items()} for k in (0, 1))
     some = any(most < math.inf for row in odds.values() for most in row.values())
     each = "q and odds for each pair" if some else "a q for each pair"
-    source = f"assumed: {where or each}; {'nothing' if some else '1'} for larger sets"
+    source = f"assumed: {where or each}; {'nothing' if some else '1'} for larger sets{about}"
     return pairwise(q, source, ranges, odds)
 
 
@@ -105,7 +112,10 @@ def write_pairs(path: Path, policy: Policy, model: Correlation) -> None:
 
 def _measured(policy: Policy, names: Sequence[str]) -> str:
     """The first cell of a table that was measured on these features."""
-    definitions = json.dumps({name: policy.features[name].definition for name in names}, sort_keys=True)
+    stated: dict[str, object] = {name: policy.features[name].definition for name in names}
+    if policy.open:  # then it was measured within their groups
+        stated[""] = {name: list(feature.values) for name, feature in policy.open.items()}
+    definitions = json.dumps(stated, sort_keys=True)
     return f"{MEASURED} {hashlib.sha256(definitions.encode()).hexdigest()[:16]}"
 
 
@@ -143,10 +153,10 @@ def _read_pairs(path: Path, policy: Policy) -> Listed:
         for row in rows[1:]
     }
     if not corner:
-        return _pairwise(matrix, f"pairs from {path.name}")
+        return _pairwise(matrix, f"pairs from {path.name}", about=within_groups(policy))
     ranges = {name: feature.cuts for name, feature in policy.features.items() if feature.is_number}
     about = ", of rounded numbers, for guesses of their range" * bool(ranges)
-    return _pairwise(matrix, f"pairs from {path.name}{about}", ranges)
+    return _pairwise(matrix, f"pairs from {path.name}{about}", ranges, within_groups(policy))
 
 
 def _cell(path: str, text: str) -> tuple[float, float]:
@@ -165,12 +175,44 @@ def _number(cell: str) -> float | str:
         return "no number"
 
 
-def _read_prior(path: Path, policy: Policy) -> FinitePrior:
+def _read_prior(path: Path, policy: Policy) -> FinitePrior | GroupedPrior:
     """A CSV with one column per feature and a last column `probability`; value combinations not listed have 0.
 
-    An empty cell means missing, where the policy has a rule for that.
+    An empty cell means missing, where the policy has a rule for that. Open features have columns too, all of them, and
+    the prior is that of each of their groups.
     """
     rows = _read_rows(path, "prior")
+    if not policy.open:
+        return _one_prior(path, policy, rows)
+    header, opened = rows[0] if rows else [], list(policy.open)
+    if any(header.count(name) != 1 for name in opened):
+        accepted = f"a column for each open feature too: {', '.join(opened)}; q is to hold in each of their groups"
+        raise refuse(f"correlation.prior ({path.name})", "no column of an open feature", accepted)
+    places = [header.index(name) for name in opened]
+    rest = [place for place in range(len(header)) if place not in places]
+    groups: dict[tuple[str, ...], list[tuple[list[str], float]]] = {}
+    for line, row in enumerate(rows[1:], start=2):
+        probability = _number(row[-1]) if len(row) == len(header) else math.nan
+        if not isinstance(probability, float) or not 0 <= probability <= 1:
+            accepted = "a value for each feature, then a probability"
+            raise refuse(f"correlation.prior ({path.name}, line {line})", "something else", accepted)
+        values = tuple(row[place] for place in places)
+        _ = [value_number(policy, name, value) for name, value in zip(opened, values, strict=True)]
+        groups.setdefault(values, []).append(([row[place] for place in rest[:-1]], probability))
+    masses = {values: math.fsum(mass for _, mass in listed) for values, listed in groups.items()}
+    if abs(sum(masses.values()) - 1) > 1e-6:
+        raise refuse(f"correlation.prior ({path.name})", f"a sum of {sum(masses.values()):.6g}", "a sum of 1")
+    head = [header[place] for place in rest]
+    parts = tuple(
+        _one_prior(path, policy, [head, *([*cells, repr(mass / masses[values])] for cells, mass in listed)])
+        for values, listed in groups.items()
+        if masses[values] > 0
+    )
+    return GroupedPrior(parts, f"known prior from {path.name}{within_groups(policy)}")
+
+
+def _one_prior(path: Path, policy: Policy, rows: list[list[str]]) -> FinitePrior:
+    """The prior of one group, or of all people where nothing is open."""
     header = rows[0] if rows else []
     names = tuple(header[:-1])
     known = len(set(names)) == len(names) and set(names) <= set(policy.features)

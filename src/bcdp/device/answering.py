@@ -12,13 +12,16 @@ import pyarrow as pa
 
 from bcdp.errors import expect, refuse
 from bcdp.files import read_batches
-from bcdp.plan import A_PLAN, PLAN_KEY, Plan, mechanism_of
+from bcdp.plan import A_PLAN, PLAN_KEY, Plan, mechanism_of, report_schema
 from bcdp.policy.encoding import arrow_types, as_arrow
+from bcdp.policy.opened import group_numbers
 from bcdp.randomness import KeyedWords, as_ids, check_key, fresh_key
 
 
 def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None) -> pa.Table:
     """The reports of a batch of records, one row each: `menu` and `answer`, or `estimate` for a cascade plan.
+
+    With open features a report has one more column, `group`: the number of the person's open values, as they are.
 
     With a `key` and `ids` (a column's name, or one id per record) the same records give the same reports again; without
     them the randomness is fresh. An id stands for one record: its values must not change between two runs, because two
@@ -37,15 +40,16 @@ def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None)
     identities = _ids(records, key, ids)
     keyed = KeyedWords(secret, plan.id)
     mechanism = mechanism_of(plan)
+    groups = group_numbers(plan.policy, records)  # what is refused is refused before anything random
     columns = mechanism.release(plan, records, lambda part: keyed.of(identities[part]))
-    schema = mechanism.report_schema(plan).with_metadata({PLAN_KEY: plan.id.encode()})
-    return pa.table(columns, schema=schema)
+    schema = report_schema(plan).with_metadata({PLAN_KEY: plan.id.encode()})
+    return pa.table([*columns, *([pa.array(groups)] if plan.policy.open else [])], schema=schema)
 
 
 def _read(plan: Plan, path: Path) -> pa.Table:
     """The records of a file, whole; `bcdp.engines.local.privatize_file` reads files of any size."""
     batches = list(read_batches(path, arrow_types(plan.policy)))
-    return pa.Table.from_batches(batches) if batches else as_arrow({name: [] for name in plan.policy.features})
+    return pa.Table.from_batches(batches) if batches else as_arrow({name: [] for name in plan.policy.declared})
 
 
 def _ids(records: pa.Table, key: bytes | None, ids: Any) -> Any:

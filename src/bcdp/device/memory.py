@@ -12,9 +12,10 @@ from bcdp.errors import InputError, expect, refuse
 from bcdp.exact import TOTAL
 from bcdp.files import locked, written_whole
 from bcdp.mechanisms.survey.answering import answers
-from bcdp.plan import A_PLAN, Plan, check_menus
+from bcdp.plan import A_PLAN, GROUP, Plan, check_menus
 from bcdp.plan.ledger import Ledger, release_of
 from bcdp.policy.encoding import as_arrow, encode
+from bcdp.policy.opened import group_of
 from bcdp.randomness import RecordWords
 
 Reports = MutableMapping[str, dict[str, int]]
@@ -50,7 +51,10 @@ class Device:
             _read(self._memory)  # what is broken is better told now than when there is something to answer
 
     def answer(self, plan: Plan, record: Mapping[str, Any]) -> dict[str, int]:
-        """The report `{"menu": .., "answer": ..}` for a record: the first one again, if there was one."""
+        """The report `{"menu": .., "answer": ..}` for a record: the first one again, if there was one.
+
+        With open features it has one more number, `group`, which tells the open values as they are.
+        """
         expect("plan", plan, Plan, A_PLAN)
         expect("record", record, Mapping, "a mapping of features to values")
         check_menus(plan, "; privatize() gives the reports of a cascade")
@@ -79,11 +83,12 @@ class Device:
 
     def _first(self, plan: Plan, record: Mapping[str, Any]) -> dict[str, int]:
         """A new report; a record that is refused costs nothing, and what was charged and never sent tells nothing."""
+        group = {GROUP: group_of(plan.policy, record)} if plan.policy.open else {}
         codes = encode(plan.policy, as_arrow({name: [record.get(name)] for name in plan.policy.features}))
         if self._ledger is not None:
             _charge(self._ledger, plan)
         menu, answer = answers(plan, codes, RecordWords(None, [0], plan.id))
-        return {"menu": int(menu[0]), "answer": int(answer[0])}
+        return {"menu": int(menu[0]), "answer": int(answer[0]), **group}
 
 
 def _read(path: Path) -> dict[str, dict[str, int]]:
@@ -96,7 +101,7 @@ def _read(path: Path) -> dict[str, dict[str, int]]:
     reports = kept.values() if isinstance(kept, dict) else [kept]
     if not all(
         isinstance(report, dict)
-        and report.keys() == {"menu", "answer"}
+        and {"menu", "answer"} <= report.keys() <= {"menu", "answer", GROUP}
         and all(type(number) is int and 0 <= number < TOTAL for number in report.values())
         for report in reports
     ):

@@ -68,7 +68,7 @@ def privatize_file(
     refused if they stand in the same batch; over a whole file that cannot be seen in bounded memory. `watch` is called
     how many values of each batch were missing or outside the bounds.
     """
-    wanted = [*plan.policy.features, *([id_column] if id_column is not None else [])]
+    wanted = [*plan.policy.declared, *([id_column] if id_column is not None else [])]
     batches = partial(read_batches, data, arrow_types(plan.policy), wanted)
     work = partial(_reports, plan, data, key, id_column)
     people, writer, group = 0, None, list[pa.Table]()

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from bcdp.device import privatize as to_reports
 from bcdp.errors import IncompleteError, InputError, install, refuse
 from bcdp.files import parquet_files, written_whole
-from bcdp.plan import PLAN_KEY, Plan, mechanism_of
+from bcdp.plan import GROUP, PLAN_KEY, Plan, report_schema
 from bcdp.plan.mechanism import check_menus
 from bcdp.policy.encoding import incomplete, lacking
 from bcdp.randomness import check_key
@@ -74,13 +74,13 @@ def privatize(plan: Plan, records: DataFrame, key: bytes, ids: str) -> DataFrame
     check_key(key)
     if ids not in records.columns:
         raise refuse("ids", ids, f"one of the columns {', '.join(records.columns)}")
-    if taken := {ids} & {"menu", "answer", "estimate", *plan.policy.features}:
+    if taken := {ids} & {"menu", "answer", "estimate", GROUP, *plan.policy.declared}:
         raise refuse("ids", taken.pop(), "a column that is neither a feature nor a part of a report")
     # a name that is not there is refused by the device, which knows how to say it
-    wanted = [name for name in [ids, *plan.policy.features] if name in records.columns]
+    wanted = [name for name in [ids, *plan.policy.declared] if name in records.columns]
     chosen = records.select(*(f"`{name.replace('`', '``')}`" for name in wanted))
     id_type = chosen.schema[ids].dataType.simpleString()
-    columns = mechanism_of(plan).report_schema(plan)
+    columns = report_schema(plan)
     report = ", ".join(f"{column.name} {_kinds(column.type)[0]}" for column in columns)
     reports = chosen.mapInArrow(
         partial(_answered, plan.text, key, ids), f"`{ids.replace('`', '``')}` {id_type}, {report}"
@@ -153,6 +153,8 @@ def tally_stream(plan: Plan, reports: DataFrame, output: Path, checkpoint: Path)
     stopped or killed and started again with the same folder and file goes on where it was, and counts nothing twice.
     """
     check_menus(plan)
+    if plan.policy.open:
+        raise refuse("plan", "open features", "a plan without them, or reports that have all come, in tally")
     _check_reports(plan, reports)
     if not reports.isStreaming:
         raise refuse("reports", "records that have all come", "a stream, from readStream")
@@ -185,7 +187,7 @@ def _check_reports(plan: Plan, reports: DataFrame) -> list[str]:
         stated = str(field.metadata.get(PLAN_KEY.decode(), plan.id))
         if stated != plan.id:
             raise refuse("reports", f"plan {stated[:12]}..", f"reports of plan {plan.id[:12]}..")
-    columns = list(mechanism_of(plan).report_schema(plan).names)
+    columns = list(report_schema(plan).names)
     if missing := set(columns) - set(reports.columns):  # names of people's columns are not told
         raise refuse("reports", f"no column {', '.join(sorted(missing))}", f"with {' and '.join(columns)}")
     return columns

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, is_dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
 import pyarrow as pa
 
 import bcdp
 from bcdp.errors import expect, refuse
+from bcdp.estimates.weights import weighting_of
 from bcdp.policy import Policy
 from bcdp.policy.tasks import statistics
-from bcdp.statistics import Estimate, Section
+from bcdp.statistics import Decoder, Estimate, Section
+from bcdp.statistics.interval import finite
 from bcdp.statistics.model import RegressionEstimate
 from bcdp.tally import Tally
 
@@ -43,6 +45,7 @@ class Estimates:
     level: float
     results: Mapping[str, Mapping[Any, Any]]  # of each statistic, by its key
     policy: Policy
+    design_effects: Mapping[str, float] = field(default_factory=dict)  # of each feature, where people were weighted
 
     def __getattr__(self, name: str) -> Any:
         results = self.__dict__.get("results", {})
@@ -61,8 +64,10 @@ class Estimates:
         return self.regressions[0] if self.regressions else None
 
     def sections(self) -> Iterator[Section]:
-        """The estimates as rows to show."""
-        for statistic in statistics().values():
+        """The estimates as rows to show, in the order of the policy's tasks."""
+        kinds = [task.kind for task in self.policy.tasks]
+        every = statistics().values()
+        for statistic in sorted(every, key=lambda one: kinds.index(one.kind) if one.kind in kinds else len(kinds)):
             yield from statistic.sections(self.policy, self.results[statistic.key])
 
     def to_arrow(self) -> pa.Table:
@@ -93,13 +98,16 @@ class Estimates:
         """The estimates in plain JSON; what is not finite is null."""
         documents = (statistic.document(self.results[statistic.key]) for statistic in statistics().values())
         parts = {key: value for document in documents for key, value in document.items()}
-        return {"people": self.people, "level": self.level, **parts}
+        effects = {"design_effects": finite(dict(self.design_effects))} if self.design_effects else {}
+        return {"people": self.people, "level": self.level, **parts, **effects}
 
 
-def estimate(tally: Tally, level: float = 0.95) -> Estimates:
+def estimate(tally: Tally, level: float = 0.95, weights: Sequence[Any] = (), group: str = "") -> Estimates:
     """The estimates of all that the plan's tasks name, with intervals that hold the truth with probability `level`.
 
-    The intervals are for the population that the people were drawn from.
+    The intervals are for the population that the people were drawn from. `weights` are tables of the population's
+    people, or of the design's weights, by open features (`bcdp.estimates.weighting_of`). `group` names the people where
+    a collection is told in parts: estimates of different people may be subtracted, even if their counts are equal.
 
     >>> from bcdp import Policy, make_plan, privatize
     >>> plan = make_plan(Policy(epsilon=2, features={"age": {"type": "numeric", "bounds": [0, 100]}}))
@@ -111,12 +119,21 @@ def estimate(tally: Tally, level: float = 0.95) -> Estimates:
     expect("level", level, float, "a number above 0 and below 1")
     if not 0 < level < 1:
         raise refuse("level", level, "a number above 0 and below 1")
-    decoder = tally.decoder()
+    decoder, effects = _weighted(tally, weights) if weights else (tally.decoder(), {})
     results: dict[str, dict[Any, Any]] = {statistic.key: {} for statistic in statistics().values()}
     for task in tally.plan.policy.tasks:
         results[task.key].update(task.estimate(decoder, level))
-    _mark(results, hashlib.sha256(json.dumps(tally.to_dict()).encode()).hexdigest())
-    return Estimates(tally.people, level, results, tally.plan.policy)
+    _mark(results, hashlib.sha256(json.dumps([group, tally.to_dict()]).encode()).hexdigest())
+    return Estimates(tally.people, level, results, tally.plan.policy, effects)
+
+
+def _weighted(tally: Tally, tables: Sequence[Any]) -> tuple[Decoder, dict[str, float]]:
+    """What the tally tells if people count by weights, and the design effects."""
+    if not tally.people:
+        raise refuse("weights", "no reports", "a tally of somebody who is to be weighted")
+    weighting = weighting_of(tally.plan.policy, list(tally.parts), tables)
+    found = tally.weighted(weighting, list(tally.parts.values()))
+    return found, found.design_effects()
 
 
 def _mark(part: Any, collection: str) -> None:

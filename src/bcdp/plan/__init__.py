@@ -25,11 +25,12 @@ from bcdp.plan.document import (
     Question,
     collection_of,
 )
-from bcdp.plan.mechanism import check_menus, mechanism_of
+from bcdp.plan.mechanism import GROUP, check_menus, mechanism_of, report_schema
 from bcdp.plan.worst import Within
 
 __all__ = [
     "A_PLAN",
+    "GROUP",
     "PLAN_KEY",
     "Certificate",
     "Certified",
@@ -48,5 +49,6 @@ __all__ = [
     "joint_delta",
     "mechanism_of",
     "menu_delta",
+    "report_schema",
     "shares_inputs",
 ]

@@ -145,10 +145,10 @@ class Plan(_Part):
             raise refuse("collection", sorted(self.collection), f"the keys {', '.join(sorted(_COLLECTION))}")
         stated = {key: value for key, value in self.collection.items() if key != "order"}
         policy = Policy.parse({**stated, "mechanism": self.mechanism})
-        order = self.collection.get("order", list(policy.features))
-        if not isinstance(order, list) or sorted(map(repr, order)) != sorted(map(repr, policy.features)):
+        order = self.collection.get("order", list(policy.declared))
+        if not isinstance(order, list) or sorted(map(repr, order)) != sorted(map(repr, policy.declared)):
             raise refuse("collection.order", order, "the name of every feature once")
-        return policy.model_copy(update={"features": {name: policy.features[name] for name in order}})
+        return policy.model_copy(update={"declared": {name: policy.declared[name] for name in order}})
 
     @cached_property
     def correlation_model(self) -> PerFeature | Listed:
@@ -281,7 +281,7 @@ def collection_of(policy: Policy) -> dict[str, Any]:
     """
     document = policy.to_dict()
     stated = {key: document[key] for key in ("epsilon", "features", "tasks", "survey", "relay") if key in document}
-    return stated | {"order": list(policy.features)}
+    return stated | {"order": list(policy.declared)}
 
 
 def _part(path: str, document: dict[str, Any]) -> Table:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bcdp.statistics import Target
     from bcdp.tally import Tally
 
+GROUP = "group"  # the column of a report that tells the open values
 MECHANISMS = {"survey": "bcdp.mechanisms.survey.verbs", "cascade": "bcdp.mechanisms.cascade.verbs"}
 
 
@@ -72,6 +73,12 @@ class Mechanism(Protocol):
 def mechanism_of(named: Plan | Policy) -> Mechanism:
     """The mechanism that a plan or a policy names."""
     return cast("Mechanism", import_module(MECHANISMS[named.mechanism]))
+
+
+def report_schema(plan: Plan) -> pa.Schema:
+    """The columns of a report: the mechanism's, and `group` where the policy has open features."""
+    columns = mechanism_of(plan).report_schema(plan)
+    return columns.append(pa.field(GROUP, pa.uint32())) if plan.policy.open else columns
 
 
 def check_menus(plan: Plan, otherwise: str = "") -> None:

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, field_validator
 
 from bcdp.errors import InputError, refuse
-from bcdp.policy.checks import Accepts, Number, Record, Writable, some
+from bcdp.policy.checks import Accepts, Number, Record, Writable, expected, some
 from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
-from bcdp.policy.features import BinaryFeature, CategoricalFeature, Feature, NumericFeature
+from bcdp.policy.features import (
+    MOST_GROUPS,
+    BinaryFeature,
+    CategoricalFeature,
+    Declared,
+    Feature,
+    NumericFeature,
+    OpenFeature,
+    Scalar,
+)
 from bcdp.policy.mistakes import broken_keys, sentence
 from bcdp.policy.relay import Relay
 from bcdp.policy.survey import Survey
@@ -55,14 +67,14 @@ class Policy(Record):
         Field(gt=0, le=LARGEST_EPSILON),
         Accepts(f"a number above 0 and at most {LARGEST_EPSILON:g} (a larger one would protect nobody)"),
     ]
-    features: Annotated[
+    declared: Annotated[
         dict[
             Annotated[Writable, Field(min_length=1, max_length=200), Accepts("text of 1 to 200 characters as a name")],
-            Feature,
+            Declared,
         ],
         AfterValidator(some),
         Accepts("a mapping with at least one {name: {type: ...}}", inside=True),
-    ]
+    ] = Field(alias="features")
     correlation: Correlation = OneQ(1.0)
     tasks: Annotated[
         tuple[Task, ...],
@@ -78,6 +90,14 @@ class Policy(Record):
         CountsDemand | None, Accepts("{epsilon: 1, people: 100000, chance: 1.0e-6}, or no such key", inside=True)
     ] = None
 
+    @field_validator("counts")
+    @classmethod
+    def _of_all(cls, counts: CountsDemand | None, info: ValidationInfo) -> CountsDemand | None:
+        declared = info.data.get("declared", {}).values()
+        if counts is not None and any(isinstance(feature, OpenFeature) for feature in declared):
+            raise expected("no such key beside open features: their groups are counted apart, which tells more")
+        return counts
+
     def __init__(self, /, **document: Any) -> None:
         if broken := list(broken_keys(document)):
             raise InputError("\n".join(broken))
@@ -89,18 +109,49 @@ class Policy(Record):
             mistakes = [sentence(mistake, _owners()) for mistake in error.errors(include_url=False)]
             raise InputError("\n".join(mistakes)) from None
 
-    @field_validator("features")
+    @field_validator("declared")
     @classmethod
-    def _with_defaults(cls, features: dict[str, Feature], info: ValidationInfo) -> dict[str, Feature]:
+    def _with_defaults(cls, features: dict[str, Declared], info: ValidationInfo) -> dict[str, Declared]:
         """Each feature with its label and its delta, if they were left out."""
 
-        def completed(name: str, feature: Feature) -> Feature:
+        def completed(name: str, feature: Declared) -> Declared:
             labels = feature.labels or {}
             label = labels.get("en", next(iter(labels.values()), name))
             defaults = {"label": label, "delta": info.data.get("epsilon", 0.0)}
-            return feature.model_copy(update={key: defaults[key] for key in defaults.keys() - feature.model_fields_set})
+            absent = defaults.keys() & type(feature).model_fields.keys() - feature.model_fields_set
+            return feature.model_copy(update={key: defaults[key] for key in absent})
 
+        opened = [feature for feature in features.values() if isinstance(feature, OpenFeature)]
+        if len(opened) == len(features):
+            raise expected("at least one feature that is not open: there would be nothing to protect")
+        if prod(len(feature.values) for feature in opened) > MOST_GROUPS:
+            raise expected(f"open features with at most {MOST_GROUPS} combinations of values")
         return {name: completed(name, feature) for name, feature in features.items()}
+
+    @cached_property
+    def features(self) -> dict[str, Feature]:
+        """The features that are protected, by their names."""
+        return {name: feature for name, feature in self.declared.items() if not isinstance(feature, OpenFeature)}
+
+    @cached_property
+    def open(self) -> dict[str, OpenFeature]:
+        """The features that are not protected, which are sent as they are beside the report."""
+        return {name: feature for name, feature in self.declared.items() if isinstance(feature, OpenFeature)}
+
+    @cached_property
+    def groups(self) -> tuple[tuple[Scalar, ...], ...]:
+        """The combinations of open values in the order of their numbers, the last feature changing fastest."""
+        return tuple(product(*(feature.values for feature in self.open.values())))
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Policy:
+        """A copy, parts of it perhaps changed; `features` replaces those that are protected, or all of them."""
+        changed = dict(update or {})
+        if "features" in changed:
+            changed["declared"] = {**changed.pop("features"), **self.open}
+        copy = super().model_copy(update=changed, deep=deep)
+        for name in vars(copy).keys() - Policy.model_fields.keys():
+            del vars(copy)[name]
+        return copy
 
     @classmethod
     def parse(cls, document: object) -> Policy:
@@ -152,6 +203,7 @@ _RECORDS: tuple[type[BaseModel], ...] = (
     BinaryFeature,
     NumericFeature,
     CategoricalFeature,
+    OpenFeature,
     OneOfBoth,
     QAndOdds,
     Pairs,

@@ -86,7 +86,8 @@ def _as_float(value: Any) -> float | None:
 
 def arrow_types(policy: Policy) -> dict[str, pa.DataType]:
     """How to read each feature from a file that states no types."""
-    return {name: pa.float64() if feature.is_number else pa.string() for name, feature in policy.features.items()}
+    types = {name: pa.float64() if feature.is_number else pa.string() for name, feature in policy.features.items()}
+    return types | dict.fromkeys(policy.open, pa.string())
 
 
 def encode(policy: Policy, table: pa.Table) -> dict[str, Codes]:
@@ -363,3 +364,15 @@ def numbers_of(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
     if not holds_numbers(column.type):
         return np.full(len(column), np.nan)
     return np.asarray(pc.cast(column, pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+
+
+def whole_column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """A column of reports, if it holds whole numbers, none missing."""
+    column = table.column(name)
+    if pa.types.is_decimal(column.type) and column.type.scale == 0:  # as some warehouses write whole numbers
+        column = column.cast(pa.int64())
+    if not pa.types.is_integer(column.type) or column.null_count:
+        raise refuse(
+            f"reports.{name}", f"type {column.type} with {column.null_count} missing", "whole numbers, none missing"
+        )
+    return column

@@ -1,4 +1,4 @@
-"""The features: binary, numeric within public bounds, categorical with public values."""
+"""The features: binary, numeric within public bounds, categorical with public values; and open ones."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ import numpy.typing as npt
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, Tag, ValidationInfo, field_validator
 
 from bcdp.policy.checks import Accepts, Number, Record, Text, Writable, different, expected, one_of, ordered
-from bcdp.policy.names import TYPES
+from bcdp.policy.names import OPEN, TYPES
 from bcdp.policy.survey import Translations, ValueNames
 
 MOST_VALUES = 10_000
 MOST_CUTS = 31
+MOST_GROUPS = 10_000  # of open values: what a tally counts apart
 _LARGEST_WHOLE = 2**53 - 1  # whole numbers beyond it are not exact in a browser
-_ONE_TYPE = Accepts("binary, numeric or categorical")
+_ONE_TYPE = Accepts("binary, numeric, categorical or open")
+_A_FEATURE = "a mapping such as {type: numeric, bounds: [0, 100], delta: 0.2}"
 _SCALARS = "text (not empty, which means missing), a whole number or true/false"
 
 Scalar = (
@@ -41,6 +43,13 @@ def _rising(cuts: tuple[float, ...] | None) -> tuple[float, ...] | None:
     if cuts is None or (1 <= len(cuts) <= MOST_CUTS and all(one < following for one, following in pairwise(cuts))):
         return cuts
     raise ValueError
+
+
+def _one_each(words: dict[str, tuple[str, ...]] | None, info: ValidationInfo) -> dict[str, tuple[str, ...]] | None:
+    size = len(info.data.get("values") or (0, 1))
+    if any(not len(set(listed)) == len(listed) == size for listed in (words or {}).values()):
+        raise expected(f"in each language {size} different texts, one for each value")
+    return words
 
 
 def _spelled(end: float) -> str:
@@ -197,13 +206,7 @@ class _ValuedFeature(_Feature):
     missing: Annotated[Scalar | None, Accepts(_SCALARS)] = None
     value_labels: ValueNames | None = None  # the words of the values in other languages
 
-    @field_validator("value_labels")
-    @classmethod
-    def _one_each(cls, words: dict[str, tuple[str, ...]] | None, info: ValidationInfo) -> Any:
-        size = len(info.data.get("values") or (0, 1))
-        if any(not len(set(listed)) == len(listed) == size for listed in (words or {}).values()):
-            raise expected(f"in each language {size} different texts, one for each value")
-        return words
+    _check_words = field_validator("value_labels")(_one_each)
 
     @field_validator("missing")
     @classmethod
@@ -252,19 +255,47 @@ class CategoricalFeature(_ValuedFeature):
         return tuple(range(len(self.values)))
 
 
+class OpenFeature(Record):
+    """What the collector knows of each person anyway: sent as it is beside the report, never protected.
+
+    Promises are then about each group of open values by itself (docs/theory.md, section 4.10).
+    """
+
+    type: Annotated[Literal["open"], _ONE_TYPE]
+    label: Text = ""
+    help: Text | None = None
+    labels: Translations | None = None
+    helps: Translations | None = None
+    values: Annotated[
+        Values,
+        Field(min_length=1, max_length=MOST_GROUPS),
+        Accepts(f"a list of 1 to {MOST_GROUPS} different values, each {_SCALARS}"),
+    ]
+    value_labels: ValueNames | None = None
+
+    _check_words = field_validator("value_labels")(_one_each)
+
+    @property
+    def categories(self) -> tuple[Scalar, ...]:
+        """The values that a person may have, in the order of their codes."""
+        return self.values
+
+
 def _class(feature: object) -> str | None:
     """The class whose mistakes to report: by type, or by its other keys while the type is itself a mistake."""
     if not isinstance(feature, Mapping):
         return None
     named = feature.get("type")
-    if isinstance(named, str) and named in TYPES:
+    if isinstance(named, str) and named in (*TYPES, OPEN):
         return f"{named.capitalize()}Feature"
     return "NumericFeature" if "bounds" in feature else "CategoricalFeature" if "values" in feature else "BinaryFeature"
 
 
-Feature = Annotated[
+Feature = BinaryFeature | NumericFeature | CategoricalFeature
+Declared = Annotated[
     Annotated[BinaryFeature, Tag("BinaryFeature")]
     | Annotated[NumericFeature, Tag("NumericFeature")]
-    | Annotated[CategoricalFeature, Tag("CategoricalFeature")],
-    one_of(_class, "a mapping such as {type: numeric, bounds: [0, 100], delta: 0.2}"),
+    | Annotated[CategoricalFeature, Tag("CategoricalFeature")]
+    | Annotated[OpenFeature, Tag("OpenFeature")],
+    one_of(_class, _A_FEATURE),
 ]

@@ -8,7 +8,8 @@ from pydantic import AfterValidator, ValidationInfo
 
 from bcdp.policy.checks import Accepts, Writable, different, expected, nearest, some
 
-TYPES = ("binary", "numeric", "categorical")
+TYPES = ("binary", "numeric", "categorical")  # of features that are protected
+OPEN = "open"  # the type of those that are not
 
 
 def _declared(*types: str, also: str = "") -> AfterValidator:
@@ -22,6 +23,8 @@ def _declared(*types: str, also: str = "") -> AfterValidator:
             return name
         if name not in declared:
             raise expected(f"a feature of this policy{also and f' or {also!r}'}{nearest(name, declared)}")
+        if declared[name] == OPEN:
+            raise expected("a protected feature; by an open one everything can be told, without a task: estimate --by")
         if declared[name] in TYPES and declared[name] not in types:
             raise expected(f"a {' or '.join(types)} feature, and this one is {declared[name]}")
         return name

@@ -79,6 +79,8 @@ def rounded_people(people: int) -> int:
 def counts_promises(plan: Plan, people: int, chance: float = CHANCE) -> list[CountsPromise]:
     """What counts of so many people promise about each feature, then about all together; none for few people.
 
+    Nor where groups of open values are counted apart: what is said is about one tally of so many people.
+
     >>> from bcdp import Policy, make_plan
     >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
     >>> [promise.told for promise in counts_promises(plan, 100_000)][0]
@@ -86,7 +88,7 @@ def counts_promises(plan: Plan, people: int, chance: float = CHANCE) -> list[Cou
     >>> counts_promises(plan, 999)
     []
     """
-    if people < LEAST_PEOPLE:
+    if people < LEAST_PEOPLE or plan.policy.open:  # counts by group are tallies of parts
         return []
     enough = rounded_people(people)
     tell, nothing_assumed = mechanism_of(plan).counts_told, Stronger(plan.correlation_model, math.inf)

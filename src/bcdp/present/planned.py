@@ -63,6 +63,7 @@ def planned(plan: Plan, correlation: Correlation, people: int) -> Planned:
         "optimality_gap": plan.certificate.optimality_gap,
         "users": people,
         "menus": len(plan.menus),
+        **({"open": list(plan.policy.open)} if plan.policy.open else {}),
         "features": features,
         **({"expected": [one.document for one in expected]} if expected else {}),
         "counts": counts_document(counted),
@@ -104,11 +105,14 @@ def expectations(plan: Plan, people: int, data: Means | None = None) -> list[Exp
 
 
 def of_little_use(plan: Plan, errors: Mapping[str, float], people: int) -> dict[str, LittleUse]:
-    """The features whose standard errors leave little: the 95% interval is a tenth of the range to either side."""
-    found = {}
+    """The features whose standard errors leave little: the 95% interval is a tenth of the range to either side.
+
+    A feature that is only asked for its distribution, or with another, is not among them: `expectations` tells of it.
+    """
+    found, asked = {}, {name for question in plan.questions for name in question.features}
     for name, feature in plan.policy.features.items():
         low, high = feature.span
         half, useful = 2 * errors[name], _USEFUL * (high - low)
-        if half > _USELESS * (high - low):
+        if half > _USELESS * (high - low) and (math.isfinite(half) or name not in asked):
             found[name] = LittleUse(half, useful, people * (half / useful) ** 2)
     return found

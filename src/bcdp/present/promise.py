@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bcdp.correlation import Stronger
 from bcdp.plan import Plan, Within, certify, mechanism_of
-from bcdp.present.words import odds, posterior_at_most, together
+from bcdp.present.words import listed, odds, posterior_at_most, together
 
 NOTHING_ASSUMED = "with nothing assumed, however the answers are related"
 MEANING = (
@@ -145,7 +145,18 @@ def _condition(plan: Plan, name: str, assumed: Sequence[Within], by_laws: bool) 
         parts.append(_known(times[0], times[-1]))
     if by_laws:
         parts.append("the other answers depend on it as the plan's table of shares says")
-    return f"if {', and '.join(parts)}{_covered(plan, name)}" if parts else NOTHING_ASSUMED
+    return f"if {', and '.join(parts)}{_within(plan)}{_covered(plan, name)}" if parts else NOTHING_ASSUMED
+
+
+def _within(plan: Plan) -> str:
+    """Among whom a condition is to hold, where some features are open (docs/theory.md, section 4.10)."""
+    labels = [quoted(feature.label) for feature in plan.policy.open.values()]
+    return f", among people with the same {listed(labels)}" if labels else ""
+
+
+def open_said(plan: Plan) -> list[str]:
+    """A sentence about each feature that is not protected."""
+    return [f"{quoted(feature.label)} is sent as it is, not protected." for feature in plan.policy.open.values()]
 
 
 def _numbers(assumed: Sequence[Within]) -> str:

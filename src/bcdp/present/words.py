@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
@@ -169,6 +169,15 @@ def some(names: list[str]) -> str:
     'a, b, c, d and 2 more'
     """
     return ", ".join(names[:_NAMED]) + f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Parts in a row, the last after "and".
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def missing_note(rules: Mapping[str, str | None]) -> str | None:

@@ -6,6 +6,7 @@ section 4.9). Nothing is assumed of how numbers lie within a bin.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,7 +21,7 @@ from bcdp.policy.names import NumericNames
 from bcdp.statistics.cells import Below
 from bcdp.statistics.decoded import Together
 from bcdp.statistics.interval import Estimate, finite
-from bcdp.statistics.protocol import Array, Decoder, Goal, Means, Statistic, Weight
+from bcdp.statistics.protocol import Array, Decoder, Expected, Goal, Means, Statistic, Weight, expected_error
 from bcdp.statistics.ratios import width
 from bcdp.statistics.rows import Row, Section
 from bcdp.statistics.target import Target
@@ -128,6 +129,19 @@ class Distribution(Statistic):
 
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         return [self._goal(policy, name, data) for name in self.features]
+
+    def expected(
+        self, policy: Policy, errors: Mapping[Target, float], people: int, data: Means | None = None
+    ) -> Sequence[Expected]:
+        if data is not None:
+            return ()  # whoever has data simulates
+        told = {
+            name: math.sqrt(errors[self._target(policy, name)] / (self.bins - 1) / people) for name in self.features
+        }
+        return [
+            expected_error(f"distribution of {name}", "the share below an edge", error, {"distribution": name})
+            for name, error in told.items()
+        ]
 
     def _goal(self, policy: Policy, name: str, data: Means) -> Goal:
         target, size = self._target(policy, name), self.bins - 1

@@ -17,7 +17,7 @@ from bcdp.policy.checks import expected
 from bcdp.policy.names import AnyName, NumberNames
 from bcdp.statistics.cells import Interaction
 from bcdp.statistics.interval import Estimate
-from bcdp.statistics.protocol import Decoder, Goal, Means, Statistic, Weight
+from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Statistic, Weight, expected_error
 from bcdp.statistics.ratios import difference_interval, ratio_interval, width
 from bcdp.statistics.rows import Row, Section
 from bcdp.statistics.table import cuts_of, spread_of, table_values
@@ -62,15 +62,17 @@ class GroupMeans(Statistic):
         return by
 
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
+        return (one for name in self.features for one in self._targets_of(policy, name))
+
+    def _targets_of(self, policy: Policy, name: str) -> Iterator[tuple[Target, float]]:
         # the mean over k groups of squared errors, groups equally large: that of E[x 1[g]] k times, of the mean of x
         # once, and of the shares of groups as often as the square of a mean, taken as 1/3
-        for name in self.features:
-            target = _target(policy, (name, self.by))
-            size = len(table_values(policy.features[self.by]))
-            half = 0.5 if target.sizes(policy)[1] == 1 else 1.0
-            yield target, half * size
-            yield target.margins[0], 1.0
-            yield target.margins[1], half * size / 3
+        target = _target(policy, (name, self.by))
+        size = len(table_values(policy.features[self.by]))
+        half = 0.5 if target.sizes(policy)[1] == 1 else 1.0
+        yield target, half * size
+        yield target.margins[0], 1.0
+        yield target.margins[1], half * size / 3
 
     def estimate(self, decoder: Decoder, confidence: float) -> dict[Pair, GroupEstimate]:
         return {(name, self.by): _groups(decoder, (name, self.by), confidence) for name in self.features}
@@ -101,6 +103,19 @@ class GroupMeans(Statistic):
             subject, answers = f"{feature.share} by {group.label}", next(iter(found.values.values())).answers
             title = f"{subject}, from {answers:,} answers"
             yield Section(subject, ("group", "mean"), tuple(rows), "dots", title, remarks=(*remarks, *told))
+
+    def expected(
+        self, policy: Policy, errors: Mapping[Target, float], people: int, data: Means | None = None
+    ) -> Sequence[Expected]:
+        if data is not None:
+            return ()  # whoever has data simulates
+        found = []
+        for name in self.features:
+            low, high = policy.features[name].span
+            total = sum(weight * errors[target] for target, weight in self._targets_of(policy, name))
+            error = math.sqrt(total / people) * (high - low) / 2
+            found.append(expected_error(f"mean of {name} by {self.by}", "a mean", error, {"mean": name, "by": self.by}))
+        return found
 
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         return [_goal(policy, (name, self.by), data) for name in self.features]

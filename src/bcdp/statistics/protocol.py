@@ -50,6 +50,13 @@ class Decoder(Protocol):
         """The values of several targets in so many tallies drawn again, shape (draws, size); None if that cannot be."""
 
 
+class Weighed(Decoder, Protocol):
+    """A tally in which people count by weights."""
+
+    def design_effects(self) -> dict[str, float]:
+        """Of each feature asked, its variance over that of as many answers that all count alike; of values the most."""
+
+
 @dataclass(frozen=True, eq=False)
 class Goal:
     """One answer of a statistic, for simulations: the truth in own units, and how a deviation from it is measured."""
@@ -80,6 +87,14 @@ class Expected:
     subject: str
     lines: tuple[str, ...]
     document: Mapping[str, Any]
+
+
+def expected_error(subject: str, what: str, error: float, document: Mapping[str, Any]) -> Expected:
+    """The standard error to expect of a typical number of a statistic, in words and in plain JSON."""
+    line = f"{what} has a standard error of about {error:.2g}"
+    if not math.isfinite(error):
+        line = "a feature may not be asked at all, so nothing will be known"
+    return Expected(subject, (line,), {**document, "standard_error": error if math.isfinite(error) else None})
 
 
 class Statistic(Record):

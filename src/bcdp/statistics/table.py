@@ -17,7 +17,7 @@ from bcdp.policy.names import AnyNames
 from bcdp.statistics.association import Association, Independence, associations, independence
 from bcdp.statistics.cells import Interaction
 from bcdp.statistics.interval import Estimate, on_simplex
-from bcdp.statistics.protocol import Decoder, Goal, Means, Statistic, Weight
+from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Statistic, Weight, expected_error
 from bcdp.statistics.ratios import width
 from bcdp.statistics.rows import Row, Section
 from bcdp.statistics.target import Target
@@ -102,6 +102,16 @@ class TwoWayTable(Statistic):
             title = f"{one} x {two}, from {table.cells[0][0].answers:,} answers"
             told = (*(found.sentence for found in table.association.values()), table.independence.sentence)
             yield Section(f"{one} x {two}", heads, rows, "grid", title, remarks=told, grid=table.values)
+
+    def expected(
+        self, policy: Policy, errors: Mapping[Target, float], people: int, data: Means | None = None
+    ) -> Sequence[Expected]:
+        if data is not None:
+            return ()  # whoever has data simulates
+        total = sum(weight * errors[target] for target, weight in self.targets(policy))
+        error = math.sqrt(total / people / math.prod(cell_count(policy, name) for name in self.features))
+        subject = f"table of {self.features[0]} and {self.features[1]}"
+        return [expected_error(subject, "the share of a cell", error, {"table": list(self.features)})]
 
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         return [_goal(policy, self.pair, data)]

@@ -10,7 +10,7 @@
  *     explain(plan, report).sentences;                                 // what it says about you, in plain words
  */
 
-export { answer, answerOnce, keptReport, randomWords } from "./device/answer.js";
+export { answer, answerOnce, keptReport, openOf, randomWords } from "./device/answer.js";
 export { MAX_EPSILON, certify, verifyPlan } from "./device/certificate.js";
 export { InputError } from "./device/checks.js";
 export { chanceOf, logUp, oddsOf } from "./device/exact.js";
@@ -19,4 +19,4 @@ export { explain, hintedNumbers } from "./device/explain.js";
 export { totalUp } from "./device/ledger.js";
 export { parsePlan } from "./device/plan.js";
 export { operatorSays, promisedNumbers, promises } from "./device/promise.js";
-export { quoted, tellHint, tellPromise, valueWord } from "./device/tell.js";
+export { quoted, tellHint, tellOpen, tellPromise, valueWord } from "./device/tell.js";

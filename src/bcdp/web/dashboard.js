@@ -140,7 +140,8 @@ function shownSection(section, percent) {
   const told = folded(subject, cells, order, (part, more) =>
     stacked([...words, more].filter(Boolean).join(" "), columns, part),
   );
-  return kind === "curve" ? element("div", {}, curvePicture(section), told) : told;
+  const above = { curve: curvePicture, grid: gridPicture }[kind];
+  return above ? element("div", { class: "pictured" }, above(section), told) : told;
 }
 
 /** A long section: some rows, those that come first in an order, and all behind a word; a short one as it is. */
@@ -185,6 +186,34 @@ function pointPicture(value, low, high, range) {
     parts.push(drawn("circle", { class: "point", cx: place(value, range), cy: 12, r: 6 }));
   }
   return picture(...parts);
+}
+
+/** The cells of a table, darker for more, with their intervals where there is room; the table says the same. */
+function gridPicture({ rows, grid: [names, columns] }) {
+  const [left, top, high, wide] = [120, 28, 46, 3 * WIDTH];
+  const across = (wide - left) / columns.length;
+  const most = Math.max(...rows.map(({ value }) => value ?? 0), 1e-9);
+  const short = (text, letters) => (text.length > letters ? `${text.slice(0, letters - 1)}\u2026` : text);
+  const text = (x, y, words, more = {}) => drawn("text", { x, y, "text-anchor": "middle", ...more }, words);
+  const percent = (share) => `${(100 * share).toFixed(1)}%`;
+  const heads = [
+    ...columns.map((name, column) => text(left + (column + 0.5) * across, top - 10, short(`${name}`, across / 8))),
+    ...names.map((name, row) => text(left - 8, top + (row + 0.6) * high, short(`${name}`, 15), { "text-anchor": "end" })),
+  ];
+  const cells = rows.flatMap(({ value, low, high: end }, number) => {
+    const [x, y] = [left + (number % columns.length) * across, top + Math.floor(number / columns.length) * high];
+    const shade = (0.38 * (value ?? 0)) / most; // words stay readable on the darkest
+    const cell = drawn("rect", { class: "cell", x, y, width: across, height: high, "fill-opacity": shade });
+    if (across < 90) return [cell];
+    if (value === null) return [cell, text(x + across / 2, y + high / 2 + 4, "not asked")];
+    return [
+      cell,
+      text(x + across / 2, y + 20, percent(value)),
+      text(x + across / 2, y + 36, `${percent(low)} to ${percent(end)}`),
+    ];
+  });
+  const height = top + names.length * high + 4;
+  return drawn("svg", { viewBox: `0 0 ${wide} ${height}`, "aria-hidden": "true" }, ...cells, ...heads);
 }
 
 /** A curve with its band; the table says the same in numbers. */

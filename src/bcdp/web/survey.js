@@ -1,6 +1,6 @@
 /** The survey page: a form from the plan, a review, a look at what would be sent, and the sending. */
 
-import { quoted, tellHint, tellPromise } from "./device/tell.js";
+import { quoted, tellHint, tellOpen, tellPromise } from "./device/tell.js";
 import { element, promised, say } from "./page.js";
 import { Failure, alone, startDevice } from "./survey/device.js";
 import { fieldOf } from "./survey/fields.js";
@@ -79,14 +79,19 @@ function open() {
 
 /** The features with the organiser's words in the page's language. */
 function translate() {
-  sheet.spoken = new Map(
-    [...sheet.features].map(([name, feature]) => {
+  sheet.spoken = inOurWords(sheet.features);
+  sheet.spokenOpen = inOurWords(sheet.open);
+  if (sheet.open.size) $("lead").textContent = words.leadOpen;
+}
+
+const inOurWords = (features) =>
+  new Map(
+    [...features].map(([name, feature]) => {
       const label = spoken(feature.label, feature.labels, words.code);
       const help = spoken(feature.help, feature.helps, words.code);
       return [name, { ...feature, label, help, valueWords: spoken(null, feature.valueLabels, words.code) }];
     }),
   );
-}
 
 /** What the organiser says, apart from what the device computed. */
 function about() {
@@ -138,7 +143,8 @@ function gate(answer, kept, wasSent) {
 // ---------------------------------------------------------------------------------------------------- form and review
 
 function fillForm() {
-  const fields = [...sheet.spoken].map(([name, feature], index) => fieldOf(name, feature, `feature-${index}`, words));
+  const asked = [...sheet.spokenOpen, ...sheet.spoken];
+  const fields = asked.map(([name, feature], index) => fieldOf(name, feature, `feature-${index}`, words));
   $("questions").replaceChildren(...fields.map(({ node }) => node));
   const summary = $("promise").querySelector("summary");
   $("promise").replaceChildren(summary, ...promiseTable());
@@ -193,7 +199,8 @@ async function makeAnswer(record) {
 // ------------------------------------------------------------------------------------------------- promises and limits
 
 function promiseTable() {
-  const rows = sheet.promises.map((numbers) => tellPromise(numbers, words, sheet.spoken.get(numbers.name)?.label));
+  const open = [...sheet.spokenOpen.values()].map(({ label }) => label);
+  const rows = sheet.promises.map((told) => tellPromise(told, words, sheet.spoken.get(told.name)?.label, open));
   return promised(rows, words.operatorSays(quoted(sheet.source)), words);
 }
 
@@ -217,8 +224,12 @@ function obeyed() {
 async function preview(report) {
   const invited = { ...report, id: invitation() ?? report.id }; // the link may come after the answer
   const message = JSON.stringify({ plan: sheet.id, reports: [invited] });
-  const hints = await device.ask("hints", { report });
-  const sentences = [words.chance(sheet.menus), ...hints.map((hint) => tellHint(hint, words, sheet.spoken).sentence)];
+  const { hints, open } = await device.ask("hints", { report });
+  const sentences = [
+    words.chance(sheet.menus),
+    ...hints.map((hint) => tellHint(hint, words, sheet.spoken).sentence),
+    ...tellOpen(open, words, sheet.spokenOpen),
+  ];
   $("body").textContent = message;
   $("plan-id").textContent = sheet.id;
   $("seen").textContent = sheet.relay === null ? words.serverSees : words.relaySees(new URL(sheet.relay.url).host);

@@ -14,7 +14,7 @@ const ASKED = {
   /** Reads the plan and computes what it promises; claims that are not true are refused, whatever the limits are. */
   async check({ text }) {
     plan = await bcdp.parsePlan(text);
-    const choices = [...plan.features.values()].reduce((total, { values = [] }) => total + values.length, 0);
+    const choices = [...plan.features.values(), ...plan.open.values()].reduce((total, { values = [] }) => total + values.length, 0);
     if (plan.features.size > MOST_FEATURES || choices > MOST_CHOICES) throw new RangeError("too large");
     bcdp.verifyPlan(plan, { maxEpsilon: Infinity });
     const { epsilon, features } = plan.certificate;
@@ -23,6 +23,7 @@ const ASKED = {
       survey: plan.survey,
       relay: plan.relay,
       features: plan.features,
+      open: plan.open,
       epsilon,
       usual: bcdp.MAX_EPSILON, // the limit of a person who sets none
       single: [...features.values()].reduce((highest, { certified }) => Math.max(highest, certified), 0),
@@ -45,7 +46,7 @@ const ASKED = {
   },
 
   hints({ report }) {
-    return bcdp.hintedNumbers(plan, report);
+    return { hints: bcdp.hintedNumbers(plan, report), open: bcdp.openOf(plan, report) };
   },
 };
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 from bcdp.audit.verify.values import (
@@ -41,6 +42,8 @@ OWN_KEYS = {
     "numeric": (("bounds",), ("ranges",)),
     "categorical": (("values",), ("value_labels",)),
 }
+OPEN_KEYS = (("type", "values"), ("label", "help", "labels", "helps", "value_labels"))
+MOST_GROUPS = 10_000
 SURVEY_KEYS = ("title", "purpose", "organiser", "contact")
 SURVEY_TRANSLATIONS = ("titles", "purposes", "declines")
 MOST_MINUTES = 600
@@ -104,7 +107,7 @@ class Collection:
     """The features by their names, and what was asked for the whole record."""
 
     epsilon: float
-    features: Mapping[str, Feature]
+    features: Mapping[str, Feature]  # those that are protected
 
 
 def read_collection(stated: Any) -> Collection:
@@ -113,14 +116,17 @@ def read_collection(stated: Any) -> Collection:
     epsilon = number("collection.epsilon", collection["epsilon"])
     if not 0 < epsilon <= LARGEST_EPSILON:
         raise refuse("collection.epsilon", epsilon, f"a number above 0 and at most {LARGEST_EPSILON}")
-    features = {
+    declared = {
         name: _feature(f"features.{name}", name, feature, epsilon)
         for name, feature in mapping("collection.features", collection["features"]).items()
     }
+    features = {name: feature for name, feature in declared.items() if feature.kind != "open"}
     if not features:
-        raise refuse("collection.features", stated, "at least one feature")
+        raise refuse("collection.features", stated, "at least one feature that is not open")
+    if prod(feature.values or 1 for feature in declared.values() if feature.kind == "open") > MOST_GROUPS:
+        raise refuse("collection.features", sorted(declared), f"at most {MOST_GROUPS} combinations of open values")
     if "order" in collection:
-        names("collection.order", collection["order"], features, len(features))
+        names("collection.order", collection["order"], declared, len(declared))
     if "tasks" in collection:
         for place, task in enumerate(sequence("collection.tasks", collection["tasks"], 1)):
             _check_task(f"collection.tasks.{place}", task, features)
@@ -153,10 +159,13 @@ def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
     if len(word(path, name, 1)) > LONGEST_NAME:
         raise refuse(path, name, f"a name of at most {LONGEST_NAME} letters")
     kind = mapping(path, stated).get("type")
-    if not isinstance(kind, str) or kind not in OWN_KEYS:
-        raise refuse(f"{path}.type", kind, "binary, numeric or categorical")
-    required, optional = OWN_KEYS[kind]
-    mapping(path, stated, ("type", *required), (*COMMON_KEYS, *optional))
+    if not isinstance(kind, str) or kind not in (*OWN_KEYS, "open"):
+        raise refuse(f"{path}.type", kind, "binary, numeric, categorical or open")
+    if kind == "open":
+        mapping(path, stated, *OPEN_KEYS)
+    else:
+        required, optional = OWN_KEYS[kind]
+        mapping(path, stated, ("type", *required), (*COMMON_KEYS, *optional))
     word(f"{path}.label", stated.get("label", name))
     if stated.get("help") is not None:
         word(f"{path}.help", stated["help"])
@@ -191,7 +200,7 @@ def _number(path: str, stated: Any, missing: Any) -> Number:
 
 
 def _values(path: str, kind: str, stated: Any) -> tuple[Any, ...]:
-    values = tuple(sequence(path, stated, 1 if kind == "categorical" else 2))
+    values = tuple(sequence(path, stated, 2 if kind == "binary" else 1))
     for value in values:
         if type(value) is int:
             whole(path, value, -LARGEST_WHOLE, LARGEST_WHOLE)
@@ -199,7 +208,7 @@ def _values(path: str, kind: str, stated: Any) -> tuple[Any, ...]:
             word(path, value, 1)
     spelled = {str(value).lower() if isinstance(value, bool) else str(value) for value in values}
     different = len(spelled) == len(set(values)) == len(values)  # 1 is "1" in a file, and equal to true
-    if not different or len(values) > (MOST_VALUES if kind == "categorical" else 2):
+    if not different or len(values) > (2 if kind == "binary" else MOST_VALUES):
         raise refuse(path, stated, f"two different values, or for a categorical feature at most {MOST_VALUES}")
     return values
 

@@ -27,7 +27,7 @@ from bcdp.statistics.decoded import Together, combined, known, two_valued, unkno
 from bcdp.tables import Table
 
 Array = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
+Counts = npt.NDArray[Any]  # whole numbers, or weighted ones
 CountsOf = Callable[[int], Counts]  # of a menu: shape (.., symbols of each of its questions)
 
 
@@ -199,20 +199,20 @@ class SurveyDecoder:
     """The counts of a survey as statistics see them."""
 
     def __init__(self, plan: Plan, people: int, counts: CountsOf) -> None:
-        self._ways, self._counts, self.people = Ways(plan), counts, people
+        self.ways, self._counts, self.people = Ways(plan), counts, people
 
     @property
     def policy(self) -> Policy:
         """The policy of the plan that was answered."""
-        return self._ways.plan.policy
+        return self.ways.plan.policy
 
     def decode(self, target: Target) -> Decoded:
         """The unbiased values of a target and their variances."""
         size = target.size(self.policy)
-        if self._is_certain(target):
+        if self.is_certain(target):
             return known(self.people)
-        ways = self._ways.of(target)
-        asked = list(zip(ways, self._ways.answered(ways, self._counts), strict=True))
+        ways = self.ways.of(target)
+        asked = list(zip(ways, self.ways.answered(ways, self._counts), strict=True))
         answers = sum(int(counts.sum()) for _, counts in asked)
         enough = [(way.reading, counts) for way, counts in asked if counts.sum() >= 2]
         if not enough:
@@ -220,14 +220,14 @@ class SurveyDecoder:
         weights = np.array([counts.sum() / reading.second_moment for reading, counts in enough])
         return combined([reading.decode(counts) for reading, counts in enough], weights / weights.sum(), answers)
 
-    def _is_certain(self, target: Target) -> bool:
+    def is_certain(self, target: Target) -> bool:
         """Whether it is the share of the only value that a feature has: known without asking."""
         feature = self.policy.features[target.features[0]]
         return feature.counts_values and target == Single(target.features[0]) and len(feature.categories) == 1
 
     def means(self, targets: Collection[Target]) -> Means:
         """The unbiased values of several targets, shape (size,)."""
-        return self._means(targets, self._counts)
+        return self.means_of(targets, self._counts)
 
     def together(self, targets: Collection[Target]) -> Together:
         """The unbiased values of several targets, one after the other, and their covariances.
@@ -242,8 +242,8 @@ class SurveyDecoder:
         added: dict[int, dict[int, Array]] = defaultdict(dict)  # by menu and axis: what each symbol adds
         answers = []
         for target, start, end in zip(targets, ends, ends[1:], strict=False):
-            certain, ways = self._is_certain(target), self._ways.of(target)
-            counts = [int(found.sum()) for found in self._ways.answered(ways, self._counts)]
+            certain, ways = self.is_certain(target), self.ways.of(target)
+            counts = [int(found.sum()) for found in self.ways.answered(ways, self._counts)]
             answers.append(self.people if certain else sum(counts))
             enough = [(way, people) for way, people in zip(ways, counts, strict=True) if people >= 2]
             total = sum(people / way.reading.second_moment for way, people in enough)
@@ -267,7 +267,7 @@ class SurveyDecoder:
         the usual interval of a proportion. The same counts are drawn again alike, which protects nobody and gives
         everybody the same intervals.
         """
-        menus = range(len(self._ways.plan.menus))
+        menus = range(len(self.ways.plan.menus))
         rng = np.random.default_rng([crc32(self._counts(menu).tobytes()) for menu in menus])
 
         def counts(menu: int) -> Counts:
@@ -275,11 +275,12 @@ class SurveyDecoder:
             share = (found + 4 / found.size) / (found.sum() + 4)
             return rng.multinomial(int(found.sum()), share.ravel(), size=draws).reshape(draws, *found.shape)
 
-        return self._means(targets, counts)
+        return self.means_of(targets, counts)
 
-    def _means(self, targets: Collection[Target], counts: CountsOf) -> Means:
-        asked = [(target, way) for target in targets for way in self._ways.of(target)]
-        answered = self._ways.answered((way for _, way in asked), counts)
+    def means_of(self, targets: Collection[Target], counts: CountsOf) -> Means:
+        """The values of several targets from any counts, also from several tallies at once."""
+        asked = [(target, way) for target in targets for way in self.ways.of(target)]
+        answered = self.ways.answered((way for _, way in asked), counts)
         total: dict[Target, Array] = {}
         weight: dict[Target, Array] = {}
         for (target, way), answers in zip(asked, answered, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -10,17 +9,14 @@ import numpy as np
 
 from bcdp.correlation import Correlation
 from bcdp.exact import TOTAL
-from bcdp.mechanisms.survey.design import Design
 from bcdp.mechanisms.survey.kinds import Kind
-from bcdp.mechanisms.survey.profiles import FeatureClass, rotation
 from bcdp.mechanisms.survey.shapes import Shape
+from bcdp.mechanisms.survey.spreading import Asked, Menu
 from bcdp.mechanisms.survey.wholes import Whole
 from bcdp.plan import collection_of
 from bcdp.policy import Policy
 from bcdp.statistics import Below, Product, Steps, Target
 from bcdp.tables import Table, binary, categorical, joint, numeric, waves
-
-Asked = tuple[tuple[Target, ...], float, Shape | Whole | None]  # a question: its budget, and its shape
 
 
 def product_kind(policy: Policy, asked: Product) -> Kind:
@@ -33,23 +29,7 @@ def _features(asked: tuple[Target, ...]) -> tuple[str, ...]:
     return tuple(name for target in asked for name in target.features)
 
 
-def menus_of(classes: tuple[FeatureClass, ...], found: Design) -> Iterator[tuple[Fraction, list[Asked]]]:
-    """Concrete menus: interchangeable features take turns in every place of a profile, so that each is told equally."""
-    for profile, probability in zip(found.profiles, found.probabilities, strict=True):
-        steps, turns = rotation(classes, profile)
-        for turn in range(turns):
-            used = dict.fromkeys(steps, 0)
-            questions = []
-            for question in profile:
-                names = []
-                for c in question.classes:
-                    names.append(classes[c].members[(turn * steps[c] + used[c]) % len(classes[c].members)])
-                    used[c] += 1
-                questions.append((tuple(names), question.budget, question.shape))
-            yield Fraction(float(probability)) / turns, questions
-
-
-def document_of(policy: Policy, correlation: Correlation, menus: list[tuple[Fraction, list[Asked]]]) -> dict[str, Any]:
+def document_of(policy: Policy, correlation: Correlation, menus: list[Menu]) -> dict[str, Any]:
     """The plan's document, but for its certificate."""
     tables: dict[Table, int] = {}
     questions: dict[Asked, int] = {}

@@ -37,6 +37,7 @@ _CANDIDATES = 15  # likewise, classes that a group may grow by
 _TRIED_PAIRS = 8  # that are wanted: so many of the dearest, and of those that tell most
 _MOST_PAIR_WEIGHTS = 2**16  # of a table of two features, whose subsets may have any size
 _SUBSETS = 3  # sizes of subsets that are tried again at other prices
+_UNEVEN = 2  # starts by chance
 _PROGRAMS = 30
 _WORTHWHILE = 1e-4  # of a group's value: what one more feature has to add
 
@@ -185,7 +186,16 @@ class ShapeOffers:
             return tuple(dict.fromkeys((*known, even, first, shy)))
         silent = tuple(mean / 50 for mean in even)
         hinted = [(*silent, *(self._hints[group[one]] for one, _ in pairs)), (*even, *(-0.1 for _ in pairs))]
-        return tuple(dict.fromkeys((*(_with_pairs(means, pairs) for means in (*known, even, first, shy)), *hinted)))
+        uneven = self._uneven(group) if len(group) > 2 else ()
+        starts = (*(_with_pairs(means, pairs) for means in (*known, even, first, shy)), *hinted, *uneven)
+        return tuple(dict.fromkeys(starts))
+
+    def _uneven(self, group: Group) -> Iterator[tuple[float, ...]]:
+        """Starts that treat features of a class differently, which no program would begin to do by itself."""
+        rng = np.random.default_rng(group)
+        even = np.array(_with_pairs(tuple(self._hints[j] for j in group), self._pairs(group)))
+        for _ in range(_UNEVEN):
+            yield tuple((even * rng.normal(0.5, 1, len(even))).tolist())
 
 
 def _with_pairs(means: tuple[float, ...], pairs: Pairs) -> tuple[float, ...]:

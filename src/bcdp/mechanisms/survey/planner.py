@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,14 @@ from bcdp.correlation import Correlation, product_q
 from bcdp.errors import InputError, refuse
 from bcdp.mechanisms.survey.decoding import information
 from bcdp.mechanisms.survey.design import Design, design
-from bcdp.mechanisms.survey.documents import Asked, document_of, menus_of, product_kind
+from bcdp.mechanisms.survey.documents import document_of, product_kind
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.known import exact_limit
 from bcdp.mechanisms.survey.offers import ShapeOffers
 from bcdp.mechanisms.survey.places import Place
 from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, FeatureClass, Profile
 from bcdp.mechanisms.survey.seen import as_seen, without_odds
+from bcdp.mechanisms.survey.spreading import Asked, menus_of
 from bcdp.mechanisms.survey.wholes import best_whole
 from bcdp.notions import ldp_limit
 from bcdp.plan import Plan, guessed_parts
@@ -31,6 +33,10 @@ from bcdp.statistics import Below, Interaction, Product, Single, Steps, Target
 from bcdp.statistics.table import MOST_CELLS
 
 Array = npt.NDArray[np.float64]
+
+Tables = dict[
+    Interaction, tuple[float, float]
+]  # how much each counts, and the budget of a question about both features
 
 _SLACK = 1e-9  # kept aside of every demand, so that rounding can never break it
 
@@ -83,13 +89,13 @@ def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[st
         return error, found.gap * objective / found.objective * _curve_slack(policy, setting)
 
     def certified(classes: tuple[FeatureClass, ...], menus: Design) -> Plan:
-        return Plan.certified(document_of(policy, correlation, list(menus_of(classes, menus))), accuracy)
+        return Plan.certified(document_of(policy, correlation, menus_of(classes, menus)), accuracy)
 
     plans = [certified(setting.classes, found)]
     plain = _without_odds(policy, correlation, setting)
     if plain is not None:  # a search may end a little above where it ends with less to choose from
         plans.append(certified(plain.classes, _designed(plain, lambda line: progress(f"without odds, {line}"))))
-    return min(plans, key=lambda plan: plan.certificate.objective or math.inf)
+    return min(plans, key=lambda plan: _total(setting.weights, information(plan)))
 
 
 def _designed(setting: Setting, progress: Callable[[str], None]) -> Design:
@@ -116,11 +122,13 @@ def _total(weights: dict[Target, float], told: dict[Target, float]) -> float:
 def plan_evenly(policy: Policy, correlation: Correlation) -> Plan:
     """The survey that asks each person one question, about every feature (and product) equally often."""
     classes = Setting.of(policy, correlation).classes
+    numbers = {target: number for number, c in enumerate(classes) if c.is_feature for target in c.members}
     asked: list[Asked] = [
-        ((target,) if c.pair is None else tuple(classes[one].members[0] for one in c.pair), c.alone, c.whole)
+        (tuple(sorted(target.margins, key=numbers.__getitem__)) if isinstance(target, Interaction) else (target,),
+         c.alone, c.whole)
         for c in classes
         for target in c.members
-    ]
+    ]  # fmt: skip
     menus = [(Fraction(1, len(asked)), [question]) for question in asked]
     return Plan.certified(document_of(policy, correlation, menus))
 
@@ -219,8 +227,8 @@ def _classes(
 ) -> tuple[FeatureClass, ...]:
     """Features by themselves, numbers in steps, how two features go together, products: in this order."""
     groups: dict[tuple[Any, ...], list[Target]] = {}
-    tied = {name for target in weights if isinstance(target, Interaction) for name in target.features}
     spread = {target.feature for target in weights if isinstance(target, Below)}
+    keys: dict[str, tuple[Any, ...]] = {}
     for name, feature in policy.features.items():
         values, alone = feature.joint_inputs, alone_with[name]
         if weights[Single(name)] == 0 or values < 2 or alone < NEGLIGIBLE:
@@ -231,9 +239,17 @@ def _classes(
         odds = math.inf if free else correlation.odds(name, _others(policy, name))
         told_apart = () if free else guessed_parts(feature, correlation, name)
         parts = tuple((round(low, 12), round(high, 12)) for low, high in told_apart)  # alike between other bounds too
-        key = (Kind(feature.type, values), demand, q, alone, weights[Single(name)], feature.shares_inputs, parts, odds)
-        own = name if name in tied else ""  # what is asked of one with another is not what is asked of its likes
-        groups.setdefault((0, own, *key, name in spread), []).append(Single(name))
+        weight = float(f"{weights[Single(name)]:.12g}")  # whatever the order in which tasks were added up
+        key = (Kind(feature.type, values), demand, q, alone, weight, feature.shares_inputs, parts, odds)
+        keys[name] = (*key, name in spread)
+    tables = {
+        target: (weight, _alone_as_values(policy, correlation, frozenset(target.features)))
+        for target, weight in weights.items()
+        if isinstance(target, Interaction)
+    }
+    own = _own(keys, tables)
+    for name, key in keys.items():
+        groups.setdefault((0, own[name], *key), []).append(Single(name))
     alone_of = cache(lambda features: _alone_together(policy, correlation, features))
     for target in (target for target in weights if isinstance(target, Product)):
         alone = alone_of(frozenset(target.features))
@@ -248,12 +264,7 @@ def _classes(
     features += [
         c for t, weight in weights.items() if isinstance(t, Steps) for c in _stepped(policy, correlation, t, weight)
     ]
-    pairs = [
-        c
-        for target, weight in weights.items()
-        if isinstance(target, Interaction)
-        for c in _together(policy, correlation, target, weight, features)
-    ]
+    pairs = list(_together(tables, features))
     spreads = list(_spreads(policy, correlation, weights))
     products = [c for after, c in found if after]
     if not features and not spreads and not products:
@@ -287,26 +298,53 @@ def _stepped(policy: Policy, correlation: Correlation, target: Steps, weight: fl
     yield FeatureClass((target,), kind, demand, q, alone, weight, shared, (), odds)
 
 
-def _together(
-    policy: Policy, correlation: Correlation, target: Interaction, weight: float, features: Sequence[FeatureClass]
-) -> Iterator[FeatureClass]:
-    """The class of how two features go together, if both may be asked in one question."""
-    numbers = {c.members[0]: number for number, c in enumerate(features)}
-    if not all(margin in numbers for margin in target.margins):
-        return
-    one, two = (numbers[margin] for margin in target.margins)
-    cells = features[one].kind.values * features[two].kind.values
-    if cells > MOST_CELLS:
-        raise refuse(f"table of {' and '.join(target.features)}", f"{cells} cells", f"at most {MOST_CELLS} cells")
-    names = frozenset(target.features)
-    limits = [_limit(policy, correlation, other, names) for other in policy.features if other not in names]
-    alone = min(policy.epsilon - _SLACK, *limits, *(_demand(policy, name) for name in names))
-    if alone >= NEGLIGIBLE:
-        pair = (min(one, two), max(one, two))
+def _own(keys: dict[str, tuple[Any, ...]], tables: Tables) -> dict[str, str]:
+    """Of each feature its own name, if what is asked of it with others is not what is asked of its likes; else nothing.
+
+    Classes are cut into their members as long as two of a class, or of two classes, are wanted together and others
+    of these are not, or with another weight or budget.
+    """
+    wanted: dict[frozenset[str], list[tuple[Interaction, tuple[float, float]]]] = {}
+    for target, how in tables.items():
+        wanted.setdefault(frozenset(target.features), []).append((target, how))
+    tied = {name for pair in wanted for name in pair if name in keys}
+    stepped = {name for target in tables if any(target.cuts) for name in target.features}
+    likes = {name: (keys[name], name if name in stepped else "") for name in keys if name in tied}
+    while True:
+        found: dict[frozenset[Any], set[Any]] = {}
+        for one, two in combinations(likes, 2):
+            # of two that are alike it does not matter which is first
+            told = tuple((likes[target.features[0]], how) for target, how in wanted.get(frozenset((one, two)), []))
+            found.setdefault(frozenset((likes[one], likes[two])), set()).add(told)
+        apart = {like for pair, ways in found.items() if len(ways) > 1 for like in pair}
+        if not apart:
+            return {name: likes[name][1] or "*" if name in likes else "" for name in keys}
+        likes = {name: (keys[name], name) if like in apart else like for name, like in likes.items()}
+
+
+def _together(tables: Tables, features: Sequence[FeatureClass]) -> Iterator[FeatureClass]:
+    """The classes of how two features go together, if both may be asked in one question."""
+    numbers = {member: number for number, c in enumerate(features) for member in c.members}
+    groups: dict[tuple[tuple[int, int], float, float], list[Target]] = {}
+    for target, (weight, alone) in tables.items():
+        if all(margin in numbers for margin in target.margins) and alone >= NEGLIGIBLE:
+            one, two = sorted(numbers[margin] for margin in target.margins)
+            cells = features[one].kind.values * features[two].kind.values
+            if cells > MOST_CELLS:
+                subject = f"table of {' and '.join(target.features)}"
+                raise refuse(subject, f"{cells} cells", f"at most {MOST_CELLS} cells")
+            groups.setdefault(((one, two), weight, alone), []).append(target)
+    for (pair, weight, alone), members in groups.items():
         first, second = (Place(features[number].kind) for number in pair)
         whole = best_whole((first, second), alone)
-        kind, scale = Kind("pair", cells), first.scale * second.scale
-        yield FeatureClass((target,), kind, alone, 0.0, alone, weight, pair=pair, scale=scale, whole=whole)
+        kind, scale = Kind("pair", first.kind.values * second.kind.values), first.scale * second.scale
+        yield FeatureClass(tuple(members), kind, alone, 0.0, alone, weight, pair=pair, scale=scale, whole=whole)
+
+
+def _alone_as_values(policy: Policy, correlation: Correlation, names: frozenset[str]) -> float:
+    """The largest budget of a menu that asks nothing but the values of these features, in one question."""
+    limits = [_limit(policy, correlation, other, names) for other in policy.features if other not in names]
+    return min(policy.epsilon - _SLACK, *limits, *(_demand(policy, name) for name in names))
 
 
 def _nothing_to_ask(policy: Policy, weights: dict[Target, float]) -> InputError:

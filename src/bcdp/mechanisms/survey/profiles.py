@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +40,7 @@ class FeatureClass:
     parts: Parts = ()  # of a number, between which guesses are covered, if not between all its values
     odds: float = math.inf  # by how much all others together may move a guess about it
     apart: bool = False  # whether a menu never asks it together with others
-    pair: tuple[int, int] | None = None  # the classes of two features, if it is how these go together
+    pair: tuple[int, int] | None = None  # the classes of two features, perhaps the same, if it is how these go together
     scale: float = 1.0  # then, one over the second moment of an answer that always tells the truth, without averages
     whole: Whole | None = None  # then, the question about both as one
 
@@ -76,38 +78,48 @@ def information(classes: tuple[FeatureClass, ...], profile: Profile) -> Array:
     """What one menu tells about each class, summed over its features."""
     told = np.zeros(len(classes))
     for question in profile:
-        budget = np.array([question.budget])
-        for place, c in enumerate(question.classes):
-            kind = classes[c].kind
-            if question.shape is not None:
-                told[c] += question.shape.information[place]
-            elif len(question.classes) == 1:
-                told[c] += float(kind.information(budget)[0])
-            else:
-                combinations = math.prod(classes[other].kind.values for other in question.classes)
-                told[c] += float(kind.joint_information(combinations, budget)[0])
-        if len(question.classes) > 1:
-            _add_pairs(told, classes, question)
+        for c, _, more in tells(classes, question):
+            told[c] += more
     return told
 
 
-def _add_pairs(told: Array, classes: tuple[FeatureClass, ...], question: ClassQuestion) -> None:
-    """What a question about several features tells of how two of them go together, where that is wanted."""
-    wanted = [
-        (number, (question.classes.index(c.pair[0]), question.classes.index(c.pair[1])))
-        for number, c in enumerate(classes)
-        if c.pair is not None and set(c.pair) <= set(question.classes)
-    ]
-    if not wanted:
+def tells(classes: tuple[FeatureClass, ...], question: ClassQuestion) -> Iterator[tuple[int, tuple[int, ...], float]]:
+    """What a question tells: the class, the place or the two places in the question whose member it is, how much."""
+    budget, shape = np.array([question.budget]), question.shape
+    combinations = math.prod(classes[c].kind.values for c in question.classes)
+    for place, c in enumerate(question.classes):
+        kind = classes[c].kind
+        if shape is not None:
+            more = float(shape.information[place])
+        elif len(question.classes) == 1:
+            more = float(kind.information(budget)[0])
+        else:
+            more = float(kind.joint_information(combinations, budget)[0])
+        yield c, (place,), more
+    if len(question.classes) == 1:
         return
-    if question.shape is not None:
-        found = question.shape.information_of(tuple(pair for _, pair in wanted))[len(question.classes) :]
+    numbers: dict[tuple[int, int], list[int]] = {}
+    for number, one_class in enumerate(classes):
+        if one_class.pair is not None:
+            numbers.setdefault(one_class.pair, []).append(number)
+    meeting = [
+        (number, (one, two))
+        for one, two in itertools.combinations(range(len(question.classes)), 2)
+        for number in numbers.get(_sorted(question.classes[one], question.classes[two]), ())
+    ]
+    if not meeting:
+        return
+    if shape is not None:
+        found = shape.information_of(tuple(places for _, places in meeting))[len(question.classes) :]
     else:
-        combinations = math.prod(classes[c].kind.values for c in question.classes)
         contrast = math.expm1(question.budget) / (math.exp(question.budget) + combinations - 1)
-        found = np.array([classes[number].scale * contrast**2 for number, _ in wanted])
-    for (number, _), more in zip(wanted, found, strict=True):
-        told[number] += more
+        found = np.array([classes[number].scale * contrast**2 for number, _ in meeting])
+    for (number, places), more in zip(meeting, found, strict=True):
+        yield number, places, float(more)
+
+
+def _sorted(one: int, two: int) -> tuple[int, int]:
+    return min(one, two), max(one, two)
 
 
 def rotation(classes: tuple[FeatureClass, ...], profile: Profile) -> tuple[dict[int, int], int]:

@@ -190,6 +190,7 @@ def _kept_exactly(law: Array, nothing: Array, demands: tuple[Demand, ...], total
         share = min(1.0, max(1e-8, 2 * share))
 
 
+@lru_cache(maxsize=256)
 def shaped_table(shape: Shape) -> Dense:
     """The integer table of a shape: inputs are numbered with the first feature most significant, and so are answers."""
     patterns, answers = np.zeros((1, 1), dtype=np.int64), np.ones(1, dtype=np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,10 @@ import pyarrow as pa
 from bcdp.errors import refuse
 from bcdp.mechanisms.survey.bulk import FEW, kernel
 from bcdp.mechanisms.survey.decoding import SurveyDecoder
+from bcdp.mechanisms.survey.weighted import WeightedDecoder
 from bcdp.plan import Plan
-from bcdp.policy.encoding import as_arrow
+from bcdp.policy.encoding import as_arrow, whole_column
+from bcdp.statistics.weighting import Weighting
 from bcdp.tally import LARGEST_COUNT, Tally
 
 _BLOCK = 2**17  # rows that fit in the processor's cache
@@ -47,6 +49,11 @@ class SurveyTally(Tally):
     def decoder(self) -> SurveyDecoder:
         return SurveyDecoder(self.plan, self.people, self.counts)
 
+    def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> WeightedDecoder:
+        menus = range(len(self.plan.menus))
+        groups = [[part.counts(menu) for menu in menus] for part in parts if isinstance(part, SurveyTally)]
+        return WeightedDecoder(self.plan, groups, weighting)
+
     def counts(self, menu: int) -> npt.NDArray[np.int64]:
         """The counts of one menu, one axis for each of its questions."""
         return self._counts[self._starts[menu] : self._starts[menu + 1]].reshape(self.plan.symbols[menu])
@@ -63,10 +70,10 @@ class SurveyTally(Tally):
             name for name in ("menu", "answer") if name not in names
         ]:  # names of people's columns are not told
             raise refuse("reports", f"no column {' and no column '.join(absent)}", "columns menu and answer")
-        reports = pa.table({name: _whole_numbers(table, name) for name in self.groups})
+        reports = pa.table({name: whole_column(table, name) for name in self.groups})
         if "count" in names:
             menu, answer = (column.to_numpy() for column in reports.columns)
-            count = _whole_numbers(table, "count").to_numpy()
+            count = whole_column(table, "count").to_numpy()
             if len(count) and not 0 <= int(count.min()) <= int(count.max()) < LARGEST_COUNT:
                 wrong = int(count.min()) if int(count.min()) < 0 else int(count.max())
                 raise refuse("reports.count", wrong, "whole numbers from 0 to 2^53")
@@ -178,14 +185,3 @@ def _parts(reports: pa.Table, size: int) -> Iterator[list[Whole]]:
     whole = reports if 2 * len(reports) >= pieces * size else reports.combine_chunks()
     for batch in whole.to_batches(size):
         yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
-
-
-def _whole_numbers(table: pa.Table, name: str) -> pa.ChunkedArray:
-    column = table.column(name)
-    if pa.types.is_decimal(column.type) and column.type.scale == 0:  # as some warehouses write whole numbers
-        column = column.cast(pa.int64())
-    if not pa.types.is_integer(column.type) or column.null_count:
-        raise refuse(
-            f"reports.{name}", f"type {column.type} with {column.null_count} missing", "whole numbers, none missing"
-        )
-    return column

@@ -49,8 +49,8 @@ class Whole:
         return told(self.places, self.means)[0]
 
     def information_of(self, pairs: Pairs) -> Array:
-        """What is told about each feature, and about what both have together, if that is among the pairs."""
-        return told(self.places, np.array(self.hits[: 2 + len(pairs)]), pairs)[0]
+        """What is told about each feature, and about what both have together, as often as that is wanted."""
+        return told(self.places, np.array([*self.hits[:2], *(self.hits[2] for _ in pairs)]), pairs)[0]
 
 
 @lru_cache(maxsize=1024)

@@ -13,7 +13,7 @@ from bcdp.plan import Plan, certify, mechanism_of
 from bcdp.policy import Feature
 from bcdp.present.counts import VOID, counts_promises, trusted
 from bcdp.present.pictures import told_figure
-from bcdp.present.promise import MEANING, Promise, operator_says, promise_of_all
+from bcdp.present.promise import MEANING, Promise, open_said, operator_says, promise_of_all
 from bcdp.present.promise import promises as promises_of
 from bcdp.present.report.html import Html, bold, code, joined, listing, paragraph, picture, section, table
 from bcdp.present.words import finer_guesses, number, odds, one_in, posterior_at_most, rounded_up, small_odds
@@ -153,6 +153,7 @@ def assumption(plan: Plan) -> Html:
             "column above holds, and the one before it if its numbers are at most twice as large."
         ),
         paragraph(f"{operator_says(plan)}."),
+        *map(paragraph, open_said(plan)),
     )
 
 

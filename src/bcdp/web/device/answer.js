@@ -5,7 +5,7 @@
  */
 
 import { InputError, TOTAL, keys, most, refuse, whole } from "./checks.js";
-import { numberCode, stepOf, word } from "./features.js";
+import { groupsOf, numberCode, stepOf, word } from "./features.js";
 import { hexadecimal } from "./plan.js";
 
 const MOST_WORDS = 2 ** 14; // at a time, from the browser
@@ -22,8 +22,12 @@ export function randomWords(plan) {
   return words;
 }
 
-/** The report `{ menu, answer }` of a record `{ feature: value }`: a function of the plan, the record and the words. */
+/**
+ * The report `{ menu, answer }` of a record `{ feature: value }`: a function of the plan, the record and the words. With
+ * open features it has one more number, `group`, which tells their values as they are.
+ */
 export function answer(plan, record, words = randomWords(plan)) {
+  const group = groupOf(plan, record);
   const codes = encode(plan, record);
   let menu = 0;
   for (let end = plan.menus[0].weight; words[0] >= end; end += plan.menus[menu].weight) menu += 1;
@@ -36,7 +40,24 @@ export function answer(plan, record, words = randomWords(plan)) {
     position += question.features.length + 1;
     result = result * table.symbols + table.sample(input, words[position - 1]);
   }
-  return { menu, answer: result };
+  return { menu, answer: result, ...group };
+}
+
+/** The open values as one number, the last feature changing fastest; nothing where no feature is open. */
+function groupOf({ open }, record) {
+  const place = (group, [name, feature]) => group * feature.values.length + code(name, feature, valueIn(record, name));
+  return open.size ? { group: [...open].reduce(place, 0) } : {};
+}
+
+/** The open values of a report: the place of each among the feature's values, by name. */
+export function openOf(plan, report) {
+  let rest = report.group ?? 0;
+  const places = [...plan.open].reverse().map(([name, { values }]) => {
+    const place = rest % values.length;
+    rest = Math.floor(rest / values.length);
+    return [name, place];
+  });
+  return new Map(places.reverse());
 }
 
 function inputOf(plan, question, codes, words) {
@@ -63,9 +84,10 @@ function productOf(plan, question, codes) {
 
 /** Each feature's code by public rules only: a number in [-1, 1], or the number of a value. */
 function encode(plan, record) {
-  const given = (name) => (Object.hasOwn(record, name) ? record[name] : null);
-  return new Map([...plan.features].map(([name, feature]) => [name, code(name, feature, given(name))]));
+  return new Map([...plan.features].map(([name, feature]) => [name, code(name, feature, valueIn(record, name))]));
 }
+
+const valueIn = (record, name) => (Object.hasOwn(record, name) ? record[name] : null);
 
 /** The code of one value (docs/policy.md has the table of what may be written for it). */
 export function code(name, feature, value) {
@@ -116,7 +138,8 @@ export function keptReport(plan, store = browsersStore()) {
   if (text === null || text === undefined) return null;
   try {
     const report = JSON.parse(text);
-    keys("report", report, ["id", "menu", "answer"]);
+    keys("report", report, ["id", "menu", "answer", ...(plan.open.size ? ["group"] : [])]);
+    if (plan.open.size) whole("group", report.group, 0, groupsOf(plan.open) - 1);
     symbolsOf(plan, report);
     return report;
   } catch (error) {

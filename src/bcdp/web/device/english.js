@@ -40,6 +40,8 @@ export const ENGLISH = {
     `knowing all the other answers could move the odds of it at most ${low} to ${high} times, as the plan lists`,
   byLaws: "the other answers depend on it as the plan's table of shares says",
   condition: (parts) => `if ${parts.join(", and ")}`,
+  within: (labels) => `, among people with the same ${labels}`,
+  openSent: (label, value) => `${label} is sent as it is, not protected: ${value}.`,
   range: (low, high) => `${low} to ${high}`,
   ranges: (ranges) => `, for guesses which of these ranges it is in and no finer ones: ${ranges.join(", ")}`,
   doubled: { q: "at twice q", odds: "at twice the odds", both: "at twice q and odds" },

@@ -1,10 +1,10 @@
 /** What leaves the device, in plain words. */
 
-import { symbolsOf } from "./answer.js";
+import { openOf, symbolsOf } from "./answer.js";
 import { TOTAL, counted, least, most } from "./checks.js";
 import { ENGLISH } from "./english.js";
 import { operatorSays, promises } from "./promise.js";
-import { tellHint } from "./tell.js";
+import { tellHint, tellOpen } from "./tell.js";
 
 const MOST_SHOWN = 4;
 
@@ -20,6 +20,7 @@ export function explain(plan, report, words = ENGLISH) {
   const sentences = [
     words.chance(plan.menus.length),
     ...hints.map(({ sentence }) => sentence),
+    ...tellOpen(openOf(plan, report), words, plan.open),
     ...guarantees.map(({ sentence }) => sentence),
     words.meaning,
     `${operatorSays(plan, words)}.`,

@@ -5,11 +5,13 @@ import { pythonFloat } from "./spelling.js";
 import { readTranslations, readValueLabels } from "./survey.js";
 
 const LONGEST_NAME = 200;
-const COMMON_KEYS = ["label", "help", "labels", "helps", "delta", "missing"];
+const TOLD_KEYS = ["label", "help", "labels", "helps"];
+const COMMON_KEYS = [...TOLD_KEYS, "delta", "missing"];
 const OWN_KEYS = {
   binary: [[], ["values", "value_labels"]],
   numeric: [["bounds"], ["ranges"]],
   categorical: [["values"], ["value_labels"]],
+  open: [["values"], ["value_labels"]],
 };
 const MOST_CUTS = 31;
 
@@ -19,7 +21,10 @@ export function level(path, value) {
   return value;
 }
 
-/** Each feature by its name, in the collection's order, defaults filled in. */
+/**
+ * The features by their names, in the collection's order, defaults filled in: those that are protected, and those that
+ * are `open`, whose values are sent as they are.
+ */
 export function readFeatures({ epsilon, features, order }) {
   const stated = new Map(entries("collection.features", features));
   if (!stated.size) throw refuse("collection.features", features, "at least one feature");
@@ -27,17 +32,25 @@ export function readFeatures({ epsilon, features, order }) {
   if (names.length !== stated.size || new Set(names).size !== names.length || !names.every((name) => stated.has(name))) {
     throw refuse("collection.order", order, "the name of every feature once");
   }
-  return new Map(names.map((name) => [name, readFeature(name, stated.get(name), epsilon)]));
+  const read = names.map((name) => [name, readFeature(name, stated.get(name), epsilon)]);
+  const [open, closed] = [true, false].map((is) => new Map(read.filter(([, { type }]) => (type === "open") === is)));
+  if (!closed.size || groupsOf(open) > MOST_VALUES) {
+    throw refuse("collection.features", names, `not all open, and at most ${MOST_VALUES} groups of open values`);
+  }
+  return { features: closed, open };
 }
+
+/** How many combinations of open values there are. */
+export const groupsOf = (open) => [...open.values()].reduce((groups, { values }) => groups * values.length, 1);
 
 function readFeature(name, feature, epsilon) {
   const path = `features.${name}`;
   if (Array.from(text(path, name, 1)).length > LONGEST_NAME) throw refuse(path, name, `at most ${LONGEST_NAME} letters`);
   if (typeof feature?.type !== "string" || !Object.hasOwn(OWN_KEYS, feature.type)) {
-    throw refuse(`${path}.type`, feature?.type, "binary, numeric or categorical");
+    throw refuse(`${path}.type`, feature?.type, "binary, numeric, categorical or open");
   }
   const [required, optional] = OWN_KEYS[feature.type];
-  keys(path, feature, ["type", ...required], [...COMMON_KEYS, ...optional]);
+  keys(path, feature, ["type", ...required], [...(feature.type === "open" ? TOLD_KEYS : COMMON_KEYS), ...optional]);
   const labels = readTranslations(`${path}.labels`, feature.labels ?? null);
   const named = labels?.en ?? Object.values(labels ?? {})[0] ?? name;
   const { type, label = named, help = null, delta = epsilon, missing = null } = feature;

@@ -35,12 +35,13 @@ export async function parsePlan(text) {
       throw refuse(`certificate.${key}`, certificate[key], "null or a number");
     }
   }
-  const features = readFeatures(collection);
+  const { features, open } = readFeatures(collection);
   if ("tasks" in collection) checkTasks(collection.tasks, features);
   const plan = {
     id: await sha256(text),
     epsilon: collection.epsilon,
     features,
+    open,
     survey: readSurvey("collection.survey", collection.survey ?? null),
     relay: readRelay("collection.relay", collection.relay ?? null),
     correlation: readCorrelation(document.correlation, features),

@@ -21,7 +21,8 @@ const LARGE_ODDS = 1e6;
  * if the condition fails, and `sentence` all of it.
  */
 export function promises(plan, words = ENGLISH) {
-  return promisedNumbers(plan).map((numbers) => tellPromise(numbers, words, plan.features.get(numbers.name)?.label));
+  const open = [...plan.open.values()].map(({ label }) => label);
+  return promisedNumbers(plan).map((told) => tellPromise(told, words, plan.features.get(told.name)?.label, open));
 }
 
 /** The numbers of these promises, as plain data that `tellPromise` puts into words. */

@@ -12,12 +12,15 @@ export function quoted(text) {
   return `“${plain.replace(/(?! )[\p{C}\p{Z}]/gu, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`)}”`;
 }
 
-/** The numbers of a promise in words; `label` names the feature, and is not needed for all answers together. */
-export function tellPromise({ name, odds, becomes, condition, doubled, numbers, nothing }, words, label) {
+/**
+ * The numbers of a promise in words; `label` names the feature, and is not needed for all answers together; `open` has
+ * the labels of the open features, within whose groups every condition is to hold.
+ */
+export function tellPromise({ name, odds, becomes, condition, doubled, numbers, nothing }, words, label, open = []) {
   const about = name === null ? words.all : label;
   const times = (factor) => (factor === Infinity ? words.anyTimes : words.times(words.factor(factor)));
   const told = words.told(times(odds), words.percent(becomes, 1));
-  const stated = condition === null ? words.nothingAssumed : tellCondition(condition, words);
+  const stated = condition === null ? words.nothingAssumed : tellCondition(condition, words, open);
   const left = () =>
     doubled === null
       ? words.left(times(nothing))
@@ -27,7 +30,7 @@ export function tellPromise({ name, odds, becomes, condition, doubled, numbers, 
   return { name, label: about, odds, becomes, told, condition: stated, left: rest, sentence };
 }
 
-function tellCondition({ points, times, byLaws, ends }, words) {
+function tellCondition({ points, times, byLaws, ends }, words, open) {
   const { plain } = words;
   const between = ([low, high], one, two) => (low < high ? two(plain(low), plain(high)) : one(plain(high), high !== 1));
   const parts = [];
@@ -35,7 +38,8 @@ function tellCondition({ points, times, byLaws, ends }, words) {
   if (times) parts.push(between(times, words.learned, words.learnedBetween));
   if (byLaws) parts.push(words.byLaws);
   const ranges = ends?.slice(1).map((end, place) => words.range(plain(ends[place]), plain(end)));
-  return words.condition(parts) + (ranges ? words.ranges(ranges) : "");
+  const within = open.length ? words.within(words.and(open.map(quoted))) : "";
+  return words.condition(parts) + within + (ranges ? words.ranges(ranges) : "");
 }
 
 /** The numbers of a hint in words; `features` have their labels, and the words of their values. */
@@ -53,6 +57,12 @@ export function tellHint({ features: names, levels, kind, cuts, digits, rest, le
   const [low, high] = [rounded(least, Math.floor), rounded(most, Math.ceil)].map((share) => words.percent(share, 0));
   return { about, hint, least, most, sentence: words.hint(about, hint, low, high) };
 }
+
+/** A sentence for each open value of a report, which is sent as it is; `features` have their labels. */
+export const tellOpen = (places, words, features) =>
+  [...places].map(([name, place]) =>
+    words.openSent(quoted(features.get(name).label), valueWord(features.get(name), place, words)),
+  );
 
 function digitWord(feature, digit, { size, cuts }, words) {
   if (feature.type !== "numeric") return valueWord(feature, digit, words);

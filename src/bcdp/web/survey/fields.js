@@ -13,7 +13,8 @@ const MOST_SHOWN = 200; // entries of a long list at a time
  * wrong is shown while it is typed: nothing moves when a field is left, so that no click is lost.
  */
 export function fieldOf(name, feature, id, words) {
-  const hints = [feature.help, boundsOf(feature, words), leftOut(feature, words)].filter(Boolean);
+  const asIs = feature.type === "open" ? words.openField : null;
+  const hints = [feature.help, boundsOf(feature, words), leftOut(feature, words), asIs].filter(Boolean);
   const hint = element("p", { id: `${id}-hint`, class: "hint", dir: "auto" }, hints.join(" "));
   const remark = element("p", { id: `${id}-remark`, class: "remark" });
   const described = { "aria-describedby": `${id}-hint ${id}-remark` };

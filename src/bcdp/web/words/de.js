@@ -29,6 +29,8 @@ export const words = {
     "der Plan auflistet",
   byLaws: "die anderen Antworten so von ihr abhängen, wie es die Tabelle der Anteile im Plan sagt",
   condition: (parts) => `wenn ${parts.join(", und wenn ")}`,
+  within: (labels) => `, unter Menschen mit gleicher Angabe zu ${labels}`,
+  openSent: (label, value) => `${label} wird gesendet, wie es ist, ungeschützt: ${value}.`,
   range: (low, high) => `${low} bis ${high}`,
   ranges: (ranges) =>
     `, für Vermutungen, in welchem dieser Bereiche sie liegt, und keine feineren: ${ranges.join("; ")}`,
@@ -60,6 +62,9 @@ export const words = {
   lead:
     "Was Sie eingeben, bleibt auf diesem Gerät. Es sendet einen Hinweis, vom Zufall gezogen, und zeigt Ihnen vorher, was " +
     "er verraten kann.",
+  leadOpen:
+    "Was Sie eingeben, bleibt auf diesem Gerät, außer dem, was als ungeschützt gekennzeichnet ist. Aus dem Rest wird ein Hinweis, vom Zufall gezogen; Sie sehen vorher, was er verraten kann.",
+  openField: "Wird gesendet, wie es ist, ungeschützt.",
   chooseLanguage: "Sprache",
   reading: "Der Plan dieser Umfrage wird gelesen…",
   checking: "Ihr Gerät prüft, was diese Umfrage verspricht. Große Umfragen dauern eine Weile…",

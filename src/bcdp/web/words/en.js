@@ -9,6 +9,9 @@ export const words = {
   direction: "ltr",
   title: "A survey that your own device answers",
   lead: "What you enter stays on this device. It sends one hint, drawn by chance, and shows you first what that can tell.",
+  leadOpen:
+    "What you enter stays on this device, but for what is marked as sent as it is. The rest becomes one hint, drawn by chance; you see first what it can tell.",
+  openField: "Sent as it is, not protected.",
   chooseLanguage: "Language",
   reading: "Reading the plan of this survey…",
   checking: "Your device is checking what this survey promises. Large surveys take a while…",

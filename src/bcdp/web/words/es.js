@@ -26,6 +26,8 @@ export const words = {
     "el plan",
   byLaws: "las otras respuestas dependen de ella como dice la tabla de proporciones del plan",
   condition: (parts) => `si ${parts.join(", y si ")}`,
+  within: (labels) => `, entre personas con la misma respuesta a ${labels}`,
+  openSent: (label, value) => `${label} se envía tal cual, sin proteger: ${value}.`,
   range: (low, high) => `${low} a ${high}`,
   ranges: (ranges) => `, para adivinar en cuál de estos intervalos está, y nada más fino: ${ranges.join("; ")}`,
   doubled: {
@@ -60,6 +62,9 @@ export const words = {
   lead:
     "Lo que escriba se queda en este dispositivo. Envía una sola pista, sacada al azar, y antes le muestra lo que puede " +
     "revelar.",
+  leadOpen:
+    "Lo que escribe se queda en este dispositivo, salvo lo que está marcado como enviado tal cual. Del resto sale una pista, elegida al azar; antes verá lo que puede revelar.",
+  openField: "Se envía tal cual, sin proteger.",
   chooseLanguage: "Idioma",
   reading: "Leyendo el plan de esta encuesta…",
   checking: "Su dispositivo comprueba lo que promete esta encuesta. Las encuestas grandes tardan un rato…",

@@ -26,6 +26,8 @@ export const words = {
     `connaître toutes les autres réponses pourrait changer sa cote d’au plus ${low} à ${high} fois, comme le plan l’énumère`,
   byLaws: "les autres réponses en dépendent comme le dit le tableau des parts du plan",
   condition: (parts) => `si ${parts.join(", et si ")}`,
+  within: (labels) => `, parmi les gens ayant la même réponse à ${labels}`,
+  openSent: (label, value) => `${label} est envoyé tel quel, sans protection : ${value}.`,
   range: (low, high) => `${low} à ${high}`,
   ranges: (ranges) =>
     `, pour deviner dans lequel de ces intervalles elle se trouve, et rien de plus fin : ${ranges.join(" ; ")}`,
@@ -58,6 +60,9 @@ export const words = {
   lead:
     "Ce que vous saisissez reste sur cet appareil. Il envoie un seul indice, tiré au hasard, et vous montre d’abord ce qu’il " +
     "peut révéler.",
+  leadOpen:
+    "Ce que vous saisissez reste sur cet appareil, sauf ce qui est marqué comme envoyé tel quel. Du reste naît un indice, tiré au hasard ; vous voyez d’abord ce qu’il peut révéler.",
+  openField: "Envoyé tel quel, sans protection.",
   chooseLanguage: "Langue",
   reading: "Lecture du plan de cette enquête…",
   checking: "Votre appareil vérifie ce que promet cette enquête. Les grandes enquêtes prennent du temps…",

@@ -1,0 +1,124 @@
+"""`bcdp power`: how many people to ask, and what so many will tell."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bcdp.cli.options import AsJson, PlanFile
+from bcdp.cli.output import show, show_json, table
+from bcdp.errors import refuse
+
+if TYPE_CHECKING:
+    from bcdp.estimates.power import Difference
+
+_DIGITS = 3  # of people, rounded up
+
+
+def power(
+    plan: PlanFile,
+    guess: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=X", help="A share of yes, or a mean, that you expect; may be repeated."),
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=X", help="The same in a second group of people, to see the difference."),
+    ] = None,
+    se: Annotated[float | None, typer.Option(metavar="S", help="The standard error to reach.")] = None,
+    people: Annotated[int | None, typer.Option(metavar="N", min=1, help="How many people there will be.")] = None,
+    chance: Annotated[float, typer.Option("--power", metavar="P", help="The chance to see a difference.")] = 0.8,
+    share: Annotated[float, typer.Option(metavar="P", help="Of all people in the first group.")] = 0.5,
+    confidence: Annotated[float, typer.Option(metavar="P", help="Of the intervals.")] = 0.95,
+    as_json: AsJson = False,
+) -> None:
+    """Tell how many people a plan takes: for a standard error, for a difference between two groups, for a table.
+
+    A population is imagined: shares and means as you guess, else values equally frequent and numbers half at each
+    bound, features independent of each other. With --se, the people for this standard error of each number, and of all
+    numbers of a table. With --people, the standard errors, and the least difference between two groups of different
+    people, such as the values of an open feature, that is seen with the chance --power. With --against, the people for
+    the difference between the two guesses, or the chance to see it.
+
+    Examples:
+
+        bcdp power plan.json --se 0.01
+        bcdp power plan.json --people 20000 --guess smoker=0.2
+        bcdp power plan.json --guess smoker=0.2 --against smoker=0.25 --power 0.9
+    """
+    from bcdp.estimates.power import differences
+    from bcdp.plan import Plan
+
+    if se is not None and not se > 0:
+        raise refuse("--se", se, "a number above 0, in the features' own units")
+    if not 0 < chance < 1:
+        raise refuse("--power", chance, "a number above 0 and below 1")
+    if se is None and people is None and not against:
+        raise refuse("--se, --people and --against", "none of them", "at least one: what the people are for")
+    made = Plan.load(plan)
+    other = _guesses(made, "--against", against) if against else None
+    found = [one for one in differences(made, _guesses(made, "--guess", guess), other, share, confidence)
+             if math.isfinite(one.error)]  # fmt: skip
+    rows = [_row(one, se, people, chance, other is not None) for one in found]
+    if as_json:
+        show_json({"plan": made.id, "numbers": rows})
+        return
+    heads = {key: word for key, word in _WORDS.items() if any(key in row for row in rows)}
+    shown = [[_told(key, row.get(key)) for key in heads] for row in rows]
+    largest = {one.first.about: max(other.first.people(se) for other in found if other.first.about == one.first.about)
+               for one in found} if se is not None else {}  # fmt: skip
+    together = [f"every number of {about}: {_up(most):,} people" for about, most in largest.items()]
+    show(table(list(heads.values()), shown), *(["", *together] if together else []))
+
+
+_WORDS = {
+    "about": "about",
+    "name": "",
+    "value": "imagined",
+    "people_for_se": "people for it",
+    "se": "std. error",
+    "detectable": "difference seen",
+    "difference": "difference",
+    "people_for_difference": "people to see it",
+    "power": "chance to see it",
+}
+
+
+def _row(one: Difference, se: float | None, people: int | None, chance: float, two: bool) -> dict[str, Any]:
+    """What is asked of one number, as plain data."""
+    row: dict[str, Any] = {"about": one.first.about, "name": one.first.name, "value": one.first.value}
+    if se is not None:
+        row["people_for_se"] = math.ceil(one.first.people(se))
+    if people is not None:
+        row |= {"se": one.first.se(people), "detectable": one.detectable(people, chance)}
+    if two:
+        needed = one.people(chance)
+        row |= {"difference": one.value, "people_for_difference": math.ceil(needed) if math.isfinite(needed) else None}
+        if people is not None:
+            row["power"] = one.power(people)
+    return row
+
+
+def _told(key: str, value: Any) -> Any:
+    return f"{_up(value):,}" if key.startswith("people") and value is not None else "" if value is None else value
+
+
+def _up(people: float) -> int:
+    """A number of people to three digits, rounded up."""
+    unit: int = 10 ** max(0, len(str(math.ceil(people))) - _DIGITS)
+    return math.ceil(people / unit) * unit
+
+
+def _guesses(made: Any, option: str, given: list[str] | None) -> dict[str, float]:
+    found = {}
+    for text in given or []:
+        name, equals, value = text.rpartition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise refuse(option, text, "NAME=X, X a share or a mean") from None
+        if not equals or name not in made.policy.features:
+            raise refuse(option, text, f"NAME=X, NAME one of {', '.join(made.policy.features)}")
+    return found

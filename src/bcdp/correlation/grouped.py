@@ -1,0 +1,77 @@
+"""Bounds that hold within every group of open values: the largest over the groups (docs/theory.md, section 4.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bcdp.correlation.estimated import Estimated
+from bcdp.correlation.models import Correlation, Sets, Unrounded, listed
+from bcdp.correlation.prior import FinitePrior
+from bcdp.errors import InputError
+from bcdp.policy import Policy
+
+
+@dataclass(frozen=True)
+class GroupedPrior(Unrounded):
+    """A known law of the features in each group of open values that occurs; no common table of shares is known.
+
+    >>> import numpy as np
+    >>> laws = [np.array([[3, 1], [1, 3]]) / 8, np.array([[1, 3], [3, 1]]) / 8]
+    >>> both = GroupedPrior(tuple(FinitePrior(("a", "b"), law, "example") for law in laws), "example")
+    >>> round(both.q("a", {"b"}), 6)
+    0.5
+    """
+
+    parts: tuple[FinitePrior, ...]
+    source: str
+
+    def q(self, feature: str, others: Collection[str]) -> float:
+        return max(part.q(feature, others) for part in self.parts)
+
+    def odds(self, feature: str, others: Collection[str]) -> float:
+        return max(part.odds(feature, others) for part in self.parts)
+
+    def laws(self, feature: str, other: str) -> None:
+        return None
+
+    def restricted(self, sets: Sets) -> Correlation:
+        return listed(self, sets, self.source)
+
+    def to_dict(self) -> dict[str, Any]:
+        raise InputError("a prior is written into a plan as bounds of the sets that the plan asks; call restricted()")
+
+
+def largest(parts: Sequence[Estimated], source: str, notes: tuple[str, ...]) -> Estimated:
+    """The limits that hold in all groups together, where each group has its own; what one lacks, all lack."""
+    first = parts[0]
+    limits = {
+        feature: {others: max(part.limits[feature][others] for part in parts) for others in _common(
+            [part.limits[feature] for part in parts])}
+        for feature in first.limits
+    }  # fmt: skip
+
+    def most(name: str) -> dict[Any, float]:
+        found = [getattr(part, name) for part in parts]
+        return {key: max(one[key] for one in found) for key in _common(found)}
+
+    return Estimated(
+        limits, {}, most("observed"), notes, source, first.rounded, most("products"), first.ranges, most("pair_odds"),
+        first.cuts,
+    )  # fmt: skip
+
+
+def _common(found: Sequence[Mapping[Any, float]]) -> list[Any]:
+    return [key for key in found[0] if all(key in one for one in found)]
+
+
+def group_names(policy: Policy) -> Iterator[str]:
+    """Each group of open values in words."""
+    for values in policy.groups:
+        yield ", ".join(f"{name} = {value}" for name, value in zip(policy.open, values, strict=True))
+
+
+def within_groups(policy: Policy) -> str:
+    """What to add to where a bound comes from."""
+    return f", within every group of {', '.join(policy.open)}" if policy.open else ""

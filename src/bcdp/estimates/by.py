@@ -1,0 +1,57 @@
+"""Everything told by the values of an open feature, which costs no privacy: each group's answers are its own tally."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+from bcdp.errors import expect
+from bcdp.estimates.results import Estimates, estimate
+from bcdp.statistics import Estimate
+from bcdp.statistics.interval import finite
+from bcdp.tally import Tally
+
+Difference = tuple[tuple[Any, Any], str, str, Estimate]  # of two groups: what it is about, its name, the difference
+
+
+def estimate_by(tally: Tally, name: str, level: float = 0.95) -> dict[Any, Estimates]:
+    """The estimates of each value of an open feature: all that the plan's tasks ask for.
+
+    The groups are different people, so that any two estimates may be subtracted.
+
+    >>> from bcdp import Policy, make_plan, privatize
+    >>> plan = make_plan(Policy(epsilon=2, features={"smoker": {"type": "binary"},
+    ...     "region": {"type": "open", "values": ["north", "south"]}}))
+    >>> people = {"smoker": [1, 0] * 500, "region": ["north"] * 600 + ["south"] * 400}
+    >>> found = estimate_by(Tally(plan).add(privatize(plan, people)), "region")
+    >>> {value: told.people for value, told in found.items()}
+    {'north': 600, 'south': 400}
+    >>> change = found["north"].means["smoker"] - found["south"].means["smoker"]
+    """
+    expect("tally", tally, Tally, "a Tally, for example Tally(plan).add(reports)")
+    return {value: estimate(part, level, group=f"{name}={value!r}") for value, part in tally.by(name).items()}
+
+
+def differences(found: Mapping[Any, Estimates]) -> Iterator[Difference]:
+    """Every number of one group less that of another."""
+    for one, two in combinations(found, 2):
+        sections = zip(*(list(found[value].sections()) for value in (one, two)), strict=True)
+        for first, second in sections:
+            for row, other in zip(first.rows, second.rows, strict=True):
+                if isinstance(row.number, Estimate) and isinstance(other.number, Estimate):
+                    yield (one, two), first.subject, row.name, row.number - other.number
+
+
+def by_document(name: str, found: Mapping[Any, Estimates]) -> dict[str, Any]:
+    """The estimates of all groups in plain JSON, and their differences."""
+    subtracted = [
+        {"of": list(pair), "about": about, "name": row}
+        | finite({part: getattr(number, part) for part in ("value", "se", "low", "high")})
+        for pair, about, row, number in differences(found)
+    ]
+    return {
+        "by": name,
+        "groups": {str(value): told.to_dict() for value, told in found.items()},
+        "differences": subtracted,
+    }

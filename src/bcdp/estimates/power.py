@@ -1,0 +1,215 @@
+"""How many people a collection takes, before anybody is asked: for a standard error, a difference, a whole table.
+
+A population is imagined, and the tally that very many of its people would leave is estimated like any other: every
+statistic tells its own standard error, which falls as one over the square root of the number of people.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtr, ndtri
+
+from bcdp.errors import expect, refuse
+from bcdp.estimates.results import estimate
+from bcdp.exact import TOTAL
+from bcdp.plan import A_PLAN, GROUP, Plan, Question, check_menus
+from bcdp.policy import Feature
+from bcdp.policy.encoding import codes_of, spelled
+from bcdp.statistics.target import product_of
+from bcdp.tally import Tally
+
+Array = npt.NDArray[np.float64]
+Law = list[tuple[float, float]]  # codes, and the share of the people who have each
+_MANY = 10**15  # people, of whom every cell has so many that rounding to whole ones tells nothing
+
+
+@dataclass(frozen=True)
+class Precision:
+    """One number of a collection: what it is about, its value in the population imagined, and n times its variance."""
+
+    about: str
+    name: str
+    value: float
+    error: float
+
+    def se(self, people: float) -> float:
+        """The standard error that so many people leave."""
+        return math.sqrt(self.error / people)
+
+    def people(self, se: float) -> float:
+        """How many people leave this standard error."""
+        return self.error / se**2
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A number in two groups of different people, `share` of them in the first.
+
+    >>> one = Difference(Precision("Means", "ill", 0.2, 4.0), Precision("Means", "ill", 0.3, 4.0))
+    >>> round(one.people(0.8)), round(one.power(12_559), 3), round(one.detectable(12_559, 0.8), 3)
+    (12558, 0.8, 0.1)
+    """
+
+    first: Precision
+    second: Precision
+    share: float = 0.5
+    level: float = 0.95
+
+    @property
+    def value(self) -> float:
+        """The second less the first."""
+        return self.second.value - self.first.value
+
+    @property
+    def error(self) -> float:
+        """The number of people of both groups times the variance of their difference."""
+        return self.first.error / self.share + self.second.error / (1 - self.share)
+
+    @property
+    def _width(self) -> float:
+        return float(ndtri((1 + self.level) / 2))
+
+    def people(self, power: float) -> float:
+        """How many people, both groups together, show the difference with this chance; infinite if there is none."""
+        return self.error * (self._width + float(ndtri(power))) ** 2 / self.value**2 if self.value else math.inf
+
+    def power(self, people: float) -> float:
+        """The chance that so many people show the difference: that their interval is on its side of 0."""
+        return float(ndtr(abs(self.value) / math.sqrt(self.error / people) - self._width))
+
+    def detectable(self, people: float, power: float) -> float:
+        """The least difference that so many people show with this chance, if the groups vary as imagined."""
+        return (self._width + float(ndtri(power))) * math.sqrt(self.error / people)
+
+
+def precision(plan: Plan, guess: Mapping[str, Any] | None = None) -> list[Precision]:
+    """Every number that a collection would tell, with n times its variance, in the features' own units.
+
+    `guess` says what the population may be like: the share of a feature's second value, shares of all its values, or
+    the mean of a number. Without a guess values are equally frequent and numbers half at each bound: then shares of two
+    values and means of numbers have their largest variance. Features are taken as independent of each other.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> [smoker] = precision(plan, {"smoker": 0.2})
+    >>> round(smoker.value, 9), math.ceil(smoker.people(0.01))
+    (0.2, 10807)
+    """
+    expect("plan", plan, Plan, A_PLAN)
+    check_menus(plan)
+    found = estimate(imagined(plan, guess or {}))
+    return [
+        Precision(section.subject, row.name, row.number.value, row.number.se**2 * _MANY)
+        for section in found.sections()
+        for row in section.rows
+    ]
+
+
+def differences(
+    plan: Plan,
+    guess: Mapping[str, Any],
+    against: Mapping[str, Any] | None = None,
+    share: float = 0.5,
+    level: float = 0.95,
+) -> list[Difference]:
+    """The same numbers in two groups of different people, one as guessed and one as it may be against that.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> [one] = differences(plan, {"smoker": 0.2}, {"smoker": 0.3})
+    >>> 0.8 <= one.power(math.ceil(one.people(0.8))) < 0.8001
+    True
+    """
+    for name, number in (("share", share), ("level", level)):
+        if not 0 < number < 1:
+            raise refuse(name, number, "a number above 0 and below 1")
+    first = precision(plan, guess)
+    second = first if against is None else precision(plan, {**guess, **against})
+    return [Difference(one, two, share, level) for one, two in zip(first, second, strict=True)]
+
+
+def imagined(plan: Plan, guess: Mapping[str, Any]) -> Tally:
+    """The tally that very many people of a population would leave, as many in each cell as expected."""
+    features = plan.policy.features
+    if unknown := guess.keys() - features.keys():
+        raise refuse("guess", sorted(unknown), f"features: {', '.join(features)}")
+    laws = {name: _law(name, feature, guess.get(name)) for name, feature in features.items()}
+    columns: dict[str, list[Any]] = {"menu": [], "answer": [], "count": []}
+    for number, menu in enumerate(plan.menus):
+        parts = [_answers(plan, plan.questions[index], laws) for index in menu.questions]
+        shares = parts[0]
+        for part in parts[1:]:  # a menu asks each feature once, and features are independent
+            shares = np.multiply.outer(shares, part)
+        counts = np.rint(shares.ravel() * (menu.weight / TOTAL * _MANY)).astype(np.int64)
+        columns["menu"].append(np.full(len(counts), number))
+        columns["answer"].append(np.arange(len(counts)))
+        columns["count"].append(counts)
+    reports = {name: np.concatenate(parts) for name, parts in columns.items()}
+    group = {GROUP: np.zeros(len(reports["menu"]), dtype=np.int64)} if plan.policy.open else {}
+    return Tally(plan).add({**reports, **group})
+
+
+def _law(name: str, feature: Feature, guess: Any) -> Law:
+    """The codes that people have, with their shares."""
+    if feature.is_number:
+        low, high = feature.span
+        mean = (low + high) / 2 if guess is None else _number(name, guess)
+        if not low <= mean <= high:
+            raise refuse(f"guess of {name}", guess, f"a mean within the bounds [{low:g}, {high:g}]")
+        above = (mean - low) / (high - low)
+        return [(-1.0, 1 - above), (1.0, above)]
+    size = len(feature.categories)
+    if guess is None:
+        return [(code, 1 / size) for code in range(size)]
+    if not isinstance(guess, Mapping):
+        if size != 2:
+            raise refuse(f"guess of {name}", guess, "a share for each value")
+        guess = {feature.categories[0]: 1 - _number(name, guess), feature.categories[1]: guess}
+    values = feature.definition["values"]
+    known = codes_of(None if values is None else tuple(values))
+    shares = [0.0] * size
+    for value, share in guess.items():
+        if spelled(value) not in known:
+            raise refuse(f"guess of {name}", value, f"its values: {', '.join(map(repr, feature.categories[:12]))}")
+        shares[known[spelled(value)]] += _number(name, share)
+    if min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
+        raise refuse(f"guess of {name}", guess, "shares from 0 to 1 that sum to 1")
+    return list(enumerate(shares))
+
+
+def _number(name: str, guess: Any) -> float:
+    if isinstance(guess, bool) or not isinstance(guess, int | float) or not math.isfinite(guess):
+        raise refuse(f"guess of {name}", guess, "a number")
+    return float(guess)
+
+
+def _answers(plan: Plan, question: Question, laws: Mapping[str, Law]) -> Array:
+    """The law of the symbols that answer a question."""
+    table = plan.tables[question.table]
+    shares = np.zeros(table.symbols)
+    for level, share in _levels(plan, question, laws):
+        shares += share * (table.row(level) / TOTAL)
+    return shares
+
+
+def _levels(plan: Plan, question: Question, laws: Mapping[str, Law]) -> Iterator[tuple[int, float]]:
+    """The levels of a question that people have, with their shares; numbers are at a bound, so none is rounded."""
+    for combination in itertools.product(*(laws[name] for name in question.features)):
+        codes, share = [code for code, _ in combination], math.prod(part for _, part in combination)
+        if question.kind == "product":
+            held = {name: np.array([code]) for name, code in zip(question.features, codes, strict=True)}
+            number = product_of(plan.policy, question.features, question.categories, held)[0]
+            yield round((number + 1) / 2 * (question.levels[0] - 1)), share
+            continue
+        level = 0
+        for name, code, size in zip(question.features, codes, question.levels, strict=True):
+            digit = round((code + 1) / 2) * (size - 1) if plan.policy.features[name].is_number else int(code)
+            level = level * size + digit
+        yield level, share

@@ -1,0 +1,139 @@
+"""Tiers: people choose among published plans of one policy, some more protective than others.
+
+Who chooses which tier may depend on what is asked, so tiers are strata: each tells of its own people, and the whole is
+their average by how many they are, unbiased whatever made people choose. Only where tiers were drawn at random do all
+tell of the same people, and may be averaged by how precise each is (docs/theory.md, section 4.12).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bcdp.errors import refuse
+from bcdp.estimates.power import precision
+from bcdp.estimates.results import Estimates, estimate
+from bcdp.mechanisms.planning import make_plan
+from bcdp.plan import Plan
+from bcdp.policy import Policy
+from bcdp.statistics import Estimate
+from bcdp.statistics.ratios import width
+from bcdp.tally import Tally
+
+TIER = "tier"  # the open feature that names it
+
+Key = tuple[str, ...]  # a feature, and for a frequency its value
+Numbers = Mapping[Key, Estimate]
+
+
+@dataclass(frozen=True)
+class Tiered:
+    """The estimates of every tier, and those of all people: by tiers as strata, and if they were drawn also pooled."""
+
+    tiers: Mapping[str, Estimates]
+    stratified: Numbers
+    pooled: Numbers | None
+
+
+def make_tiers(policy: Policy, tiers: Mapping[str, Mapping[str, float]]) -> dict[str, Plan]:
+    """A plan for each tier, with these deltas in place of the policy's; the tier is open in each of them.
+
+    >>> policy = Policy(epsilon=2, features={"smoker": {"type": "binary"}})
+    >>> plans = make_tiers(policy, {"strict": {"smoker": 0.2}, "usual": {}})
+    >>> [round(plan.certificate.features["smoker"].certified, 3) for plan in plans.values()]
+    [0.2, 2.0]
+    """
+    if len(tiers) < 2:
+        raise refuse("tiers", sorted(tiers), "at least two, each with the deltas in which it differs")
+    if TIER in policy.declared:
+        raise refuse("features", TIER, "another name: the tier itself is an open feature of this name")
+    document = policy.to_dict()
+    plans = {}
+    for name, deltas in tiers.items():
+        if unknown := deltas.keys() - policy.features.keys():
+            raise refuse(f"tiers.{name}", sorted(unknown), f"features: {', '.join(policy.features)}")
+        features: dict[str, Any] = {feature: dict(stated) for feature, stated in document["features"].items()}
+        for feature, delta in deltas.items():
+            features[feature]["delta"] = delta
+        features[TIER] = {"type": "open", "values": [name], "label": "Level of protection"}
+        plans[name] = make_plan(Policy(**{**document, "features": features}))
+    return plans
+
+
+def estimate_tiers(tallies: Mapping[str, Tally], level: float = 0.95, drawn: bool = False) -> Tiered:
+    """The means and frequencies of every tier and of all people; `drawn`: chance alone chose each person's tier.
+
+    >>> from bcdp import privatize
+    >>> policy = Policy(epsilon=2, features={"smoker": {"type": "binary"}})
+    >>> plans = make_tiers(policy, {"strict": {"smoker": 0.2}, "usual": {}})
+    >>> answers = {name: {"smoker": [0, 1] * 500, "tier": [name] * 1000} for name in plans}
+    >>> found = estimate_tiers({name: Tally(plan).add(privatize(plan, answers[name])) for name, plan in plans.items()})
+    >>> list(found.stratified), found.pooled
+    ([('smoker',)], None)
+    """
+    if len(tallies) < 2:
+        raise refuse("tallies", sorted(tallies), "the tallies of at least two tiers")
+    found = {name: estimate(tally, level, group=f"{TIER}={name}") for name, tally in tallies.items()}
+    told = {name: _numbers(one) for name, one in found.items()}
+    keys = next(iter(told.values())).keys()
+    if any(numbers.keys() != keys for numbers in told.values()):
+        raise refuse("tallies", "plans that tell different things", "tiers of one policy")
+    people = sum(tally.people for tally in tallies.values())
+    shares = {name: tally.people / people for name, tally in tallies.items() if tally.people}
+    features = next(iter(tallies.values())).plan.policy.features
+    spans = {key: features[key[0]].span if len(key) == 1 else (0.0, 1.0) for key in keys}
+    stratified = {key: _average(told, key, shares, level, spans[key], people) for key in keys}
+    return Tiered(found, stratified, _pooled(tallies, told, level, spans) if drawn else None)
+
+
+def _numbers(found: Estimates) -> dict[Key, Estimate]:
+    """The estimates that are averages over people: of these alone an average over tiers is one over all people."""
+    means: dict[Key, Estimate] = {(name,): mean for name, mean in found.means.items()}
+    frequencies = found.frequencies.items()
+    return means | {(name, str(value)): share for name, shares in frequencies for value, share in shares.items()}
+
+
+def _pooled(
+    tallies: Mapping[str, Tally], told: Mapping[str, Numbers], level: float, spans: Mapping[Key, tuple[float, float]]
+) -> dict[Key, Estimate]:
+    """Weighted by what each tier's plan was designed to tell, which does not depend on the answers."""
+    errors = {
+        name: {(one.about, one.name): one.error for one in precision(tally.plan)} for name, tally in tallies.items()
+    }
+    pooled = {}
+    for key in next(iter(told.values())):
+        about = "Means" if len(key) == 1 else next(iter(tallies.values())).plan.policy.features[key[0]].label
+        weights = {
+            name: told[name][key].answers / errors[name][about, key[-1]]
+            for name in tallies
+            if math.isfinite(told[name][key].se)
+        }
+        total = sum(weights.values())
+        shares = {name: weight / total for name, weight in weights.items()}
+        pooled[key] = _average(told, key, shares, level, spans[key])
+    return pooled
+
+
+def _average(
+    told: Mapping[str, Numbers],
+    key: Key,
+    shares: Mapping[str, float],
+    level: float,
+    span: tuple[float, float],
+    people: int | None = None,
+) -> Estimate:
+    """A weighted average of independent estimates; `people`: so many chose their tiers, and others might otherwise."""
+    parts = {name: told[name][key] for name in shares}
+    raw = math.fsum(share * parts[name].raw for name, share in shares.items())
+    variance = math.fsum(share**2 * parts[name].se ** 2 for name, share in shares.items())
+    if people is not None:
+        variance += math.fsum(share * (parts[name].raw - raw) ** 2 for name, share in shares.items()) / people
+    least, most = span
+    half, value = width(level) * math.sqrt(variance), min(max(raw, least), most)
+    low, high = min(max(raw - half, least), value), max(min(raw + half, most), value)
+    mark = hashlib.sha256(repr(sorted(part.collection for part in parts.values())).encode()).hexdigest()
+    answers, rule = sum(part.answers for part in parts.values()), next(iter(parts.values())).rule
+    return Estimate(value, math.sqrt(variance), low, high, answers, raw, rule, mark)
