@@ -198,7 +198,9 @@ function gridPicture({ rows, grid: [names, columns] }) {
   const percent = (share) => `${(100 * share).toFixed(1)}%`;
   const heads = [
     ...columns.map((name, column) => text(left + (column + 0.5) * across, top - 10, short(`${name}`, across / 8))),
-    ...names.map((name, row) => text(left - 8, top + (row + 0.6) * high, short(`${name}`, 15), { "text-anchor": "end" })),
+    ...names.map((name, row) =>
+      text(left - 8, top + (row + 0.6) * high, short(`${name}`, 15), { "text-anchor": "end" }),
+    ),
   ];
   const cells = rows.flatMap(({ value, low, high: end }, number) => {
     const [x, y] = [left + (number % columns.length) * across, top + Math.floor(number / columns.length) * high];
