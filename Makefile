@@ -66,6 +66,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/logistic.py
 	$(BIN)/python benchmarks/identical.py 50 200000
 	$(BIN)/python benchmarks/device_mutants.py
+	$(BIN)/python benchmarks/studio.py
 
 vectors: $(VENV)/.runtime
 	$(BIN)/python tools/make_vectors.py

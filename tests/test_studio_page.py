@@ -177,7 +177,7 @@ def test_a_promise_that_the_browser_does_not_confirm_is_not_shown(visit: Visit) 
     """The server claims a smaller level than the tables keep."""
 
     def cheat(route: Any) -> None:
-        answer = route.fetch()
+        answer = route.fetch(timeout=SECONDS)
         found = re.sub(r'(\\"certified\\":)0\.\d+', r"\g<1>0.01", answer.text(), count=1)
         assert found != answer.text()
         route.fulfill(response=answer, body=found)
@@ -216,10 +216,10 @@ def test_trade_offs_are_drawn_and_ways_out_computed(visit: Visit) -> None:
     expect(warning).to_contain_text("of little use with 560 people")
     warning.get_by_role("button", name="What would make it useful?").click()
     expect(warning.locator("li").first).to_contain_text("people, for ±")
-    page.get_by_label("against").select_option("people")
+    page.locator("#curve-axis").select_option("people")
     expect(page.locator("#curve svg")).to_be_visible()
     expect(page.locator("#curve .said")).to_contain_text("of little use below")
-    page.get_by_label("against").select_option("odds")
+    page.locator("#curve-axis").select_option("odds")
     expect(page.locator("#curve .point").nth(2)).to_be_visible()
 
 

@@ -642,7 +642,7 @@ def test_the_dashboard_tells_when_menus_are_not_drawn_as_planned(
     enter(page, TOKEN)
     expect(page.get_by_role("status")).to_contain_text(words)
     regression = page.get_by_role("table", name="income by least squares. A remark.")
-    expect(regression.get_by_role("row", name="income: smoker")).to_have_text("income: smoker1.51 to 2")
+    expect(regression.get_by_role("row", name="income: smoker")).to_have_text("income: smoker1.501.00 to 2.00")
     expect(page.locator("svg .cell")).to_have_count(6)
     expect(page.locator("svg:has(.cell) text").first).to_have_text("30.0%")
     told = page.get_by_role("table", name="By how much whoever sees only the counts")

@@ -29,6 +29,9 @@ def serve(
     rate: Annotated[
         float, typer.Option(metavar="R", min=0, help="Reports a second from one address; 0: no limit.")
     ] = 100.0,
+    people: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many are to answer: the dashboard shows how far it is.")
+    ] = None,
     proxies: Annotated[
         str | None, typer.Option(metavar="A,B", help="Proxies whose X-Forwarded-For is believed.")
     ] = None,
@@ -71,6 +74,7 @@ def serve(
         key,
         Quotas(rate=rate),
         origins=tuple(sorted(origins)),
+        planned=people,
         gateway_key=opening,
         relays=tuple(relays.split(",")) if relays else (),
     )

@@ -48,7 +48,9 @@ class Collector:
         self._reports, self._requests = Rates(quotas.rate), Rates(quotas.rate * quotas.requests_per_report)
         self._bodies, self._turns = Bodies(quotas), Turns()
         self._writer = Writer(open_store(settings.store, plan.id), settings.counters, quotas.waiting)
-        self._operator = OperatorDocument(plan, open_store(settings.store, plan.id), quotas.shown_seconds)
+        self._operator = OperatorDocument(
+            plan, open_store(settings.store, plan.id), quotas.shown_seconds, settings.planned
+        )
         self._health = open_store(settings.store, plan.id)
         self._checking: asyncio.Future[None] | None = None
 

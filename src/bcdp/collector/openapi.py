@@ -49,7 +49,9 @@ class Results(msgspec.Struct):
     """What the operator sees."""
 
     plan: str
+    title: str | None
     people: _Count
+    planned: _Count | None
     estimates: dict[str, Any]
     note: str | None
     sections: list[dict[str, Any]]

@@ -27,8 +27,8 @@ _SHARE = 10  # estimates are shown for at least this many times as long as they 
 class OperatorDocument:
     """The operator's document, computed at most once at a time and shown for a while."""
 
-    def __init__(self, plan: Plan, store: Store, shown_seconds: float) -> None:
-        self._plan, self._store, self._shown_seconds = plan, store, shown_seconds
+    def __init__(self, plan: Plan, store: Store, shown_seconds: float, planned: int | None = None) -> None:
+        self._plan, self._store, self._shown_seconds, self._planned = plan, store, shown_seconds, planned
         self._thread = ThreadPoolExecutor(1, "estimates")
         self._one = asyncio.Lock()
         self._until, self._document = 0.0, b""
@@ -49,7 +49,7 @@ class OperatorDocument:
 
     def _compute(self) -> bytes:
         tally = tally_of(self._plan, self._store)
-        return json.dumps(operator_document(tally), allow_nan=False).encode()
+        return json.dumps(operator_document(tally, self._planned), allow_nan=False).encode()
 
     def close(self) -> None:
         """Waits for what is being computed and closes the store."""
@@ -65,7 +65,7 @@ def tally_of(plan: Plan, store: Store) -> Tally:
     return Tally(plan).add(counts)
 
 
-def operator_document(tally: Tally) -> dict[str, Any]:
+def operator_document(tally: Tally, planned: int | None = None) -> dict[str, Any]:
     """Estimates, menus expected and counted, the certificate in numbers and words, the labels, as plain JSON.
 
     The `note` tells the rules by which missing values were counted; it is null where there is none.
@@ -76,7 +76,9 @@ def operator_document(tally: Tally) -> dict[str, Any]:
     drawn = [int(whole.counts(number).sum()) for number in range(len(plan.menus))]
     return {
         "plan": plan.id,
+        "title": None if plan.policy.survey is None else plan.policy.survey.title,
         "people": tally.people,
+        "planned": planned,
         "estimates": found.to_dict(),
         "note": missing_note({feature.label: feature.rule for feature in plan.policy.features.values()}),
         "sections": [section.to_dict() for section in found.sections()],

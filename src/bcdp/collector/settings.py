@@ -37,6 +37,7 @@ class Settings:
     quotas: Quotas = Quotas()
     counters: Counters = field(default_factory=Counters)
     origins: tuple[str, ...] = ()  # of pages elsewhere that may read the plan and send reports
+    planned: int | None = None  # people who are to answer, for the dashboard
     gateway_key: bytes | None = None  # opens sealed reports, if the plan names a relay
     relays: tuple[str, ...] = ()  # addresses that alone may hand on sealed reports, any number; none: whoever does
 

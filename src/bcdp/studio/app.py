@@ -130,7 +130,7 @@ class Studio:
         """Starts the collector of a plan."""
         given = await _given(request)
         text, policy = _plan_text(given), exports.policy_text(given.get("policy", {}))
-        return _answer((await asyncio.to_thread(self._collections.start, text, policy)).to_dict())
+        return _answer((await asyncio.to_thread(self._collections.start, text, policy, people_of(given))).to_dict())
 
     async def page(self, path: str, request: Request) -> Response:
         """A page of the studio, or of a preview."""

@@ -29,6 +29,7 @@ class Collection:
     plan: str
     survey: str
     token: str
+    people: int
     folder: Path
     process: subprocess.Popen[bytes]
 
@@ -40,7 +41,7 @@ class Collection:
             "dashboard": f"{self.survey}dashboard#token={self.token}",
             "folder": str(self.folder),
             "command": f"bcdp serve {self.folder}/plan.json --store {self.folder}/reports.db "
-            f"--token-file {self.folder}/token",
+            f"--token-file {self.folder}/token --people {self.people}",
         }
 
 
@@ -51,14 +52,14 @@ class Collections:
         self._folder = folder
         self._running: dict[str, Collection] = {}
 
-    def start(self, text: str, policy: str) -> Collection:
+    def start(self, text: str, policy: str, people: int) -> Collection:
         """Writes a plan and its policy into a folder of their own and collects; what runs already goes on."""
         plan = Plan.parse(text)
         plan.verify()
         check_menus(plan)
         running = self._running.get(plan.id)
         if running is None or running.process.poll() is not None:
-            running = self._running[plan.id] = _started(plan, policy, self._folder / f"collection-{plan.id[:8]}")
+            running = self._running[plan.id] = _started(plan, policy, people, self._folder)
         return running
 
     def close(self) -> None:
@@ -72,7 +73,8 @@ class Collections:
                 one.process.kill()
 
 
-def _started(plan: Plan, policy: str, folder: Path) -> Collection:
+def _started(plan: Plan, policy: str, people: int, within: Path) -> Collection:
+    folder = within / f"collection-{plan.id[:8]}"
     try:
         folder.mkdir(exist_ok=True)
         with written_whole(folder / "plan.json") as draft:
@@ -84,11 +86,11 @@ def _started(plan: Plan, policy: str, folder: Path) -> Collection:
         raise InputError(f"folder: {folder} cannot be written ({error.strerror}); accepted: another --folder") from None
     command = [sys.executable, "-c", "import sys; from bcdp.cli import main; sys.exit(main())", "serve"]
     options = [str(folder / "plan.json"), "--store", str(folder / "reports.db"), "--port", "0"]
-    options += ["--token-file", str(folder / "token")]
+    options += ["--token-file", str(folder / "token"), "--people", str(people)]
     with log:
         process = subprocess.Popen([*command, *options], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     address = _address(process, folder / "log")
-    return Collection(plan.id, address, token, folder, process)
+    return Collection(plan.id, address, token, people, folder, process)
 
 
 def _token(path: Path) -> str:

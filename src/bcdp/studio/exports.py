@@ -31,5 +31,5 @@ def commands(people: int) -> list[str]:
     return [
         f"bcdp plan policy.yaml -o plan.json --users {people}",
         f"bcdp report plan.json --users {people} -o report.html",
-        "bcdp serve plan.json --store reports.db",
+        f"bcdp serve plan.json --store reports.db --people {people}",
     ]

@@ -1,13 +1,16 @@
 /** The dashboard: estimates with their intervals, menus against expectation, and the certificate, live. */
 
+import { asCsv, asPicture, save } from "./downloads.js";
 import { FALSE_ALARMS, drift } from "./drift.js";
-import { drawn, element, number, promised, say, table } from "./page.js";
+import { drawn, element, measured, number, promised, say, table } from "./page.js";
 
 const SECONDS = 5;
 const WIDTH = 300;
+const MOST = 12; // rows of a section that are shown at once
 const $ = (id) => document.getElementById(id);
 
 let timer;
+let latest = null; // what is shown
 
 $("entry").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -49,11 +52,35 @@ async function update(token) {
   return true;
 }
 
+for (const [id, name, made, type] of [
+  ["save-csv", "estimates.csv", ({ sections }) => asCsv(sections), "text/csv"],
+  ["save-json", "estimates.json", (found) => JSON.stringify(found, null, 1), "application/json"],
+  [
+    "save-picture",
+    "estimates.svg",
+    ({ sections, title }) => asPicture(sections, title ?? "Estimates"),
+    "image/svg+xml",
+  ],
+]) {
+  $(id).addEventListener("click", () => save(name, made(latest), type));
+}
+
+/** Shows what has changed, and nothing else: who reads is not disturbed while nothing new came. */
 function show(found) {
+  $("updated").textContent = new Date().toLocaleTimeString("en", { hour12: false });
+  if (latest && JSON.stringify(latest) === JSON.stringify(found)) return;
+  const open = new Set([...document.querySelectorAll("details[open]")].map((node) => node.dataset.about));
+  latest = found;
+  showAnew(found);
+  for (const node of document.querySelectorAll("details[data-about]")) node.open = open.has(node.dataset.about);
+}
+
+function showAnew(found) {
   const { people, estimates, note, sections, menus, certificate, epsilon, promises, operator_says: said } = found;
   $("entry").hidden = true;
   $("people").textContent = people.toLocaleString("en");
-  $("updated").textContent = new Date().toLocaleTimeString("en", { hour12: false });
+  $("planned").textContent = found.planned ? ` of ${found.planned.toLocaleString("en")} planned` : "";
+  $("progress").replaceChildren(...shownProgress(found));
   $("estimates").replaceChildren(...shownEstimates(sections, estimates.level));
   if (note) $("estimates").append(element("p", { class: "small" }, note));
   $("menus").replaceChildren(...shownMenus(menus));
@@ -68,6 +95,23 @@ function announce(test) {
     say($("status"), `Alarm: devices do not draw menus as the plan says. Do not trust these estimates. ${rate}`, "bad");
   } else if (test) say($("status"), "Devices draw menus as the plan says.", "good");
   else say($("status"), "Too few answers so far to tell whether devices draw menus as the plan says.");
+}
+
+/** How far it is to the people that were planned, and that one stops there and not where it looks good. */
+function shownProgress({ people, planned }) {
+  const warning =
+    "Decide beforehand how many people to ask, and stop there. To stop when a number looks good makes it look better " +
+    "than it is: an interval holds for a number of people that was fixed, not for the moment one likes it.";
+  const note = element("p", { class: "small" }, warning);
+  if (!planned) return [note];
+  const bar = element("progress", { max: planned, value: Math.min(people, planned), "aria-label": "People so far" });
+  const width = people > 0 ? Math.sqrt(people / planned) : null;
+  const wide =
+    width === null || width >= 1
+      ? ""
+      : ` With all of them, intervals will be about ${number(Number(width.toPrecision(2)))} times as wide as now.`;
+  const share = number(Number(((100 * people) / planned).toPrecision(2)));
+  return [bar, element("p", {}, `${share}% of the people who were planned.${wide}`), note];
 }
 
 // ----------------------------------------------------------------------------------------------------------- estimates
@@ -85,15 +129,40 @@ function shownSection(section, percent) {
   const pictured = rows.every(({ possible }) => !possible.includes(null));
   const words = [subject, note, ...remarks].filter(Boolean).map((sentence) => sentence.replace(/[.]?$/, "."));
   const header = ["", ...(pictured ? ["Picture"] : []), capital(heads[1]), `${percent} interval${interval}`];
-  const cells = rows.map(({ name, label, value, low, high, answers, possible }) => {
+  const cells = rows.map(({ name, label, value, se, low, high, answers, possible }) => {
     const drawing = pictured ? [(kind === "bars" ? barPicture : pointPicture)(value, low, high, possible)] : [];
     const count = counted ? [answers.toLocaleString("en")] : [];
-    return [kind === "bars" ? name : label, ...drawing, number(value), `${number(low)} to ${number(high)}`, ...count];
+    const between = `${measured(low, se)} to ${measured(high, se)}`;
+    return [kind === "bars" ? name : label, ...drawing, measured(value, se), between, ...count];
   });
-  const told = stacked(words.join(" "), counted ? [...header, "Answers"] : header, cells);
+  const columns = counted ? [...header, "Answers"] : header;
+  const order = kind === "bars" ? largest(rows) : [...rows.keys()];
+  const told = folded(subject, cells, order, (part, more) =>
+    stacked([...words, more].filter(Boolean).join(" "), columns, part),
+  );
   const above = { curve: curvePicture, grid: gridPicture }[kind];
   return above ? element("div", { class: "pictured" }, above(section), told) : told;
 }
+
+/** A long section: some rows, those that come first in an order, and all behind a word; a short one as it is. */
+function folded(about, cells, order, made) {
+  if (cells.length <= MOST + 2) return made(cells, "");
+  const some = order.slice(0, MOST).sort((one, other) => one - other);
+  const summary = element("summary", {}, `All ${cells.length} of ${about}`);
+  const all = element("details", { "data-about": about }, summary, made(cells, "All of them."));
+  return element(
+    "div",
+    { class: "folded" },
+    made(
+      some.map((place) => cells[place]),
+      `${MOST} of ${cells.length}.`,
+    ),
+    all,
+  );
+}
+
+/** The places of the rows, the largest value first. */
+const largest = (rows) => [...rows.keys()].sort((one, other) => rows[other].value - rows[one].value);
 
 const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
 
@@ -129,7 +198,9 @@ function gridPicture({ rows, grid: [names, columns] }) {
   const percent = (share) => `${(100 * share).toFixed(1)}%`;
   const heads = [
     ...columns.map((name, column) => text(left + (column + 0.5) * across, top - 10, short(`${name}`, across / 8))),
-    ...names.map((name, row) => text(left - 8, top + (row + 0.6) * high, short(`${name}`, 15), { "text-anchor": "end" })),
+    ...names.map((name, row) =>
+      text(left - 8, top + (row + 0.6) * high, short(`${name}`, 15), { "text-anchor": "end" }),
+    ),
   ];
   const cells = rows.flatMap(({ value, low, high: end }, number) => {
     const [x, y] = [left + (number % columns.length) * across, top + Math.floor(number / columns.length) * high];

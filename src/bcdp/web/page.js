@@ -22,11 +22,12 @@ function filled(node, attributes, children) {
 export function table(caption, header, rows) {
   const cell = (content, index, label) =>
     index === 0 ? element("th", { scope: "row" }, content) : element("td", { "data-label": label }, content);
+  const head = (text) => (text ? element("th", { scope: "col" }, text) : element("td")); // an empty one heads nothing
   return element(
     "table",
     {},
     element("caption", {}, caption),
-    element("thead", {}, element("tr", {}, ...header.map((text) => element("th", { scope: "col" }, text)))),
+    element("thead", {}, element("tr", {}, ...header.map(head))),
     element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((c, i) => cell(c, i, header[i]))))),
   );
 }
@@ -44,6 +45,13 @@ export function say(node, text, kind = "plain") {
   node.textContent = text;
   node.className = `note ${kind}`;
   node.hidden = false;
+}
+
+/** A number to read beside its standard error: as many decimals as show two digits of the error. */
+export function measured(value, error) {
+  if (value === null || !Number.isFinite(value) || !(error > 0) || !Number.isFinite(error)) return number(value);
+  const digits = Math.min(100, Math.max(0, 1 - Math.floor(Math.log10(error))));
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 /** A number to read: four significant digits, whole above ten thousand, a dash where there is none. */

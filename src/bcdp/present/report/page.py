@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 from bcdp.audit import PlanAudit
@@ -12,7 +13,7 @@ from bcdp.estimates import Estimates
 from bcdp.plan import Plan
 from bcdp.present.pictures import Truth
 from bcdp.present.report import protection, results
-from bcdp.present.report.html import Html, page
+from bcdp.present.report.html import Html, page, paragraph
 
 
 def write_report(
@@ -52,8 +53,9 @@ def report_page(
     audited: PlanAudit | None = None,
     simulated: Sequence[Point] = (),
     title: str | None = None,
+    day: date | None = None,
 ) -> Html:
-    """The text of that page."""
+    """The text of that page; `day` is when it is made, today if left out."""
     errors = compare(plan, plan.correlation_model)
     parts = [
         protection.organiser(plan),
@@ -68,5 +70,9 @@ def report_page(
         protection.adversary(plan),
         protection.policy(plan),
     ]
+    made = f"Made on {(day or date.today()).isoformat()}."
+    survey = plan.policy.survey
+    parts.insert(0, paragraph(f"{survey.organiser}. {made}" if survey else made, kind="quiet"))
     head = "What was collected" if found is not None else "What is to be collected"
-    return page(title or f"{head}, and what stays private", parts)
+    named = f"{survey.title}: {head[0].lower()}{head[1:]}" if survey else head
+    return page(title or f"{named}, and what stays private", parts)

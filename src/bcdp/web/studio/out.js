@@ -1,15 +1,10 @@
 /** What is taken away from the page: files, the page that people will see, a collection. */
 
+import { save } from "../downloads.js";
 import { element, say } from "../page.js";
 import { ask, askOfFile, askText } from "./api.js";
 
 const $ = (id) => document.getElementById(id);
-
-function save(name, text, type) {
-  const address = URL.createObjectURL(new Blob([text], { type }));
-  element("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
-}
 
 /** Gives every button its action; `failed` is told what goes wrong. */
 export function wireOut(state, failed) {
@@ -36,7 +31,7 @@ export function wireOut(state, failed) {
   });
   on("collect", async () => {
     say($("collection"), "Starting the collector…");
-    const { survey, dashboard, folder, command } = await ask("collect", { plan: state.plan, policy: state.policy });
+    const { survey, dashboard, folder, command } = await ask("collect", { plan: state.plan, ...given() });
     $("collection").className = "note good";
     const lines = [
       [link(survey, "Where people answer"), ` (${survey})`],

@@ -21,7 +21,7 @@ export function shownLearned(policy, numbers, people, advise) {
     `With ${people.toLocaleString("en")} people, in each feature's own units. ± is what holds 95 times out of 100: ` +
     "two standard errors, for a share of one half and numbers at their bounds, where they are largest. Protecting all " +
     "alike gives every feature the protection of the most sensitive one.";
-  const told = table(caption, ["", "An estimate would be", "Standard error", "Protecting all alike"], rows);
+  const told = table(caption, ["Feature", "An estimate would be", "Standard error", "Protecting all alike"], rows);
   told.className = "stacked";
   const tasks = (numbers.tasks ?? []).map(({ subject, lines }) =>
     element(

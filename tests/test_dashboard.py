@@ -1,0 +1,113 @@
+# ruff: noqa: F811
+"""The operator's dashboard: how far the collection is, digits as in the report, long lists folded, files to take."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bcdp import Plan, Policy, Tally, make_plan, privatize
+from bcdp.collector.operator import operator_document
+from bcdp.present.words import measured
+from test_web import TOKEN, Visit, enter, plan, server, visit  # noqa: F401
+
+
+@pytest.fixture(scope="module")
+def asked() -> Plan:
+    """A plan with a long list."""
+    survey = {"title": "Towns", "purpose": "p", "organiser": "o", "contact": "c"}
+    features = {"age": {"type": "numeric", "bounds": [0, 100]}, "ill": {"type": "binary", "values": ["no", "yes"]},
+                "town": {"type": "categorical", "values": [f"town {n}" for n in range(30)]}}  # fmt: skip
+    return make_plan(Policy(epsilon=2, features=features, survey=survey))
+
+
+def document(asked: Plan, people: int, planned: int | None = 4000) -> dict[str, Any]:
+    records = {"age": [20.0, 70.0] * (people // 2), "ill": ["no", "yes"] * (people // 2)}
+    reports = privatize(asked, {**records, "town": ["town 3", "town 5"] * (people // 2)})
+    tally: Any = Tally(asked).add(reports)
+    found: dict[str, Any] = json.loads(json.dumps(operator_document(tally, planned)))
+    return found
+
+
+def opened(visit: Visit, *documents: dict[str, Any]) -> Page:
+    """The dashboard, which is told one document after the other, the last again and again."""
+    told = list(documents)
+    visit.page.clock.install()
+    visit.page.route("**/v1/estimates", lambda route: route.fulfill(json=told.pop(0) if len(told) > 1 else told[0]))
+    page = visit.open("/dashboard")
+    enter(page, TOKEN)
+    expect(page.get_by_role("heading", name="Certificate")).to_be_visible()
+    return page
+
+
+def test_it_says_how_far_the_collection_is_and_when_to_stop(visit: Visit, asked: Plan) -> None:
+    page = opened(visit, document(asked, 1000))
+    expect(page.locator(".figures")).to_contain_text("1,000 people answered of 4,000 planned")
+    progress = page.locator("#progress")
+    expect(progress).to_contain_text(
+        "25% of the people who were planned. With all of them, intervals will be about 0.5"
+    )
+    expect(progress).to_contain_text("To stop when a number looks good makes it look better than it is")
+    expect(page.get_by_role("progressbar", name="People so far")).to_have_attribute("value", "1000")
+
+
+def test_without_a_number_of_people_it_warns_all_the_same(visit: Visit, asked: Plan) -> None:
+    page = opened(visit, document(asked, 1000, planned=None))
+    expect(page.locator("#progress")).to_contain_text("stop there")
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+
+
+def test_numbers_have_the_digits_of_the_report(visit: Visit, asked: Plan) -> None:
+    found = document(asked, 1000)
+    page = opened(visit, found)
+    row = found["sections"][0]["rows"][0]
+    shown = page.locator("#estimates tbody tr").first.locator("td").all_inner_texts()
+    low, high = (measured(row[end], row["se"]) for end in ("low", "high"))
+    assert shown[1:3] == [measured(row["value"], row["se"]), f"{low} to {high}"]
+    expect(page.get_by_role("row", name="ill = yes")).to_be_visible()  # the value that the share is of
+
+
+def test_long_lists_are_folded_and_stay_as_they_were_opened(visit: Visit, asked: Plan) -> None:
+    first = document(asked, 1000)
+    page = opened(visit, first, first, document(asked, 1200))
+    shown = page.locator("#estimates .folded > table tbody tr")
+    expect(shown).to_have_count(12)
+    expect(page.locator("#estimates details table")).to_be_hidden()
+    names = shown.locator("th").all_inner_texts()
+    assert {"town 3", "town 5"} <= set(names)  # the largest, in the order of the list
+    assert names == sorted(names, key=lambda name: int(name.split()[1]))
+    page.get_by_text("All 30 of town").click()
+    expect(page.locator("#estimates details").get_by_role("row", name="town 29")).to_be_visible()
+    page.locator("#estimates table").first.evaluate("(node) => (node.dataset.seen = 'yes')")
+    page.clock.run_for(5_000)
+    expect(page.locator("[data-seen]")).to_have_count(1)  # nothing new, so nothing moves
+    page.clock.run_for(5_000)
+    expect(page.locator("#people")).to_have_text("1,200")
+    expect(page.locator("#estimates details").get_by_role("row", name="town 29")).to_be_visible()
+
+
+def test_estimates_are_saved_in_three_forms(visit: Visit, asked: Plan) -> None:
+    found = document(asked, 1000)
+    page = opened(visit, found)
+
+    def saved(button: str) -> str:
+        with page.expect_download() as download:
+            page.get_by_role("button", name=button).click()
+        path: Path = download.value.path()
+        return path.read_text("utf-8")
+
+    assert json.loads(saved("Save as JSON")) == found
+    rows = list(csv.DictReader(io.StringIO(saved("Save as CSV"))))
+    told = [row for section in found["sections"] for row in section["rows"]]
+    assert [(row["label"], float(row["value"])) for row in rows] == [(row["label"], row["value"]) for row in told]
+    picture = ElementTree.fromstring(saved("Save a picture"))
+    words = [node.text for node in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert words[0] == "Towns"
+    assert {"age", "ill = yes"} <= set(words)
