@@ -182,8 +182,8 @@ def claims_of(plan: dict[str, Any]) -> dict[str, Any]:
     stated = plan["certificate"]
     return {
         "epsilon": stated["epsilon"],
-        "c": {name: stated["features"][name]["c"] for name in plan["collection"]["features"]},
-        "delta": {name: stated["features"][name]["certified"] for name in plan["collection"]["features"]},
+        "c": {name: claim["c"] for name, claim in stated["features"].items()},
+        "delta": {name: claim["certified"] for name, claim in stated["features"].items()},
     }
 
 
