@@ -125,12 +125,13 @@ def test_uniform_ldp_asks_one_feature_at_random() -> None:
 
 
 def test_uniform_ldp_starves_no_feature() -> None:
-    """A bit beside a town of twenty: the survey of least total error hardly asks the bit, one that asks both does."""
+    """A bit beside a town that counts most: the survey of least total error hardly asks the bit, one that asks both does."""
     features = {
         "smoker": {"type": "binary", "delta": 0.2},
         "town": {"type": "categorical", "values": [f"town {i}" for i in range(20)]},
     }
-    plan = make_plan(Policy(epsilon=2, features=features, correlation=0.05))
+    tasks = [{"mean": ["smoker"]}, {"frequency": ["town"], "weight": 20}]
+    plan = make_plan(Policy(epsilon=2, features=features, correlation=0.05, tasks=tasks))
     errors = compare(plan, plan.correlation_model)
     designed, even = (
         {name: error.plan for name, error in compare(alike, PerFeature(1.0, {})).items()}
