@@ -54,7 +54,7 @@ def test_it_is_told_in_every_display(plan: Plan, tmp_path: Path, capsys: pytest.
     write_report(tmp_path / "report.html", plan, 20_000, found)
     assert "smoker, in percent" in (tmp_path / "report.html").read_text("utf-8")
     document = json.loads(json.dumps(operator_document(tally)))
-    assert [section["subject"] for section in document["sections"]] == ["Means", "Percentages"]
+    assert [section["subject"] for section in document["sections"]] == ["Percentages", "Means"]
 
 
 def test_it_is_simulated(plan: Plan) -> None:
