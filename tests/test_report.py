@@ -125,7 +125,7 @@ def test_uniform_ldp_asks_one_feature_at_random() -> None:
 
 
 def test_uniform_ldp_starves_no_feature() -> None:
-    """A bit beside a town that counts most: the survey of least total error hardly asks the bit, one that asks both does."""
+    """A bit beside a town that counts most: the survey of least error hardly asks the bit, one that asks both does."""
     features = {
         "smoker": {"type": "binary", "delta": 0.2},
         "town": {"type": "categorical", "values": [f"town {i}" for i in range(20)]},
