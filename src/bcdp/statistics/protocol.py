@@ -90,8 +90,12 @@ class Expected:
 
 
 def expected_error(subject: str, what: str, error: float, document: Mapping[str, Any]) -> Expected:
-    """The standard error to expect of a typical number of a statistic, in words and in plain JSON."""
-    line = f"{what} has a standard error of about {error:.2g}"
+    """The standard error to expect of a typical number of a statistic, in words and in plain JSON.
+
+    >>> expected_error("mean of income", "a mean", 11_923.4, {}).lines
+    ('a mean has a standard error of about 11,923',)
+    """
+    line = f"{what} has a standard error of about {f'{error:,.0f}' if error >= 100 else f'{error:.2g}'}"
     if not math.isfinite(error):
         line = "a feature may not be asked at all, so nothing will be known"
     return Expected(subject, (line,), {**document, "standard_error": error if math.isfinite(error) else None})
