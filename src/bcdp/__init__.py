@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bcdp.device import Device, privatize
     from bcdp.errors import InputError
-    from bcdp.estimates import Estimates, estimate
+    from bcdp.estimates import Estimates, estimate, estimate_by
     from bcdp.estimates.regressor import SurveyRegressor
     from bcdp.mechanisms import make_plan
     from bcdp.plan import Plan
