@@ -127,7 +127,8 @@ def column(rng: np.random.Generator, feature: Any, size: int) -> Any:
 
 def records(rng: np.random.Generator, plan: Plan, size: int) -> pa.Table:
     """Records of a plan, of which a part is taken, in one piece or several."""
-    columns = {name: column(rng, feature, size + 3) for name, feature in plan.policy.features.items()}
+    columns: dict[str, Any] = {name: column(rng, feature, size + 3) for name, feature in plan.policy.features.items()}
+    columns |= {name: [*rng.choice(one.values, size + 3).tolist()] for name, one in plan.policy.open.items()}
     table = pa.table({**columns, "id of a record": np.arange(size + 3) * 5 - 1000}).slice(3)
     return pa.concat_tables([table.slice(0, 100), table.slice(100)]) if rng.random() < 0.3 else table
 
