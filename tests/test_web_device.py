@@ -35,7 +35,7 @@ def test_the_examples_of_the_documentation() -> None:
     parts = (ROOT / "docs" / "browser.md").read_text("utf-8").split("```")
     examples = [part.removeprefix("js\n") for part in parts if part.startswith("js\n")]
     outputs = [part.removeprefix("text\n") for part in parts if part.startswith("text\n")]
-    assert len(examples) == 1
+    assert len(examples) == 2
     assert [node("--input-type=module", "--eval", example) for example in examples] == outputs
 
 
