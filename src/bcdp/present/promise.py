@@ -78,7 +78,7 @@ def promises(plan: Plan) -> dict[str, Promise]:
     model, mechanism = plan.correlation_model, mechanism_of(plan)
     bounds = mechanism.bounds(plan, model)
     without_laws, unconditional = Stronger(model, 1.0), Stronger(model, math.inf)
-    largest = [certify(plan, assumed) for assumed in (model, Stronger(model, 2.0), unconditional)]
+    largest = [mechanism.largest_levels(plan, assumed) for assumed in (model, Stronger(model, 2.0), unconditional)]
     lawless, nothing = mechanism.levels(plan, without_laws), mechanism.levels(plan, unconditional)
     found = {}
     for name, feature in plan.policy.features.items():
