@@ -87,11 +87,28 @@ class Product:
     def of(self, policy: Policy, codes: Codes) -> Array:
         return product_of(policy, self.features, self.categories, codes)[:, None]
 
+    @property
+    def margins(self) -> tuple[Target, ...]:
+        """The features by themselves."""
+        return tuple(map(Single, self.features))
+
+    @property
+    def is_of_signs(self) -> bool:
+        """Whether it is that of two features, neither of them by one category."""
+        return self.categories == (None, None)
+
     def answered_by(self, question: Question) -> bool:
-        return (question.kind, question.features, question.categories) == ("product", self.features, self.categories)
+        if question.kind == "product":
+            return (question.features, question.categories) == (self.features, self.categories)
+        return self.is_of_signs and all(
+            name in question.features and question.cuts_of(name) is None for name in self.features
+        )
 
     def at(self, policy: Policy, question: Question) -> Array:
-        return numeric_values(question.levels[0])[:, None]
+        if question.kind == "product":
+            return numeric_values(question.levels[0])[:, None]
+        one, two = (Single(name).at(policy, question) for name in self.features)
+        return one * two  # numbers are rounded independently, so that their product has the right mean
 
 
 def product_of(policy: Policy, features: tuple[str, ...], categories: tuple[int | None, ...], codes: Codes) -> Array:
