@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,13 @@ from sklearn.utils.validation import check_is_fitted
 from bcdp import InputError, Plan, Policy, SurveyRegressor, Tally, estimate, make_plan, privatize
 from bcdp.compare.regression import DELTA, EPSILON, RADIUS, THETA, equal_moments, excess_risk, population
 from bcdp.compare.survey import survey_of
+from bcdp.correlation import PerFeature
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.cascade import trust_region
+from bcdp.mechanisms.survey.decoding import information
+from bcdp.mechanisms.survey.design import design
+from bcdp.mechanisms.survey.offers import ShapeOffers
+from bcdp.mechanisms.survey.planner import Setting
 from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.present.planned import expectations
 from bcdp.statistics import Product, Single
@@ -176,6 +182,20 @@ def test_the_design_counts_what_each_error_adds_to_that_of_the_predictions() -> 
             found = np.linalg.solve(second[:-1, :-1], second[:-1, -1])
             added.append(((found - theta) ** 2).sum() / step**2)
         assert np.mean(added) == pytest.approx(weight, rel=1e-2)
+
+
+@pytest.mark.parametrize(("q", "least"), [(0.0, 3.0), (0.19, 1.25)])
+def test_products_are_told_by_joint_questions_where_these_tell_more(q: float, least: float) -> None:
+    """Six signs of three demands: the same classes, if nothing but products is asked for products, and as planned."""
+    deltas = [0.3, 0.3, 1.0, 1.0, 2.0, 2.0]
+    policy = survey_of(deltas, 2.0, q, {})
+    setting = Setting.of(policy, PerFeature(q, {}))
+    apart = tuple(replace(c, pair=None) for c in setting.classes)
+    offers = ShapeOffers(apart, setting.epsilon, setting.outside)
+    before = design(apart, setting.total, further=offers).objective
+    told = information(make_plan(policy))
+    after = sum(weight / told[target] for target, weight in setting.weights.items())
+    assert before / after > least
 
 
 # -- the scenario: nine signs, two of them sensitive, and a label ------------------------------------------------------
