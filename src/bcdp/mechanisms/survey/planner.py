@@ -232,7 +232,7 @@ def _classes(
     spread = {target.feature for target in weights if isinstance(target, Below)}
     keys: dict[str, tuple[Any, ...]] = {}
     shaped = {
-        name for target in weights if isinstance(target, Product) and target.is_of_signs for name in target.features
+        name for target in weights if isinstance(target, Product) and target.is_shaped for name in target.features
     }
     for name, feature in policy.features.items():
         values, alone = feature.joint_inputs, alone_with[name]
@@ -255,7 +255,7 @@ def _classes(
             wanted[target] = (weight, _alone_as_values(policy, correlation, frozenset(target.features)))
         elif isinstance(target, Product):
             alone = alone_of(frozenset(target.features))
-            if target.is_of_signs and keys.keys() >= set(target.features):
+            if target.is_shaped and keys.keys() >= set(target.features):
                 wanted[target] = (float(f"{weight:.12g}"), alone)
             elif alone >= NEGLIGIBLE:
                 key = (product_kind(policy, target), alone, 0.0, alone, weight, False, (), math.inf)
@@ -371,6 +371,8 @@ def _nothing_to_ask(policy: Policy, weights: dict[Target, float]) -> InputError:
 
 def _alone_together(policy: Policy, correlation: Correlation, names: frozenset[str]) -> float:
     """The largest budget of a menu that asks one product of these features only (docs/theory.md, section 4.4)."""
+    if len(names) > 2:  # asked as values
+        return _alone_as_values(policy, correlation, names)
     measured = names <= correlation.rounded  # as a product, of which the odds are not known
     limits = [
         _limit_by(policy, other, product_q(correlation, other, names), math.inf)
