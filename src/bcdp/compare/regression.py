@@ -116,13 +116,17 @@ class EqualMoments(Regression):
                 yield target_of(monomial), 2.0
 
 
+def alike_moments(policy: Policy) -> Policy:
+    """The policy whose regression counts all second moments alike."""
+    (task,) = policy.tasks
+    assert isinstance(task, Regression)
+    return policy.model_copy(update={"tasks": (EqualMoments(regression=task.regression),)})
+
+
 def equal_moments(q: Array) -> Method:
     """The survey whose questions are chosen for all second moments alike."""
     policy = survey_of(DELTA, EPSILON, q.tolist(), {"intercept": False, "radius": RADIUS})
-    (task,) = policy.tasks
-    assert isinstance(task, Regression)
-    alike = policy.model_copy(update={"tasks": (EqualMoments(regression=task.regression),)})
-    return Method(SurveyLeastSquares(make_plan(alike).text))
+    return Method(SurveyLeastSquares(make_plan(alike_moments(policy)).text))
 
 
 def predict_zero(q: Array) -> Method:
