@@ -1,9 +1,9 @@
 """Do a regression's intervals cover, do its predictions beat the mean, does its advice come true? (docs/regression.md)
 
 Run: `python benchmarks/regression_coverage.py [coverage] [advice] [risk] [--trials 400]`. Two real files were named
-before they were looked at: AER `HealthInsurance` (insured or not) and AER `NMES1988` (visits to a physician). AER `Fertility`
-and the scenario of the experiments stand beside them. People are drawn with replacement; the counts of a collection are
-drawn from the exact law of its answers.
+before they were looked at: AER `HealthInsurance` (insured or not) and AER `NMES1988` (visits to a physician). AER
+`Fertility` and the scenario of the experiments stand beside them. People are drawn with replacement; the counts of a
+collection are drawn from the exact law of its answers.
 """
 
 from __future__ import annotations
