@@ -13,6 +13,7 @@ from bcdp.exact import TOTAL
 from bcdp.tables import response
 
 Cases = list[dict[str, str]]
+BIT_KIND = ["bit", "kind"]
 DROPPED = object()
 HUGE = 10**400  # what its digits say, and infinite to whoever reads them as a double
 
@@ -250,6 +251,15 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
                     ("link", True),
                     ("link", ["logit"]),
                 )
+            ),
+            *(
+                [{"regression": {"target": "number", "features": ["bit", "kind"], "interactions": pairs}}]
+                for pairs in ([], ["bit"], [["bit"]], [["bit", "bit"]], [["bit", "else"]], [BIT_KIND, BIT_KIND[::-1]])
+            ),
+            [{"regression": {"target": "kind", "features": ["bit", "number"], "interactions": [["bit", "number"]]}}],
+            *(
+                [{"regression": {"target": "number", "features": BIT_KIND, "interactions": [BIT_KIND], **more}}]
+                for more in ({"intercept": False}, {"note": 1})
             ),
             [{"regression": {"target": "number", "features": ["kind"], "link": "logit"}}],
             *(

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from bcdp.policy import Feature, Policy
-from bcdp.policy.checks import expected
-from bcdp.policy.names import AnyNames
+from bcdp.policy.names import AnyPair
 from bcdp.statistics.association import Association, Independence, associations, independence
 from bcdp.statistics.cells import Interaction, interaction
 from bcdp.statistics.interval import Estimate, on_simplex
@@ -27,12 +26,6 @@ Pair = tuple[str, str]
 
 MOST_CELLS = 1024
 _PROJECTIONS = 2000
-
-
-def _two(names: tuple[str, ...]) -> tuple[str, ...]:
-    if len(names) != 2:
-        raise expected("two different features")
-    return names
 
 
 @dataclass(frozen=True)
@@ -61,7 +54,7 @@ class TwoWayTable(Statistic):
     kind: ClassVar[str] = "table"
     form: ClassVar[str] = "{table: [name, name]}"
     key: ClassVar[str] = "tables"
-    features: Annotated[AnyNames, AfterValidator(_two)] = Field(alias="table")
+    features: AnyPair = Field(alias="table")
     weight: Weight = 1.0
 
     @property
