@@ -8,6 +8,7 @@ import logging
 import os
 import socket
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
