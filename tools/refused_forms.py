@@ -224,6 +224,7 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
             [{"distribution": ["number"], "quantiles": [part / 200 for part in range(1, 101)]}],
             *([{"distribution": ["number"], "band": band}] for band in ("Pointwise", None, True, ["pointwise"])),
             *([{"distribution": ["number"], key: [0.5]}] for key in ("quantile", "mean", "by")),
+            *([{"distribution": ["number"]}, {"distribution": ["number"], "bins": bins}] for bins in (32, 16)),
             [{"mean": ["number"], "bins": 32}],
             *(
                 [{"table": names}]

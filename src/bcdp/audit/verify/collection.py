@@ -128,8 +128,12 @@ def read_collection(stated: Any) -> Collection:
     if "order" in collection:
         names("collection.order", collection["order"], declared, len(declared))
     if "tasks" in collection:
-        for place, task in enumerate(sequence("collection.tasks", collection["tasks"], 1)):
+        tasks = sequence("collection.tasks", collection["tasks"], 1)
+        for place, task in enumerate(tasks):
             _check_task(f"collection.tasks.{place}", task, features)
+        spread = [name for task in tasks for name in task.get("distribution", ())]
+        if len(set(spread)) < len(spread):
+            raise refuse("collection.tasks", spread, "one distribution of each number")
     if collection.get("survey") is not None:
         _check_survey("collection.survey", collection["survey"])
     if collection.get("relay") is not None:

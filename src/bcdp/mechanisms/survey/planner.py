@@ -280,14 +280,11 @@ def _classes(
 
 
 def _spreads(policy: Policy, correlation: Correlation, weights: dict[Target, float]) -> Iterator[FeatureClass]:
-    """The classes of distributions; a second one of the same number is asked of other people."""
-    seen = set[str]()
+    """The classes of distributions."""
     for target, weight in weights.items():
         if isinstance(target, Below):
             for c in _stepped(policy, correlation, Steps(target.feature, target.cuts), weight):
-                kind = Kind("steps", len(target.cuts) + 1)
-                yield replace(c, members=(target,), kind=kind, apart=target.feature in seen)
-            seen.add(target.feature)
+                yield replace(c, members=(target,), kind=Kind("steps", len(target.cuts) + 1))
 
 
 def _stepped(policy: Policy, correlation: Correlation, target: Steps, weight: float) -> Iterator[FeatureClass]:

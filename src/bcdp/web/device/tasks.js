@@ -29,6 +29,8 @@ export function checkTasks(tasks, features) {
       namesAmong(`${path}.by`, [task.by], [...features.keys()].filter((name) => !task.mean.includes(name))); // prettier-ignore
     }
   });
+  const spread = tasks.flatMap(({ distribution = [] }) => distribution);
+  if (new Set(spread).size < spread.length) throw refuse("collection.tasks", spread, "one distribution of each number");
 }
 
 function checkTable(path, table, names) {
