@@ -19,13 +19,14 @@ KEY = bytes(range(32))
 BLOCK = 2**17  # the ceiling too is given parts that fit in the processor's cache
 
 
-def best_of(work: Callable[[], object], runs: int = 7) -> float:
-    """Seconds of one core in the quickest run, whatever else the machine does."""
-    best = float("inf")
-    for _ in range(runs):
-        begun = time.process_time()
-        work()
-        best = min(best, time.process_time() - begun)
+def best_of(works: dict[str, Callable[[], object]], rounds: int = 9) -> dict[str, float]:
+    """Seconds of one core in the quickest run of each, all of them in turn, whatever else the machine does."""
+    best = dict.fromkeys(works, float("inf"))
+    for _ in range(rounds):
+        for name, work in works.items():
+            begun = time.process_time()
+            work()
+            best[name] = min(best[name], time.process_time() - begun)
     return best
 
 
@@ -105,16 +106,16 @@ def compare(people: int) -> dict[str, float]:
     cells = menus.astype(np.int64) * 2 + answers
     other_plan, others = mixed(people)
     privatize(other_plan, others, KEY, "id")  # compiled at its first call
-    seconds = {
-        "privatize": best_of(lambda: privatize(plan, table, KEY, "id")),
-        "privatize without numba": best_of(lambda: uncompiled(lambda: privatize(plan, table, KEY, "id"))),
-        "privatize mixed": best_of(lambda: privatize(other_plan, others, KEY, "id")),
-        "privatize mixed without numba": best_of(lambda: uncompiled(lambda: privatize(other_plan, others, KEY, "id"))),
-        "plain NumPy": best_of(lambda: plain_numpy(plan, bits)),
-        "plain NumPy, PCG64": best_of(lambda: plain_pcg64(bits, 3 * 2**30)),
-        "tally": best_of(lambda: Tally(plan).add(reports)),
-        "tally without numba": best_of(lambda: uncompiled(lambda: Tally(plan).add(reports))),
-        "np.bincount": best_of(lambda: np.bincount(menus * np.uint32(2) + answers)),
-        "np.bincount of cells": best_of(lambda: np.bincount(cells)),
+    works: dict[str, Callable[[], object]] = {
+        "privatize": lambda: privatize(plan, table, KEY, "id"),
+        "privatize without numba": lambda: uncompiled(lambda: privatize(plan, table, KEY, "id")),
+        "privatize mixed": lambda: privatize(other_plan, others, KEY, "id"),
+        "privatize mixed without numba": lambda: uncompiled(lambda: privatize(other_plan, others, KEY, "id")),
+        "plain NumPy": lambda: plain_numpy(plan, bits),
+        "plain NumPy, PCG64": lambda: plain_pcg64(bits, 3 * 2**30),
+        "tally": lambda: Tally(plan).add(reports),
+        "tally without numba": lambda: uncompiled(lambda: Tally(plan).add(reports)),
+        "np.bincount": lambda: np.bincount(menus * np.uint32(2) + answers),
+        "np.bincount of cells": lambda: np.bincount(cells),
     }
-    return {name: people / taken for name, taken in seconds.items()}
+    return {name: people / taken for name, taken in best_of(works).items()}

@@ -18,7 +18,7 @@ from bcdp import InputError, Plan, Policy, Tally, make_plan, privatize
 from bcdp.engines.local import privatize_file
 from bcdp.mechanisms.survey import bulk, tally
 from bcdp.policy.encoding import as_arrow
-from bcdp.randomness import KeyedWords, RecordWords
+from bcdp.randomness import KeyedWords, RecordWords, room_for
 from helpers import loaded
 from mutants import fresh_plans
 
@@ -61,7 +61,7 @@ class Given:
     def __len__(self) -> int:
         return len(self._fours)
 
-    def first(self) -> Words:
+    def first(self, into: object) -> Words:
         return np.ascontiguousarray(self._fours[:, 0])
 
     def following(self, fours: npt.NDArray[np.intp]) -> Words:
@@ -165,16 +165,47 @@ def test_the_comparison_sees_one_changed_word() -> None:
 
 
 def test_words_after_the_first_four_are_those_of_each_position() -> None:
-    ids = np.array([3, 10**18, -5, 77])
+    ids = np.array([3, 10**18, -(2**52) + 12345, 77])  # the third would be a number that signals, as one of floats
     fours = np.array([0, 2, 1, 3])
     words = KeyedWords(KEY, "purpose").of(ids)
     whole = np.stack([RecordWords(KEY, ids, "purpose").column(position) for position in range(16)], axis=1)
-    assert np.array_equal(words.first(), whole[:, :4])
+    assert np.array_equal(words.first(room_for(4)), whole[:, :4])
+    assert np.array_equal(words.first(room_for(9)), whole[:, :4])  # a place that is larger, as for a last part
     expected = [whole[record, 4 * k : 4 * k + 4] for record in range(4) for k in range(1, fours[record] + 1)]
     assert np.array_equal(words.following(fours), expected)
 
 
 BITS = make_plan(Policy(epsilon=1, features={f"x{i}": {"type": "binary"} for i in range(10)}))
+
+
+def yes_or_no(rng: np.random.Generator, count: int, shared: bool) -> Plan:
+    """A plan of so many menus, each of one bit, drawn with any weights and kept with any, or all with the same."""
+    plan = make_plan(Policy(epsilon=1, features={f"x{i}": {"type": "binary"} for i in range(count)}))
+    document = json.loads(plan.text)
+    weights = rng.multinomial(2**32 - count, rng.dirichlet(np.ones(count))) + 1
+    for menu, weight in zip(document["menus"], weights.tolist(), strict=True):
+        menu["weight"] = weight
+    if not shared:
+        keeps = (2**31 + rng.integers(0, 2**29, count)).tolist()
+        document["tables"] = [{"family": "response", "levels": 2, "keep": k, "other": 2**32 - k} for k in keeps]
+        for number, question in enumerate(document["questions"]):
+            question["table"] = number
+    return Plan.build(document)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 31, 32, 33, 70])
+@pytest.mark.parametrize("shared", [True, False])
+def test_bits_64_at_a_time(count: int, shared: bool, hidden: Callable[..., Any]) -> None:
+    """Any number of menus and records, any weights, bits that begin anywhere in a byte."""
+    rng = np.random.default_rng(count)
+    plan = yes_or_no(rng, count, shared)
+    for size, skipped in ((1000, 0), (64, 3), (63, 7), (2 * 512 + 65, 5)):
+        bits = rng.integers(0, 2, (count, size + 9)).astype(bool)
+        table = pa.table({**{f"x{i}": row for i, row in enumerate(bits)}, "id": np.arange(size + 9)}).slice(
+            skipped, size
+        )
+        reports = privatize(plan, table, KEY, "id")
+        assert reports.equals(hidden(privatize, plan, table, KEY, "id"))
 
 
 @pytest.mark.parametrize("change", [{"menu": 10}, {"answer": 2}, {"menu": 2**32 - 1, "answer": 2**32 - 1}])
@@ -238,6 +269,7 @@ def test_few_records_do_not_load_numba(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_numba_there_is_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "bcdp.mechanisms.survey.kernel", raising=False)
-    monkeypatch.delattr("bcdp.mechanisms.survey.kernel", raising=False)
+    for name in ("kernel", "lanes"):
+        monkeypatch.delitem(sys.modules, f"bcdp.mechanisms.survey.{name}", raising=False)
+        monkeypatch.delattr(f"bcdp.mechanisms.survey.{name}", raising=False)
     assert bulk.kernel.__wrapped__() is None

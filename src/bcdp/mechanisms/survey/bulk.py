@@ -7,6 +7,7 @@ from functools import lru_cache
 from types import ModuleType
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.errors import InputError
@@ -16,7 +17,7 @@ from bcdp.mechanisms.survey.program import Program, Room, program_of
 from bcdp.plan import Plan
 from bcdp.policy.encoding import encode, encoded_blocks
 from bcdp.policy.stored import stored
-from bcdp.randomness import RecordWords
+from bcdp.randomness import RecordWords, room_for
 
 FEW = 2**16  # records, or reports: so many are done before numba is loaded
 BLOCK = 2**16  # records whose words and values fit in the processor's cache
@@ -52,7 +53,7 @@ def _program(same: _Same) -> Program | None:
 
 def reports(plan: Plan, records: pa.Table, words: Callable[[slice], RecordWords]) -> tuple[Words, Words]:
     """The menu and the answer of each record; `words` gives the words of a part of the records."""
-    menus, answered = (np.empty(len(records), dtype=np.uint32) for _ in range(2))
+    menus, answered = _column(len(records)), _column(len(records))
     compiled = kernel() if len(records) >= FEW else None
     program = None if compiled is None else _program(_Same(plan))
     if compiled is None or program is None:
@@ -60,7 +61,7 @@ def reports(plan: Plan, records: pa.Table, words: Callable[[slice], RecordWords]
         for part, codes in encoded_blocks(plan.policy, records, min(max(2 * BLOCK, len(plan.menus) * 2**11), 2**20)):
             menus[part], answered[part] = answers(plan, codes, words(part))
         return menus, answered
-    done = 0
+    done, place = 0, room_for(min(BLOCK, len(records)))
     for batch in records.to_batches():
         try:
             values = stored(plan.policy, pa.Table.from_batches([batch]))
@@ -72,19 +73,36 @@ def reports(plan: Plan, records: pa.Table, words: Callable[[slice], RecordWords]
             stop = min(start + BLOCK, len(batch))
             part = slice(done + start, done + stop)
             room.fill(start, stop)
-            _answer(compiled, program, room, words(part), menus[part], answered[part])
+            _answer(compiled, program, room, words(part), place, menus[part], answered[part])
         done += len(batch)
     return menus, answered
 
 
+def _column(size: int) -> Words:
+    """Place for a column of reports, from Arrow, which keeps what is given back: the system would clear it again."""
+    return np.frombuffer(pa.allocate_buffer(4 * size + 4), dtype=np.uint32)[:size]
+
+
 def _answer(
-    compiled: ModuleType, program: Program, room: Room, words: RecordWords, menus: Words, answered: Words
+    compiled: ModuleType,
+    program: Program,
+    room: Room,
+    words: RecordWords,
+    place: npt.NDArray[np.uint8],
+    menus: Words,
+    answered: Words,
 ) -> None:
-    first = words.first()
-    compiled.draw_menus(first, program.tables, menus)
+    first = words.first(place)
     if room.bits is not None:
-        compiled.answer_bits(first, menus, room.bits, room.columns.bits, answered)
+        whole = len(menus) // compiled.AT_ONCE * compiled.AT_ONCE
+        done = whole if len(room.bits.keep) <= compiled.MOST_MENUS else 0
+        if done:
+            compiled.answer_lanes(first, room.bits, room.columns.bits, menus[:done], answered[:done])
+        if done < len(menus):
+            compiled.draw_menus(first[done:], program.tables, menus[done:])
+            compiled.answer_bits(first, menus, room.bits, room.columns.bits, done, answered)
         return
+    compiled.draw_menus(first, program.tables, menus)
     order, places = np.empty((2, len(menus)), dtype=np.uint32)
     compiled.order_records(menus, program.menus, np.zeros(len(program.menus.fours) + 1, dtype=np.int64), order, places)
     following = words.following(program.menus.fours.take(menus))

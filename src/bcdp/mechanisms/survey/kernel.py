@@ -6,24 +6,27 @@ it is there, operation by operation, so that reports are the same bit by bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from bcdp.mechanisms.survey.lanes import AT_ONCE, MOST_MENUS, answer_lanes, compiled
 from bcdp.mechanisms.survey.program import BITS, DENSE, NUMBER, PRODUCT, RESPONSE
 
+__all__ = [
+    "AT_ONCE",
+    "MOST_MENUS",
+    "answer_bits",
+    "answer_lanes",
+    "answer_menus",
+    "count_cells",
+    "count_pairs",
+    "draw_menus",
+    "order_records",
+]
 
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Machine code, kept on the disk for the next run where there is a place for it."""
-    try:
-        return njit(nogil=True, cache=True)(function)
-    except RuntimeError:
-        return njit(nogil=True)(function)
 
-
-@_compiled
+@compiled
 def draw_menus(first: Any, tables: Any, drawn: Any) -> None:
     """The menu that each record draws by its first word; the draw is the first table."""
     guide, ends, shift = tables.guide, tables.ends, tables.shift[0]
@@ -35,17 +38,17 @@ def draw_menus(first: Any, tables: Any, drawn: Any) -> None:
         drawn[i] = menu
 
 
-@_compiled
-def answer_bits(first: Any, drawn: Any, answering: Any, bits: Any, answers: Any) -> None:
-    """The answer of each record to its menu, where all menus ask for one bit and keep or flip it."""
-    for i in range(len(drawn)):
+@compiled
+def answer_bits(first: Any, drawn: Any, asked: Any, bits: Any, start: Any, answers: Any) -> None:
+    """The answer of each record from one on to its menu, where all menus ask for one bit and keep or flip it."""
+    row, keep, swapped = asked.row, asked.keep, asked.swapped
+    for i in range(np.uint64(start), np.uint64(len(drawn))):
         menu = drawn[i]
-        at = i + answering.skipped[menu]
-        bit = (bits[answering.row[menu], at >> 3] >> (at & 7)) & 1
-        answers[i] = bit ^ answering.swapped[menu] ^ (first[i, 2] >= answering.keep[menu])
+        told = (bits[row[menu], i >> np.uint64(6)] ^ swapped[menu]) >> (i & np.uint64(63))
+        answers[i] = np.uint32(told ^ np.uint64(first[i, np.uint64(2)] >= keep[menu])) & np.uint32(1)
 
 
-@_compiled
+@compiled
 def order_records(drawn: Any, menus: Any, starts: Any, order: Any, places: Any) -> None:
     """The records by menu, so that the processor can foresee what is done next, and where each one's later words are.
 
@@ -66,7 +69,7 @@ def order_records(drawn: Any, menus: Any, starts: Any, order: Any, places: Any) 
 # Arrays are not handed to functions in what follows: numba would count references to each of them for every record.
 
 
-@_compiled
+@compiled
 def answer_menus(
     first: Any,
     following: Any,
@@ -87,7 +90,7 @@ def answer_menus(
     keeps, others, shifts = tables.keep, tables.other, tables.shift
     ends_start, guide_start = tables.ends_start, tables.guide_start
     codes, bits, whole, numbers = columns.codes, columns.bits, columns.whole, columns.numbers
-    form, row_of, skipped, codes_start = columns.form, columns.row, columns.skipped, columns.codes_start
+    form, row_of, codes_start = columns.form, columns.row, columns.codes_start
     lows, highs, missing = columns.low, columns.high, columns.missing
     for turn in range(len(order)):
         i = np.int64(order[turn])
@@ -109,8 +112,7 @@ def answer_menus(
                         code = _rounded(value, inputs_of[p], word)
                 else:
                     if form[column] == BITS:
-                        at = i + skipped[column]
-                        number = np.int64((bits[row, at >> 3] >> (at & 7)) & 1)
+                        number = np.int64((bits[row, i >> 6] >> np.uint64(i & 63)) & np.uint64(1))
                     else:
                         number = np.int64(whole[row, i])
                     code = np.int64(codes[codes_start[column] + number])
@@ -142,7 +144,7 @@ def answer_menus(
         answers[i] = answer
 
 
-@_compiled
+@compiled
 def _responded(given: Any, word: Any, keep: Any, other: Any) -> Any:
     """`Response.sample` of one input and word."""
     if word < keep:
@@ -151,7 +153,7 @@ def _responded(given: Any, word: Any, keep: Any, other: Any) -> Any:
     return index + np.int64(index >= given)
 
 
-@_compiled
+@compiled
 def _transformed(given: Any, word: Any, keep: Any, shift: Any) -> Any:
     """`Hadamard.sample` of one input and word."""
     row = word >> shift
@@ -163,7 +165,7 @@ def _transformed(given: Any, word: Any, keep: Any, shift: Any) -> Any:
     return 2 * row + ((odd & 1) ^ np.int64((word & ((1 << shift) - 1)) >= keep))
 
 
-@_compiled
+@compiled
 def _scaled(number: Any, low: Any, high: Any, missing: Any) -> Any:
     """`policy.encoding` of one number."""
     value = missing if np.isnan(number) else number
@@ -171,7 +173,7 @@ def _scaled(number: Any, low: Any, high: Any, missing: Any) -> Any:
     return min(max(value, -1.0), 1.0)
 
 
-@_compiled
+@compiled
 def _rounded(value: Any, inputs: Any, word: Any) -> Any:
     """`answering.round_at_random` of one number."""
     place = (value + 1) / 2 * (inputs - 1)
@@ -179,7 +181,7 @@ def _rounded(value: Any, inputs: Any, word: Any) -> Any:
     return np.int64(below) + np.int64(word < (place - below) * 4294967296.0)
 
 
-@_compiled
+@compiled
 def _count_block(menus: Any, answers: Any, height: Any, width: Any, cells: Any, counts: Any) -> Any:
     half, size, outside = len(menus) // 2, np.uint32(height * width), np.uint32(0)
     for i in range(half):
@@ -196,7 +198,7 @@ def _count_block(menus: Any, answers: Any, height: Any, width: Any, cells: Any, 
     return True
 
 
-@_compiled
+@compiled
 def count_pairs(menus: Any, answers: Any, height: Any, width: Any, cells: Any, counts: Any) -> Any:
     """How often each pair of cells of a rectangle, menu by answer, is that of two reports; whether all are inside.
 
@@ -210,7 +212,7 @@ def count_pairs(menus: Any, answers: Any, height: Any, width: Any, cells: Any, c
     return inside
 
 
-@_compiled
+@compiled
 def count_cells(menus: Any, answers: Any, starts: Any, counts: Any) -> Any:
     """How often each answer to each menu is given, those of menu m from `starts[m]` on; whether all can be given.
 

@@ -21,6 +21,8 @@ _KINDS = {"values": VALUES, "product": PRODUCT}
 _QUESTION_KEYS = {"features", "levels", "table", "kind", "categories"}
 _GUIDE_CELLS = 2**15  # of one table: its guide stays in the fastest cache
 _WORD_BITS = 32
+_WORD_OF_BITS = 64  # records whose bits stand in one number
+_NONE, _ONES = np.uint64(0), np.uint64(2**64 - 1)
 
 Array = npt.NDArray[Any]
 
@@ -34,10 +36,13 @@ class Menus(NamedTuple):
 
 
 class Bits(NamedTuple):
-    """For each menu the row that has its bit, the bits to skip there, whether 0 means 1, below what the bit is kept."""
+    """For each menu where its interval of words ends, the row that has its bit, all ones where 0 means 1, the weight.
 
+    The last menu's interval has no end that a word could reach.
+    """
+
+    ends: Array
     row: Array
-    skipped: Array
     swapped: Array
     keep: Array
 
@@ -79,7 +84,6 @@ class Columns(NamedTuple):
     numbers: Array
     form: Array
     row: Array
-    skipped: Array
     codes_start: Array
     low: Array
     high: Array
@@ -182,16 +186,15 @@ class Room:
         scales = [scale(policy.features[name]) for name in program.features]
         self.columns = Columns(
             np.concatenate(codes),
-            np.zeros((forms.count(BITS), block // 8 + 1), dtype=np.uint8),
+            np.zeros((forms.count(BITS), block // _WORD_OF_BITS + 1), dtype=np.uint64),
             np.zeros((forms.count(WHOLE), block), dtype=np.int32),
             np.zeros((forms.count(NUMBER), block)),
             np.array(forms),
             np.array([forms[:place].count(form) for place, form in enumerate(forms)]),
-            np.array([v.skipped or 0 for v in found]),
             _starts(codes)[:-1] - np.array([v.low for v in found]),
             *_columns(scales, np.float64),
         )
-        places = (self.columns.bits, self.columns.whole, self.columns.numbers)
+        places = (self.columns.bits.view(np.uint8), self.columns.whole, self.columns.numbers)
         rows = (places[form][row] for form, row in zip(forms, self.columns.row, strict=True))
         self.bits = _bits(program, self.columns)
         self._copies = [(row, v.values, v.skipped) for row, v in zip(rows, found, strict=True)]
@@ -199,8 +202,13 @@ class Room:
     def fill(self, start: int, stop: int) -> None:
         """Copies the values of the records of a block, of which the first has a number that 8 divides."""
         for room, values, skipped in self._copies:
-            part = values[start:stop] if skipped is None else values[start // 8 : (stop + skipped + 7) // 8]
+            if skipped is None:
+                room[: stop - start] = values[start:stop]
+                continue
+            part = values[start // 8 : (stop + skipped + 7) // 8]
             room[: len(part)] = part
+            if skipped:
+                room[:-1] = (room[:-1] >> skipped) | (room[1:] << (8 - skipped))
 
 
 def _bits(program: Program, columns: Columns) -> Bits | None:
@@ -212,6 +220,5 @@ def _bits(program: Program, columns: Columns) -> Bits | None:
     if len(columns.whole) or (tables.family[table] != RESPONSE).any() or (tables.symbols[table] != 2).any():
         return None
     low = columns.codes[columns.codes_start[column]]
-    return Bits(
-        columns.row[column], columns.skipped[column], low.astype(np.uint8), tables.keep[table].astype(np.uint32)
-    )
+    ends = tables.ends[: len(menus.asked)].astype(np.uint32)
+    return Bits(ends, columns.row[column], np.where(low, _ONES, _NONE), tables.keep[table].astype(np.uint32))
