@@ -78,18 +78,15 @@ def answered(plan: Plan, records: dict[str, list[Any]], words: Words) -> tuple[l
 
 
 ANSWERED = [name for name, vector in VECTORS.items() if "answers" in vector]
-PLAIN = {"steps", "waves"}  # what the kernel does not know is answered by the arrays
 
 
-def test_what_is_left_to_the_arrays() -> None:
+def test_nothing_is_left_to_the_arrays() -> None:
     plans = {name: Plan.parse(VECTORS[name]["plan"]) for name in ANSWERED}
-    assert {name for name, plan in plans.items() if bulk._program(bulk._Same(plan)) is None} == PLAIN
-    for name in PLAIN:
-        table = records(np.random.default_rng(1), plans[name], 300)
-        assert privatize(plans[name], table, KEY, "id of a record").num_rows == 300
+    assert [name for name, plan in plans.items() if bulk._program(bulk._Same(plan)) is None] == []
+    assert {"steps", "waves"} <= plans.keys()
 
 
-@pytest.mark.parametrize("name", [name for name in ANSWERED if name not in PLAIN])
+@pytest.mark.parametrize("name", ANSWERED)
 def test_every_answer_of_the_vectors(name: str) -> None:
     vector = VECTORS[name]
     plan, people = Plan.parse(vector["plan"]), len(vector["answers"])
@@ -147,7 +144,7 @@ def test_random_plans_and_records(hidden: Callable[..., Any]) -> None:
         assert reports.equals(hidden(privatize, plan, table, KEY, "id of a record"))
         counts = Tally(plan).add(reports)
         assert counts.to_dict() == hidden(Tally(plan).add, reports).to_dict()
-    assert compiled >= 25
+    assert compiled >= 40
 
 
 def test_the_comparison_sees_one_changed_word() -> None:

@@ -104,7 +104,8 @@ def _answer(
         return
     compiled.draw_menus(first, program.tables, menus)
     order, places = np.empty((2, len(menus)), dtype=np.uint32)
-    compiled.order_records(menus, program.menus, np.zeros(len(program.menus.fours) + 1, dtype=np.int64), order, places)
-    following = words.following(program.menus.fours.take(menus))
+    ends = np.zeros(len(program.menus.fours) + 1, dtype=np.int64)
+    compiled.order_records(menus, program.menus, ends, order, places)
+    following = words.following(program.menus.fours.take(menus)) if program.menus.fours.any() else first
     parts = (program.menus, program.questions, program.tables, room.columns)
-    compiled.answer_menus(first, following, menus, order, places, *parts, answered)
+    compiled.answer_menus(first, following, order, ends, places, *parts, answered)

@@ -11,14 +11,15 @@ import numpy.typing as npt
 
 from bcdp.plan import Plan, Question
 from bcdp.policy import Policy
+from bcdp.policy.encoding import coded_numbers
 from bcdp.policy.stored import Stored, scale
 
 BITS, WHOLE, NUMBER = 0, 1, 2  # forms of a column
 VALUES, PRODUCT = 0, 1  # kinds of a question
-RESPONSE, DENSE, HADAMARD = 0, 1, 2  # families of a table
-_FAMILIES = {"response": RESPONSE, "dense": DENSE, "hadamard": HADAMARD}
+RESPONSE, DENSE, HADAMARD, WAVES = 0, 1, 2, 3  # families of a table
+_FAMILIES = {"response": RESPONSE, "dense": DENSE, "hadamard": HADAMARD, "waves": WAVES}
 _KINDS = {"values": VALUES, "product": PRODUCT}
-_QUESTION_KEYS = {"features", "levels", "table", "kind", "categories"}
+_QUESTION_KEYS = {"features", "levels", "table", "kind", "categories", "cuts"}
 _GUIDE_CELLS = 2**15  # of one table: its guide stays in the fastest cache
 _WORD_BITS = 32
 _WORD_OF_BITS = 64  # records whose bits stand in one number
@@ -48,11 +49,13 @@ class Bits(NamedTuple):
 
 
 class Questions(NamedTuple):
-    """For each question kind, table and where its features start; for each of these column, inputs and category."""
+    """For each question kind, table and where its features start; for each of these column, inputs, category, cuts."""
 
     kind: Array
     table: Array
     start: Array
+    cuts: Array
+    cuts_start: Array
     column: Array
     inputs: Array
     category: Array
@@ -61,11 +64,13 @@ class Questions(NamedTuple):
 class Tables(NamedTuple):
     """For each table its numbers; for those written out where their ends of intervals start, with a guide to them.
 
-    The first table is the draw of a menu.
+    For waves `keep` and `other` are the first of its rows and the one after the last: where its words begin and end,
+    its first symbol, and its five numbers. The first table is the draw of a menu.
     """
 
     ends: Array
     guide: Array
+    waves: Array
     family: Array
     symbols: Array
     keep: Array
@@ -144,16 +149,24 @@ def _questions(plan: Plan, features: tuple[str, ...]) -> Questions:
             strict=True,
         )
     ]
+    cuts = [
+        [] if (at := question.cuts_of(name)) is None else coded_numbers(plan.policy.features[name], at)
+        for question in plan.questions
+        for name in question.features
+    ]
     return Questions(
         np.array([_KINDS[question.kind] for question in plan.questions]),
         np.array([question.table + 1 for question in plan.questions]),
         _starts(question.features for question in plan.questions),
+        np.concatenate([np.empty(0), *cuts]),
+        _starts(cuts),
         *_columns(parts, np.int64),
     )
 
 
 def _tables(documents: list[dict[str, Any]]) -> Tables:
     ends, guides, rows = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)], []
+    waves = [np.empty((0, 8), dtype=np.int64)]
     for document in documents:
         family, symbols, keep, other, shift = _FAMILIES[document["family"]], 0, 0, 1, 0
         places = sum(map(len, ends)), sum(map(len, guides))
@@ -166,6 +179,13 @@ def _tables(documents: list[dict[str, Any]]) -> Tables:
             guides += [np.searchsorted(line, first, side="right").astype(np.int32) for line in lines]
         elif family == RESPONSE:
             symbols, keep, other = document["levels"], document["keep"], document["other"]
+        elif family == WAVES:
+            keep, numbers = sum(map(len, waves)), np.array(document["waves"], dtype=np.int64)
+            answers, _, width, high, low = numbers.T
+            words, symbols = width * high + (answers - width) * low, int(answers.sum()) + 1
+            last = words.cumsum()
+            waves.append(np.column_stack([last - words, last, answers.cumsum() - answers, numbers]))
+            other = keep + len(numbers)
         else:
             symbols, keep, shift = (
                 2 * document["order"],
@@ -173,7 +193,7 @@ def _tables(documents: list[dict[str, Any]]) -> Tables:
                 _WORD_BITS + 1 - document["order"].bit_length(),
             )
         rows.append((family, symbols, keep, other, shift, *places))
-    return Tables(np.concatenate(ends), np.concatenate(guides), *_columns(rows, np.int64))
+    return Tables(np.concatenate(ends), np.concatenate(guides), np.concatenate(waves), *_columns(rows, np.int64))
 
 
 class Room:
