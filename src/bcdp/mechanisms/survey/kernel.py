@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bcdp.mechanisms.survey.lanes import AT_ONCE, MOST_MENUS, answer_lanes, compiled
+from bcdp.mechanisms.survey.lanes import AT_ONCE, MOST_MENUS, answer_lanes, compiled, fetch_ahead
 from bcdp.mechanisms.survey.program import BITS, DENSE, NUMBER, PRODUCT, RESPONSE, WAVES
 
 __all__ = [
@@ -258,34 +258,34 @@ def _waved(waves: Any, given: Any, word: Any, symbols: Any) -> Any:
 
 
 @compiled
-def _count_block(menus: Any, answers: Any, height: Any, width: Any, cells: Any, counts: Any) -> Any:
-    half, size, outside = len(menus) // 2, np.uint32(height * width), np.uint32(0)
-    for i in range(half):
-        one, other, one_answer, other_answer = menus[i], menus[i + half], answers[i], answers[i + half]
-        outside |= np.uint32(max(one, other) >= height) | np.uint32(max(one_answer, other_answer) >= width)
-        cells[i] = (one * width + one_answer) * size + other * width + other_answer
-    if outside:
-        return False
-    for i in range(0, half - 1, 2):  # into two tables: a count need not wait for the one before it
-        counts[0, cells[i]] += 1
-        counts[1, cells[i + 1]] += 1
-    if half % 2:
-        counts[0, cells[half - 1]] += 1
-    return True
-
-
-@compiled
 def count_pairs(menus: Any, answers: Any, height: Any, width: Any, cells: Any, counts: Any) -> Any:
     """How often each pair of cells of a rectangle, menu by answer, is that of two reports; whether all are inside.
 
     In each block a report of the first half is counted with one of the second: half as many counts, in a table that
     fits in the fastest cache. `cells` is room for half a block. A last odd report is not counted.
     """
-    inside = True
-    for start in range(0, len(menus), 2 * len(cells)):
-        end = start + 2 * len(cells)
-        inside &= _count_block(menus[start:end], answers[start:end], height, width, cells, counts)
-    return inside
+    size = np.uint32(height * width)
+    for start in range(0, len(menus) - 1, 2 * len(cells)):
+        half = min(len(cells), (len(menus) - start) // 2)
+        some_menus, some_answers = menus[start : start + 2 * half], answers[start : start + 2 * half]
+        outside = np.uint32(0)
+        for i in range(half):
+            one, other = some_menus[i], some_menus[i + half]
+            one_answer, other_answer = some_answers[i], some_answers[i + half]
+            outside |= np.uint32(max(one, other) >= height) | np.uint32(max(one_answer, other_answer) >= width)
+            cells[i] = (one * width + one_answer) * size + other * width + other_answer
+        if outside:
+            return False
+        for group in range(0, half - 7, 8):
+            following = np.uint64(start + 2 * half + 2 * group)  # the next block comes nearer while this one is counted
+            fetch_ahead(menus, following)
+            fetch_ahead(answers, following)
+            for i in range(group, group + 8, 2):  # into two tables: a count need not wait for the one before it
+                counts[0, cells[i]] += 1
+                counts[1, cells[i + 1]] += 1
+        for i in range(half // 8 * 8, half):
+            counts[0, cells[i]] += 1
+    return True
 
 
 @compiled

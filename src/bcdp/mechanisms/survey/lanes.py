@@ -1,4 +1,4 @@
-"""Answers of 64 records at a time, for plans of few menus that each ask for one bit and keep or flip it.
+"""64 records at a time: the answers of plans of few menus that each ask for one bit and keep or flip it.
 
 A yes or no about each of 64 records is one machine word. Menus are intervals of the first word one after the other, so
 what a record says is found by replacing: the word of the first menu's answers, then of the second's for those records
@@ -69,6 +69,22 @@ def _write(context: Any, target: Any, record: Any, digits: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(target, types.uint64, digits), build
+
+
+@intrinsic
+def fetch_ahead(context: Any, array: Any, index: Any) -> Any:
+    """Tells the processor that a place of an array will be read soon; it may lie beyond the end."""
+
+    def build(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, given[0]).data
+        place = builder.bitcast(builder.gep(data, [given[1]]), ir.IntType(8).as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [place.type, _NUMBER, _NUMBER, _NUMBER])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [place.type], kind)
+        reading, not_for_long, data_cache = (ir.Constant(_NUMBER, number) for number in (0, 1, 1))
+        builder.call(fetch, [place, reading, not_for_long, data_cache])
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), build
 
 
 @compiled
