@@ -24,7 +24,7 @@ from speed import KEY, uncompiled
 from bcdp import Plan
 from bcdp.engines import spark
 from bcdp.engines.local import privatize_file, tally_files
-from bcdp.mechanisms.survey.bulk import FEW
+from bcdp.mechanisms.survey import bulk
 from bcdp.plan import report_schema
 from mutants import fresh_plans
 from test_fast import records
@@ -40,15 +40,15 @@ def outcome(plan: Plan, data: Path, workers: int) -> tuple[str, object]:
 
 
 def by_spark(plan: Plan, data: Path) -> pa.Table:
-    """The reports of Spark's workers, in the order of the ids, in batches that compiled code answers."""
+    """The reports of Spark's workers, in the order of the ids; they see too few records to load numba."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # which has the package
     session = spark.session()
-    session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 2 * FEW)
     reports = spark.privatize(plan, session.read.parquet(str(data)), KEY, ID).toArrow().sort_by(ID)
     return reports.select(report_schema(plan).names).cast(report_schema(plan)).combine_chunks()
 
 
 def main() -> None:
+    bulk.kernel_once_worth(1)  # so that compiled code is used from now on
     count, people = int(sys.argv[1]), int(sys.argv[2])
     rng = np.random.default_rng(7)
     for number, document in enumerate(fresh_plans(rng, count)[:count]):

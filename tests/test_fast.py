@@ -16,7 +16,7 @@ import pytest
 
 from bcdp import InputError, Plan, Policy, Tally, make_plan, privatize
 from bcdp.engines.local import privatize_file
-from bcdp.mechanisms.survey import bulk, tally
+from bcdp.mechanisms.survey import bulk
 from bcdp.policy.encoding import as_arrow
 from bcdp.randomness import KeyedWords, RecordWords, room_for
 from helpers import loaded
@@ -33,9 +33,8 @@ Words = npt.NDArray[np.uint32]
 
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel is used for few records too, and more than one block is needed."""
-    monkeypatch.setattr(bulk, "FEW", 1)
-    monkeypatch.setattr(tally, "FEW", 1)
+    """The kernel is used from the first record on, and more than one block is needed."""
+    monkeypatch.setattr(bulk._Saved, "total", 1.0)
     monkeypatch.setattr(bulk, "BLOCK", 512)
 
 
@@ -45,8 +44,7 @@ def hidden(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
     def without(work: Callable[..., Any], *given: Any) -> Any:
         with monkeypatch.context() as place:
-            for module in (bulk, tally):
-                place.setattr(module, "kernel", lambda: None)
+            place.setattr(bulk, "kernel", lambda: None)
             return work(*given)
 
     return without
@@ -258,10 +256,18 @@ def test_files_by_one_and_two_threads(tmp_path: Path, hidden: Callable[..., Any]
     assert len({written(1), written(2), hidden(written, 1), hidden(written, 2)}) == 1
 
 
-def test_few_records_do_not_load_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "FEW", 2**16)
-    monkeypatch.setattr(bulk, "kernel", lambda: pytest.fail("loaded"))
-    privatize(BITS, {f"x{i}": [0, 1] for i in range(10)})
+def test_numba_is_loaded_once_it_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = []
+    monkeypatch.setattr(bulk, "kernel", lambda: loaded.append(True))  # and there is none
+    monkeypatch.setattr(bulk._Saved, "total", 0.0)
+    people = {f"x{i}": [0, 1] * 500 for i in range(10)}
+    reports = privatize(BITS, people)
+    Tally(BITS).add(reports)
+    assert bulk._Saved.total == pytest.approx(1000 * (bulk.RECORD + bulk.REPORT))
+    assert not loaded
+    monkeypatch.setattr(bulk._Saved, "total", 1 - 500 * bulk.RECORD)
+    privatize(BITS, people)
+    assert loaded
 
 
 def test_without_numba_there_is_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:

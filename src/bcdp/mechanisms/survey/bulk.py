@@ -19,7 +19,7 @@ from bcdp.policy.encoding import encode, encoded_blocks
 from bcdp.policy.stored import stored
 from bcdp.randomness import RecordWords, room_for
 
-FEW = 2**16  # records, or reports: so many are done before numba is loaded
+RECORD, REPORT = 2.0**-24, 2.0**-28  # what compiled code saves with one, if loading it costs 1
 BLOCK = 2**16  # records whose words and values fit in the processor's cache
 
 
@@ -31,6 +31,21 @@ def kernel() -> ModuleType | None:
     except ImportError:
         return None
     return kernel
+
+
+class _Saved:
+    """What compiled code would have saved, or has, in this process."""
+
+    total = 0.0
+
+
+def kernel_once_worth(saved: float) -> ModuleType | None:
+    """The compiled kernel, as soon as it would have saved as much as loading it costs, half a second; until then None.
+
+    So nothing takes more than twice as long as it would for somebody who knew how much there is to do.
+    """
+    _Saved.total += saved
+    return kernel() if _Saved.total >= 1 else None
 
 
 class _Same:
@@ -54,7 +69,7 @@ def _program(same: _Same) -> Program | None:
 def reports(plan: Plan, records: pa.Table, words: Callable[[slice], RecordWords]) -> tuple[Words, Words]:
     """The menu and the answer of each record; `words` gives the words of a part of the records."""
     menus, answered = _column(len(records)), _column(len(records))
-    compiled = kernel() if len(records) >= FEW else None
+    compiled = kernel_once_worth(RECORD * len(records))
     program = None if compiled is None else _program(_Same(plan))
     if compiled is None or program is None:
         # large enough that every menu has work for the arrays
