@@ -177,7 +177,7 @@ def _add_codes(columns: Any, column: Any, inputs: Any, rows: Any, given: Any) ->
 def _add_steps(numbers: Any, inputs: Any, cuts: Any, size: Any, given: Any) -> None:
     """Makes the step of each number between cuts the next digit of what is given: `policy.encoding.step_of`."""
     for t in range(size):
-        step = 0
+        step = np.int64(0)
         for k in range(len(cuts)):
             step += np.int64(cuts[k] <= numbers[t])
         given[t] = given[t] * inputs + step

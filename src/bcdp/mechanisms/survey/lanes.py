@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.extending import intrinsic
+from numba.extending import intrinsic as _intrinsic
 
 AT_ONCE = 64
 MOST_MENUS = 32  # more are quicker one record at a time; their numbers have five digits
 _NUMBER, _WORD = ir.IntType(32), ir.IntType(64)
 _PLACE = np.uint64
+intrinsic: Callable[[Callable[..., Any]], Callable[..., Any]] = _intrinsic  # called without the first argument
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

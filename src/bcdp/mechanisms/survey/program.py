@@ -150,7 +150,7 @@ def _questions(plan: Plan, features: tuple[str, ...]) -> Questions:
         )
     ]
     cuts = [
-        [] if (at := question.cuts_of(name)) is None else coded_numbers(plan.policy.features[name], at)
+        np.empty(0) if (at := question.cuts_of(name)) is None else coded_numbers(plan.policy.features[name], at)
         for question in plan.questions
         for name in question.features
     ]
