@@ -71,7 +71,7 @@ def operator_document(tally: Tally, planned: int | None = None) -> dict[str, Any
     The `note` tells the rules by which missing values were counted; it is null where there is none.
     """
     plan = tally.plan
-    found = estimate(tally)
+    found, promised = estimate(tally), promises(plan)
     whole = cast("SurveyTally", tally.whole)
     drawn = [int(whole.counts(number).sum()) for number in range(len(plan.menus))]
     return {
@@ -89,10 +89,10 @@ def operator_document(tally: Tally, planned: int | None = None) -> dict[str, Any
         "epsilon": plan.policy.epsilon,
         "certificate": plan.certificate.model_dump(mode="json"),
         "promises": [
-            *({"name": name, **promise.to_dict()} for name, promise in promises(plan).items()),
+            *({"name": name, **promise.to_dict()} for name, promise in promised.items()),
             {"name": None, **promise_of_all(plan).to_dict()},
         ],
-        "counts": [promise.to_dict() for promise in counts_promises(plan, tally.people)],
+        "counts": [promise.to_dict() for promise in counts_promises(plan, promised, tally.people)],
         "counts_said": VOID,
         "operator_says": operator_says(plan),
         "features": {
