@@ -91,7 +91,8 @@ def test_what_is_imported_on_demand_is_in_the_bundle_unless_it_is_served_itself(
     node = shutil.which("node")
     require(node, "nodejs")
     texts = {
-        "main.js": 'export const sum = async () => (await import("./device/a.js")).one + (await import("./b.js")).two;\n',
+        "main.js": "export const sum = async () =>\n"
+        '(await import("./device/a.js")).one + (await import("./b.js")).two;\n',
         "device/a.js": 'import { half } from "./c.js";\nexport const one = half + half;\n',
         "device/c.js": "export const half = 0.5;\n",
         "b.js": "export const two = 2;\n",

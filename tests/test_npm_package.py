@@ -161,7 +161,9 @@ def test_its_core_is_small_and_needs_nothing(installed: Path) -> None:
     outputs = json.loads((installed / "core.json").read_text())["outputs"]
     needed = loaded_with("core/core.js", outputs)
     sizes = {name: len(gzip.compress((installed / name).read_bytes(), 9)) for name in outputs}
-    on_demand = [entry.removeprefix("node_modules/bcdp-device/") for entry in entries_of(outputs.keys() - needed, outputs)]
+    on_demand = [
+        entry.removeprefix("node_modules/bcdp-device/") for entry in entries_of(outputs.keys() - needed, outputs)
+    ]
     assert sorted(on_demand) == ["device/relay.js", "device/tasks.js"]
     assert sum(sizes[name] for name in needed) < 12_000
     assert sum(sizes.values()) < 14_000
