@@ -38,7 +38,7 @@ from test_steps import on_eighths as on_eighths
 from test_web_device import node
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))  # last: some names are in both
-from table_sweep import random_policy, ratio
+from table_sweep import random_policy, ratios
 
 Array = npt.NDArray[np.float64]
 
@@ -112,13 +112,18 @@ def test_shifts_of_balanced_sets_hold_any_two_values_about_equally_often(values:
 
 
 def test_no_plan_is_worse_than_a_mix_of_obvious_questions() -> None:
-    """Random policies; benchmarks/table_sweep.py does 200. Asking everything equally often is worse."""
+    """Random policies; benchmarks/table_sweep.py does 200. Asking everything equally often is worse.
+
+    The search ends within 1e-4 of the questions it knows, and integers cost less than that. A mix that names any
+    subset of the cells, which no plan has room for, may be better by what a balanced family of them loses.
+    """
     rng = np.random.default_rng(5)
     policies = [random_policy(rng, 3) for _ in range(5)]
-    found = [ratio(policy) for policy in policies]
-    assert max(found) <= 1.002
-    assert min(found) < 0.95
-    assert max(ratio(policy, plan_evenly) for policy in policies) > 1.1
+    subsets, tables = np.transpose([ratios(policy) for policy in policies])
+    assert subsets.max() <= 1.0025
+    assert tables.max() <= 1.0002
+    assert subsets.min() < 0.95
+    assert max(ratios(policy, plan_evenly)[1] for policy in policies) > 1.1
 
 
 # -- estimates --------------------------------------------------------------------------------------------------------
@@ -371,6 +376,28 @@ def test_what_two_features_have_together_is_the_product_of_what_is_left() -> Non
     values = Interaction(("a", "b")).of(policy, codes)
     expected = np.array([-1, 1, 1])[:, None] * (np.eye(3)[[2, 0, 1]] - 1 / 3)
     assert values == pytest.approx(expected)
+
+
+def test_a_pair_is_one_target_whichever_feature_is_named_first() -> None:
+    """From as many answers as their law says, both tables and the groups are the truth; two targets had no design."""
+    tasks = [{"table": ["a", "b"]}, {"table": ["b", "a"]}, {"mean": ["a"], "by": "b"}, {"mean": ["a"], "by": "n"}]
+    features = {"a": feature(2, 0.5), "b": feature(3, 2.0), "n": {"type": "numeric", "bounds": [0, 4]}}
+    policy = Policy(epsilon=2, correlation=0.2, features=features, tasks=[*tasks, {"table": ["n", "a"]}])
+    wanted = {target for task in policy.tasks for target, _ in task.targets(policy) if len(target.features) == 2}
+    assert sorted(target.features for target in wanted) == [("a", "b"), ("a", "n")]
+    plan = make_plan(policy)
+    prior = np.array([[0.3, 0.1, 0.15], [0.05, 0.2, 0.2]])
+    kernel = full_kernel(plan).reshape(2, 3, -1, sum(map(math.prod, plan.symbols)))[:, :, 0]
+    found = estimate(tally_of(plan, np.rint(1e10 * np.einsum("ab,aby->y", prior, kernel)).astype(np.int64)))
+    assert np.array([[cell.value for cell in row] for row in found.tables["a", "b"].cells]) == pytest.approx(
+        prior, abs=1e-6
+    )
+    assert np.array([[cell.value for cell in row] for row in found.tables["b", "a"].cells]) == pytest.approx(
+        prior.T, abs=1e-6
+    )
+    means = [mean.value for mean in found.groups["a", "b"].values.values()]
+    assert means == pytest.approx(prior[1] / prior.sum(axis=0), abs=1e-6)
+    assert [row[0].value for row in found.tables["n", "a"].cells] == pytest.approx([0.55, 0, 0, 0], abs=1e-6)
 
 
 def test_differences_of_two_collections_and_a_refusal_within_one() -> None:

@@ -44,3 +44,13 @@ AnyNames = Annotated[tuple[AnyName, ...], *_NAMES]
 NumberNames = Annotated[tuple[NumberName, ...], *_NAMES]
 NumericNames = Annotated[tuple[NumericName, ...], *_NAMES]
 CategoryNames = Annotated[tuple[CategoryName, ...], *_NAMES]
+
+
+def _two(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(names) != 2:
+        raise expected("two different features")
+    return names
+
+
+AnyPair = Annotated[AnyNames, AfterValidator(_two)]
+CategoryPair = Annotated[CategoryNames, AfterValidator(_two)]
