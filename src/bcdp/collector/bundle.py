@@ -41,12 +41,12 @@ def bundled(entry: str, read: Callable[[str], str], parts: tuple[str, ...] = ())
     names = {path: f"${number}" for number, path in enumerate(modules)}
     if len(modules) == 1 and not modules[entry].gives:
         return modules[entry].body
-    parts = []
+    texts = []
     for path, module in modules.items():
         body = re.sub(r"\x00([^\x00]+)\x00", lambda used: names[used[1]], module.body)
-        parts.append(f"const {names[path]}=(()=>{{\n{body}return {{{','.join(module.gives)}}};\n}})();\n")
+        texts.append(f"const {names[path]}=(()=>{{\n{body}return {{{','.join(module.gives)}}};\n}})();\n")
     exported = ",".join(gives.partition(":")[0] for gives in modules[entry].gives)
-    text = "".join(parts) + (f"export const {{{exported}}}={names[entry]};\n" if exported else "")
+    text = "".join(texts) + (f"export const {{{exported}}}={names[entry]};\n" if exported else "")
     return re.sub(r"\x00([^\x00]+)\x00", lambda used: names[used[1]], text)
 
 
