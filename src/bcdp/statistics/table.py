@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field
 
 from bcdp.policy import Feature, Policy
 from bcdp.policy.checks import expected
-from bcdp.policy.names import AnyNames
+from bcdp.policy.names import TableNames
 from bcdp.statistics.association import Association, Independence, associations, independence
 from bcdp.statistics.cells import Interaction
 from bcdp.statistics.interval import Estimate, on_simplex
@@ -61,7 +61,7 @@ class TwoWayTable(Statistic):
     kind: ClassVar[str] = "table"
     form: ClassVar[str] = "{table: [name, name]}"
     key: ClassVar[str] = "tables"
-    features: Annotated[AnyNames, AfterValidator(_two)] = Field(alias="table")
+    features: Annotated[TableNames, AfterValidator(_two)] = Field(alias="table")
     weight: Weight = 1.0
 
     @property

@@ -107,12 +107,16 @@ class ShapeOffers:
                 yield from self.groups(size, (*begun, j))
 
     def _fits(self, group: Group) -> bool:
-        """Whether there are so many features, and few enough weights in their table."""
+        """Whether there are so many features, and few enough weights in their table.
+
+        Of a number known by its ranges shapes have straight lines between two inputs, and no room for no answer.
+        """
         weights = math.prod(self._places[j].weights for j in group)
         names = [self._classes[j].members[0].features for j in set(group)]  # a number may have two classes
         once = len(set(names)) == len(names)
         enough = all(group.count(j) <= len(self._classes[j].members) for j in set(group))
-        return once and enough and weights <= _MOST_WEIGHTS
+        lines = all(self._classes[j].kind.values == 2 for j in group if self._classes[j].parts)
+        return once and enough and lines and weights <= _MOST_WEIGHTS
 
     def _grown(self, prices: Array) -> set[Group]:
         """Groups that no feature would improve, grown from the most promising features."""
