@@ -31,7 +31,8 @@ test: $(VENV)/.dev system
 # The tests of daily work: no servers, browsers, engines, proofs or sweeps.
 SLOW := audit_blackbox audit_exact bound cascade% certificate cli_experiment collector% correlation_pilot \
 	correlation_prior counting_engines counts design distribution docs experiments intervals logistic npm_package \
-	odds_design package policies_planned proof readers regression% report shapes simulate spark% streaming web%
+	odds_design package policies_planned proof readers regression% relay report shapes simulate spark% streaming \
+	studio% web%
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal \
 		$(filter-out $(foreach name,$(SLOW),$(wildcard tests/test_$(subst %,*,$(name)).py)),$(wildcard tests/test_*.py))

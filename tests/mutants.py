@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import math
 import re
@@ -405,6 +406,9 @@ def change_a_word(rng: np.random.Generator, document: Any) -> None:
         regression = {"target": name, "features": [n for n in features if n != name]}
         regression |= _one(rng, [{}, {"explains": _one(rng, [0.5, 1e-3, 0, 1, True, None, "0.1"])}])
         regression |= _one(rng, [{}, {"link": _one(rng, ["logit", "probit", None, True, 0])}])
+        pairs = [list(pair) for pair in itertools.permutations(regression["features"], 2)]
+        some = _one(rng, [None, 1, [], [[]], [["else", name]], pairs[:1], pairs[:2], [*pairs[:1], [name, name]]])
+        regression |= _one(rng, [{}, {"interactions": some}])
         document["collection"]["tasks"] = [{"regression": regression, "weight": 1.0}]
 
 

@@ -209,10 +209,14 @@ def test_what_counts_more_is_asked_of_more_people() -> None:
     assert told(4.0) < told(1.0) < told(0.25)
 
 
-def test_two_distributions_of_one_number_are_asked_of_different_people() -> None:
-    tasks = [{"distribution": ["x"], "bins": 16}, {"distribution": ["x"], "bins": 20}]
-    plan = make_plan(policy(tasks=tasks))
-    assert sorted(question.levels for question in plan.questions) == [(16,), (20,)]
+def test_two_distributions_of_one_number_are_refused() -> None:
+    """Estimates go by the number's name: of two, one would be lost. Two numbers may differ in their bins."""
+    tasks = [{"distribution": ["x"], "bins": 16}, {"mean": ["x"]}, {"distribution": ["x"], "bins": 20}]
+    with pytest.raises(InputError, match=r"^tasks: got .*; accepted: one task with the distribution of x, "):
+        policy(tasks=tasks)
+    tasks[-1]["distribution"] = ["y"]
+    plan = make_plan(policy(features={"x": X, "y": X}, tasks=tasks))
+    assert {(16,), (20,)} <= {question.levels for question in plan.questions}
 
 
 def test_a_sample_that_knows_no_bins_lets_nothing_be_told_by_them() -> None:

@@ -120,7 +120,9 @@ def test_a_regression_may_have_categorical_features_and_targets() -> None:
 
 def test_a_product_of_features_is_no_column() -> None:
     (line,) = mistakes_of(changed(((*REGRESSION, "features"), ["smoker", ["smoker", "region"]])))
-    assert "features: got ['smoker', ['smoker', 'region']]; accepted: names; a product of two is no column" in line
+    assert (
+        "got ['smoker', ['smoker', 'region']]; accepted: names; two that interact are a pair in `interactions`" in line
+    )
 
 
 def test_only_values_have_log_odds() -> None:

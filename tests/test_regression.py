@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,13 @@ from sklearn.utils.validation import check_is_fitted
 from bcdp import InputError, Plan, Policy, SurveyRegressor, Tally, estimate, make_plan, privatize
 from bcdp.compare.regression import DELTA, EPSILON, RADIUS, THETA, equal_moments, excess_risk, population
 from bcdp.compare.survey import survey_of
+from bcdp.correlation import PerFeature
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.cascade import trust_region
+from bcdp.mechanisms.survey.decoding import information
+from bcdp.mechanisms.survey.design import design
+from bcdp.mechanisms.survey.offers import ShapeOffers
+from bcdp.mechanisms.survey.planner import Setting
 from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.present.planned import expectations
 from bcdp.statistics import Product, Single
@@ -107,6 +113,33 @@ def test_exact_counts_give_exact_coefficients(mixed: tuple[Plan, np.ndarray]) ->
     assert json.loads(json.dumps(found.to_dict()))["coefficients"]["age"].keys() == {"value", "se", "low", "high"}
 
 
+@pytest.mark.parametrize("interactions", [[["ill", "old"]], [["ill", "region"], ["old", "ill"]], [["old", "region"]]])
+def test_features_with_values_interact(interactions: list[list[str]]) -> None:
+    """Products of signs and of indicators are columns: with exact counts, least squares of the population."""
+    features = {name: FEATURES[name] for name in ("ill", "region", "hours")} | {"old": {"type": "binary"}}
+    task = {"target": "hours", "features": ["ill", "old", "region"], "interactions": interactions}
+    plan = make_plan(Policy(epsilon=3, features=features, tasks=[{"regression": task}], correlation=0.05))
+    prior = np.random.default_rng(1).dirichlet(np.full(math.prod(sizes_of(plan)), 0.3)).reshape(sizes_of(plan))
+    found = estimate(with_counts(plan, law_of(plan, prior), 10**13)).regression
+    assert found is not None
+    grid = dict(zip(plan.policy.features, np.indices(prior.shape).reshape(prior.ndim, -1), strict=True))
+    own = {"ill": grid["ill"], "old": grid["old"], "region[south]": grid["region"] == 1}
+    own |= {"region[east]": grid["region"] == 2}
+    columns = [np.prod([own[part] for part in name.split(" x ")], axis=0) for name in found.coefficients]
+    assert len(columns) == 4 + sum(2 if "region" in pair else 1 for pair in interactions)
+    design = np.stack([*columns, np.ones(prior.size)], axis=1)
+    true = least_squares(design, 40 * grid["hours"] / grid["hours"].max(), prior.ravel())
+    numbers = [*found.coefficients.values(), found.intercept]
+    np.testing.assert_allclose([number.value for number in numbers], true, rtol=1e-4, atol=1e-3)
+    assert set(found.adds) == {"ill", "old", "region", *(" x ".join(pair) for pair in interactions)}
+    people = {"ill": ["yes", "no"], "old": [True, True], "region": ["south", "east"]}
+    of_them = {"ill": [1, 0], "old": [1, 1], "region[south]": [1, 0], "region[east]": [0, 1]}
+    rows = [np.prod([of_them[part] for part in name.split(" x ")], axis=0) for name in found.coefficients]
+    np.testing.assert_allclose(found.predict(plan.policy, people), np.stack([*rows, [1, 1]], axis=1) @ true, rtol=1e-3)
+    (expected,) = expectations(plan, 10**6)
+    assert list(expected.document["standard_errors"]) == list(found.coefficients)
+
+
 def test_a_plan_read_from_a_file_estimates_alike(mixed: tuple[Plan, np.ndarray]) -> None:
     """The canonical text sorts the features, and the plan keeps their order."""
     plan, prior = mixed
@@ -176,6 +209,20 @@ def test_the_design_counts_what_each_error_adds_to_that_of_the_predictions() -> 
             found = np.linalg.solve(second[:-1, :-1], second[:-1, -1])
             added.append(((found - theta) ** 2).sum() / step**2)
         assert np.mean(added) == pytest.approx(weight, rel=1e-2)
+
+
+@pytest.mark.parametrize(("q", "least"), [(0.0, 3.0), (0.19, 1.25)])
+def test_products_are_told_by_joint_questions_where_these_tell_more(q: float, least: float) -> None:
+    """Six signs of three demands: the same classes, if nothing but products is asked for products, and as planned."""
+    deltas = [0.3, 0.3, 1.0, 1.0, 2.0, 2.0]
+    policy = survey_of(deltas, 2.0, q, {})
+    setting = Setting.of(policy, PerFeature(q, {}))
+    apart = tuple(replace(c, pair=None) for c in setting.classes)
+    offers = ShapeOffers(apart, setting.epsilon, setting.outside)
+    before = design(apart, setting.total, further=offers).objective
+    told = information(make_plan(policy))
+    after = sum(weight / told[target] for target, weight in setting.weights.items())
+    assert before / after > least
 
 
 # -- the scenario: nine signs, two of them sensitive, and a label ------------------------------------------------------

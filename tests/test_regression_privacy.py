@@ -105,7 +105,8 @@ def test_a_broken_certificate_is_caught(broken: Callable[[Plan], Certified]) -> 
     assert caught > 20
 
 
-def test_planned_products_keep_every_demand_under_the_true_prior() -> None:
+@pytest.mark.parametrize("interactions", [None, [["a", "k"]]])
+def test_planned_products_keep_every_demand_under_the_true_prior(interactions: list[list[str]] | None) -> None:
     """A regression planned from a known prior: exact levels by enumeration are within every demand."""
     rng = np.random.default_rng(4)
     names = ("a", "b", "k", "y")
@@ -113,10 +114,11 @@ def test_planned_products_keep_every_demand_under_the_true_prior() -> None:
     prior = prior + 0.2 * rng.dirichlet(np.ones(24)).reshape(2, 2, 3, 2)
     features: dict[str, Any] = {name: {"type": "binary", "delta": 0.4} for name in ("a", "b")}
     features |= {"k": {"type": "categorical", "values": ["u", "v", "w"], "delta": 1.0}, "y": {"type": "binary"}}
-    task = {"regression": {"target": "y", "features": ["a", "b", "k"]}}
+    task = {"regression": {"target": "y", "features": ["a", "b", "k"], "interactions": interactions}}
     model = FinitePrior(names, prior, "test")
     plan = make_plan(Policy(epsilon=1.5, features=features, tasks=[task]), model)
     assert {question.kind for question in plan.questions} == {"values", "product"}
+    assert any(len(question.features) == 3 for question in plan.questions) or interactions is None
     true = levels(prior, full_kernel(plan))
     assert true.ldp <= 1.5
     for i, name in enumerate(names):

@@ -373,6 +373,28 @@ def test_what_two_features_have_together_is_the_product_of_what_is_left() -> Non
     assert values == pytest.approx(expected)
 
 
+def test_a_pair_is_one_target_whichever_feature_is_named_first() -> None:
+    """From as many answers as their law says, both tables and the groups are the truth; two targets had no design."""
+    tasks = [{"table": ["a", "b"]}, {"table": ["b", "a"]}, {"mean": ["a"], "by": "b"}, {"mean": ["a"], "by": "n"}]
+    features = {"a": feature(2, 0.5), "b": feature(3, 2.0), "n": {"type": "numeric", "bounds": [0, 4]}}
+    policy = Policy(epsilon=2, correlation=0.2, features=features, tasks=[*tasks, {"table": ["n", "a"]}])
+    wanted = {target for task in policy.tasks for target, _ in task.targets(policy) if len(target.features) == 2}
+    assert sorted(target.features for target in wanted) == [("a", "b"), ("a", "n")]
+    plan = make_plan(policy)
+    prior = np.array([[0.3, 0.1, 0.15], [0.05, 0.2, 0.2]])
+    kernel = full_kernel(plan).reshape(2, 3, -1, sum(map(math.prod, plan.symbols)))[:, :, 0]
+    found = estimate(tally_of(plan, np.rint(1e10 * np.einsum("ab,aby->y", prior, kernel)).astype(np.int64)))
+    assert np.array([[cell.value for cell in row] for row in found.tables["a", "b"].cells]) == pytest.approx(
+        prior, abs=1e-6
+    )
+    assert np.array([[cell.value for cell in row] for row in found.tables["b", "a"].cells]) == pytest.approx(
+        prior.T, abs=1e-6
+    )
+    means = [mean.value for mean in found.groups["a", "b"].values.values()]
+    assert means == pytest.approx(prior[1] / prior.sum(axis=0), abs=1e-6)
+    assert [row[0].value for row in found.tables["n", "a"].cells] == pytest.approx([0.55, 0, 0, 0], abs=1e-6)
+
+
 def test_differences_of_two_collections_and_a_refusal_within_one() -> None:
     rng = np.random.default_rng(9)
     one, two = collected(PRIOR, 5000, rng), collected(PRIOR, 8000, rng)

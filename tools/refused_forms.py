@@ -13,6 +13,7 @@ from bcdp.exact import TOTAL
 from bcdp.tables import response
 
 Cases = list[dict[str, str]]
+BIT_KIND = ["bit", "kind"]
 DROPPED = object()
 HUGE = 10**400  # what its digits say, and infinite to whoever reads them as a double
 
@@ -238,6 +239,7 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
             [{"distribution": ["number"], "quantiles": [part / 200 for part in range(1, 101)]}],
             *([{"distribution": ["number"], "band": band}] for band in ("Pointwise", None, True, ["pointwise"])),
             *([{"distribution": ["number"], key: [0.5]}] for key in ("quantile", "mean", "by")),
+            *([{"distribution": ["number"]}, {"distribution": ["number"], "bins": bins}] for bins in (32, 16)),
             [{"mean": ["number"], "bins": 32}],
             *(
                 [{"table": names}]
@@ -264,6 +266,15 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
                     ("link", True),
                     ("link", ["logit"]),
                 )
+            ),
+            *(
+                [{"regression": {"target": "number", "features": ["bit", "kind"], "interactions": pairs}}]
+                for pairs in ([], ["bit"], [["bit"]], [["bit", "bit"]], [["bit", "else"]], [BIT_KIND, BIT_KIND[::-1]])
+            ),
+            [{"regression": {"target": "kind", "features": ["bit", "number"], "interactions": [["bit", "number"]]}}],
+            *(
+                [{"regression": {"target": "number", "features": BIT_KIND, "interactions": [BIT_KIND], **more}}]
+                for more in ({"intercept": False}, {"note": 1})
             ),
             [{"regression": {"target": "number", "features": ["kind"], "link": "logit"}}],
             *(

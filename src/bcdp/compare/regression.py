@@ -20,7 +20,7 @@ from bcdp.mechanisms.planning import make_plan
 from bcdp.notions import dobrushin
 from bcdp.policy import Policy
 from bcdp.statistics import Target
-from bcdp.statistics.columns import product
+from bcdp.statistics.columns import expanded, target_of
 from bcdp.statistics.regression import Regression
 
 THETA = np.array([0.15, *[0.1] * 6, 0.05, 0.05])
@@ -99,7 +99,7 @@ def one_level(q: Array) -> Method:
 
 
 def survey(q: Array) -> Method:
-    """One question about one product to each person (docs/theory.md, section 4.4)."""
+    """Products of two features, by themselves or in joint questions (docs/theory.md, section 4.4)."""
     policy = survey_of(DELTA, EPSILON, q.tolist(), {"intercept": False, "radius": RADIUS})
     return Method(SurveyLeastSquares(make_plan(policy).text))
 
@@ -112,9 +112,8 @@ class EqualMoments(Regression):
 
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
         for first, second in combinations(self.regression.designs(policy)[0], 2):
-            asked = product(policy, first, second)
-            assert asked is not None
-            yield asked, 2.0
+            for monomial in expanded(policy, first, second):
+                yield target_of(monomial), 2.0
 
 
 def equal_moments(q: Array) -> Method:

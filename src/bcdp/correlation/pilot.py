@@ -185,7 +185,8 @@ def _sets(coded: Mapping[str, _Coded], further: list[_Set]) -> list[_Set]:
 def _multiplied(policy: Policy) -> list[tuple[str, ...]]:
     """The features that the tasks multiply with each other, and the numbers that they square."""
     targets = (target for task in policy.tasks for target, _ in task.targets(policy))
-    return list(dict.fromkeys(target.features for target in targets if isinstance(target, Product)))
+    products = (target.features for target in targets if isinstance(target, Product))
+    return list(dict.fromkeys(names for names in products if len(names) <= 2))  # more are asked as values
 
 
 def _steps(policy: Policy) -> dict[str, tuple[float, ...]]:

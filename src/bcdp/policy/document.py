@@ -91,6 +91,16 @@ class Policy(Record):
         CountsDemand | None, Accepts("{epsilon: 1, people: 100000, chance: 1.0e-6}, or no such key", inside=True)
     ] = None
 
+    @field_validator("tasks")
+    @classmethod
+    def _once(cls, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+        """Refuses what only one task may ask: of two estimates with one name, one would be lost."""
+        named = [(task.kind, name) for task in tasks for name in task.once]
+        for kind, name in dict.fromkeys(named):
+            if named.count((kind, name)) > 1:
+                raise expected(f"one task with the {kind} of {name}, with all that is wanted of it")
+        return tasks
+
     @field_validator("mechanism")
     @classmethod
     def _of_complete(cls, mechanism: str, info: ValidationInfo) -> str:

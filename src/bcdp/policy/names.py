@@ -54,3 +54,13 @@ TableNames = Annotated[tuple[TableName, ...], *_NAMES]
 NumberNames = Annotated[tuple[NumberName, ...], *_NAMES]
 NumericNames = Annotated[tuple[NumericName, ...], *_NAMES]
 CategoryNames = Annotated[tuple[CategoryName, ...], *_NAMES]
+
+
+def _two(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(names) != 2:
+        raise expected("two different features")
+    return names
+
+
+TablePair = Annotated[TableNames, AfterValidator(_two)]
+CategoryPair = Annotated[CategoryNames, AfterValidator(_two)]

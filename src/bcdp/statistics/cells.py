@@ -6,7 +6,7 @@ A table of two features is its margins and what is left of every cell without th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -122,6 +122,12 @@ def steps_of(target: Target) -> Iterator[tuple[str, Cuts]]:
         yield target.feature, target.cuts
     elif isinstance(target, Interaction):
         yield from ((name, cuts) for name, cuts in zip(target.features, target.cuts, strict=True) if cuts is not None)
+
+
+def interaction(policy: Policy, cuts: Mapping[str, Cuts | None]) -> Interaction:
+    """What two features have together, by their cuts: one target, whichever of them is named first."""
+    one, two = sorted(cuts, key=list(policy.features).index)
+    return Interaction((one, two), (cuts[one], cuts[two]))
 
 
 def margin_of(name: str, cuts: Cuts | None) -> Target:

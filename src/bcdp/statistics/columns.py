@@ -7,9 +7,9 @@ as a sign. A moment is the mean of a feature or of a product; some are known wit
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import numpy.typing as npt
@@ -21,25 +21,52 @@ from bcdp.statistics.target import Product, Single, Target
 Array = npt.NDArray[np.float64]
 
 
+Factor = tuple[str, int | None]  # a feature, and the category that its sign stands for
+Monomial = tuple[Factor, ...]  # by name; the square of a number, as `2 x^2 - 1`, has it twice
+
+
 @dataclass(frozen=True)
 class Column:
-    """A column of the design: a feature, or one category of a categorical one."""
+    """A column of the design: a feature, one category of a categorical one, or the product of two such columns."""
 
     feature: str
     category: int | None = None
+    other: Column | None = None
+
+    @property
+    def factors(self) -> Monomial:
+        """What is multiplied."""
+        return ((self.feature, self.category), *(self.other.factors if self.other else ()))
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features that it is made of."""
+        return tuple(name for name, _ in self.factors)
+
+    @property
+    def term(self) -> str:
+        """The feature, or the two that interact: several columns may have the same."""
+        return " x ".join(self.features)
 
     def name(self, policy: Policy) -> str:
         """What results call it: the feature, with the value in brackets for a category."""
-        if self.category is None:
-            return self.feature
-        return f"{self.feature}[{policy.features[self.feature].categories[self.category]}]"
+        return " x ".join(
+            name if category is None else f"{name}[{policy.features[name].categories[category]}]"
+            for name, category in self.factors
+        )
 
 
 Design = tuple[Column, ...]  # the outcome last
 
 
-def design_of(policy: Policy, features: tuple[str, ...], outcome: Column, intercept: bool) -> Design:
-    """The columns of some features, the outcome last.
+def design_of(
+    policy: Policy,
+    features: tuple[str, ...],
+    outcome: Column,
+    intercept: bool,
+    interactions: tuple[tuple[str, ...], ...] = (),
+) -> Design:
+    """The columns of some features, then those of two that interact, the outcome last.
 
     Of a categorical feature the first value is the reference, which has no column; without an intercept the first
     categorical feature has a column for each value.
@@ -50,17 +77,66 @@ def design_of(policy: Policy, features: tuple[str, ...], outcome: Column, interc
         categorical = columns != (None,)
         found += [Column(name, category) for category in columns[int(reference and categorical) :]]
         reference |= categorical
+    for one, two in interactions:
+        columns_of = [[column for column in found if column.term == name] for name in (one, two)]
+        found += [replace(first, other=second) for first, second in product(*columns_of)]
     return (*found, outcome)
 
 
-def product(policy: Policy, first: Column, second: Column) -> Product | None:
-    """The product to ask about for one entry of the second-moment matrix; None where it is known or follows."""
-    if first.feature != second.feature:
-        one, other = sorted((first, second), key=lambda column: column.feature)  # the same in every copy of a plan
-        return Product((one.feature, other.feature), (one.category, other.category))
-    if policy.features[first.feature].is_number:
-        return Product((first.feature,), (None,))
-    return None  # a sign's square is 1; two categories of a feature exclude each other
+def without(columns: Design, terms: Collection[str]) -> npt.NDArray[np.bool_]:
+    """Which columns are left if some features, or interactions of two, are left out."""
+    return np.array([not {column.term, *column.features} & set(terms) for column in columns])
+
+
+def expanded(policy: Policy, first: Column, second: Column) -> dict[Monomial, float]:
+    """The product of two columns as a sum of monomials that can be asked for, with the factor of each.
+
+    The square of a sign is 1. Two categories of a feature exclude each other: their signs multiply to `-1 - s - t`.
+    """
+    total: dict[Monomial, float] = {first.factors: 1.0}
+    for name, category in second.factors:
+        before, total = total, {}
+        for monomial, factor in before.items():
+            rest = tuple(one for one in monomial if one[0] != name)
+            mine = [one for one in monomial if one[0] == name]
+            if not mine:
+                made = {(*rest, (name, category)): 1.0}
+            elif policy.features[name].is_number:
+                made = {rest: 0.5, (*rest, *mine, *mine): 0.5}  # x^2 = (1 + v) / 2 with v = 2 x^2 - 1
+            elif mine[0][1] == category:
+                made = {rest: 1.0}
+            else:
+                made = {rest: -1.0, (*rest, mine[0]): -1.0, (*rest, (name, category)): -1.0}
+            for one, more in made.items():
+                ordered = tuple(sorted(one, key=lambda factor: factor[0]))
+                total[ordered] = total.get(ordered, 0.0) + factor * more
+    return {monomial: factor for monomial, factor in total.items() if factor}
+
+
+def target_of(monomial: Monomial) -> Target:
+    """What to ask for the mean of a monomial that is not constant."""
+    if len(monomial) == 1:
+        return Single(monomial[0][0])
+    once = sorted(dict.fromkeys(monomial), key=lambda factor: factor[0])  # the same in every copy of a plan
+    return Product(tuple(name for name, _ in once), tuple(category for _, category in once))
+
+
+def _value_of(monomial: Monomial, means: Means) -> Array | float:
+    """The mean of a monomial from those of the targets; not a number where it was not answered."""
+    if not monomial:
+        return 1.0
+    told = means.get(target_of(monomial))
+    if told is None:
+        return math.nan
+    category = monomial[0][1]
+    return told[..., 0] if len(monomial) > 1 or category is None else 2 * told[..., category] - 1
+
+
+def _counts(policy: Policy, monomial: Monomial) -> float:
+    """How much the squared error of a monomial counts for that of its target: a category's mean is `2 f - 1`."""
+    if len(monomial) > 1 or monomial[0][1] is None:
+        return 1.0
+    return 4 / _values(policy, Column(*monomial[0]))  # all f count together
 
 
 def moment_weights(policy: Policy, design: Design, intercept: bool, explains: float) -> Iterator[tuple[Target, float]]:
@@ -71,25 +147,22 @@ def moment_weights(policy: Policy, design: Design, intercept: bool, explains: fl
     *columns, outcome = design
     mean, spread = np.array([_typical(policy, column, intercept) for column in design]).T
     each = explains * spread[-1] / (len(columns) * spread[:-1])  # the square of a coefficient
-    for (i, first), (j, second) in combinations_with_replacement(enumerate(columns), 2):
-        entry = each[j] / spread[i] + (each[i] / spread[j] if i != j else 0.0)
-        asked = product(policy, first, second)
-        if asked is not None:
-            yield asked, entry if i != j else entry / 4  # a square is (1 + v) / 2
-        elif i != j:  # 1 - 2 f - 2 g, from the frequencies of the two categories
-            yield Single(first.feature), 2 * 4 * entry / _values(policy, first)
-    for i, column in enumerate(columns):
-        asked = product(policy, column, outcome)
-        if asked is not None:
-            yield asked, 1 / spread[i]
-    square = product(policy, outcome, outcome)
-    if square is not None:  # of no use to the coefficients, but the share explained is a share of it
-        yield square, explains**2 / (4 * spread[-1])
+    entries = [
+        (first, second, each[j] / spread[i] + (each[i] / spread[j] if i != j else 0.0))
+        for (i, first), (j, second) in combinations_with_replacement(enumerate(columns), 2)
+    ]
+    entries += [(column, outcome, 1 / spread[i]) for i, column in enumerate(columns)]
+    # the outcome's square is of no use to the coefficients, but the share explained is a share of it
+    entries.append((outcome, outcome, explains**2 / spread[-1]))
+    for first, second, entry in entries:
+        for monomial, factor in expanded(policy, first, second).items():
+            if monomial:
+                yield target_of(monomial), entry * factor**2 * _counts(policy, monomial)
     if intercept:
         middle = 1 + float((mean / spread)[:-1].sum())
         weights = [*(mean[-1] / spread[:-1] + each * middle), middle]
-        for column, weight in zip(design, weights, strict=True):  # a category's mean is 2 f - 1; all f count together
-            yield Single(column.feature), weight if column.category is None else 4 * weight / _values(policy, column)
+        for column, weight in zip(design, weights, strict=True):
+            yield target_of(column.factors), weight * _counts(policy, column.factors)
 
 
 def _typical(policy: Policy, column: Column, intercept: bool) -> tuple[float, float]:
@@ -97,36 +170,47 @@ def _typical(policy: Policy, column: Column, intercept: bool) -> tuple[float, fl
 
     Categories are equally frequent; of signs and numbers the mean takes a third of the second moment, 1 and 1/3.
     """
-    second = 1 / 3 if policy.features[column.feature].is_number else 1.0
-    share = 1 / 3 if column.category is None else (1 - 2 / _values(policy, column)) ** 2
+    second, share = 1.0, 1.0
+    for name, category in column.factors:
+        second *= 1 / 3 if policy.features[name].is_number else 1.0
+        share *= 1 / 3 if category is None else (1 - 2 / _values(policy, Column(name, category))) ** 2
     return (share * second, (1 - share) * second) if intercept else (0.0, second)
 
 
 def typical_means(policy: Policy, design: Design, intercept: bool) -> dict[Target, Array]:
-    """The means of the targets in the population that a regression is planned for: columns are uncorrelated."""
-    middle = {column: math.sqrt(_typical(policy, column, intercept)[0]) for column in design}
-    sign = {
-        column: 1.0 if column.category is None else math.copysign(1.0, 2 / _values(policy, column) - 1)
-        for column in design
-    }
+    """The means of the targets in the population that a regression is planned for: features are uncorrelated."""
     found: dict[Target, Array] = {}
-    for first, second in combinations_with_replacement(design, 2):
-        asked = product(policy, first, second)
-        if asked is not None:
-            square = 2 / 3 - 1  # of a number: 2 x^2 - 1
-            found[asked] = np.array(
-                [square if first == second else sign[first] * middle[first] * sign[second] * middle[second]]
-            )
-    for column in design:
-        values = _values(policy, column)
-        found[Single(column.feature)] = (
-            np.array([middle[column]]) if column.category is None else np.full(values, 1 / values)
-        )
+    for monomial in _monomials(policy, design, intercept=True):
+        names = [name for name, _ in monomial]
+        if len(monomial) == 1 and monomial[0][1] is not None:
+            values = _values(policy, Column(*monomial[0]))
+            mean = np.full(values, 1 / values)
+        elif len(set(names)) < len(names):
+            mean = np.array([2 / 3 - 1])  # of a number: 2 x^2 - 1
+        else:
+            mean = np.array([math.prod(_middle(policy, Column(*factor), intercept) for factor in monomial)])
+        found[target_of(monomial)] = mean
     return found
+
+
+def _middle(policy: Policy, column: Column, intercept: bool) -> float:
+    """The mean that a column is planned for."""
+    sign = 1.0 if column.category is None else math.copysign(1.0, 2 / _values(policy, column) - 1)
+    return sign * math.sqrt(_typical(policy, column, intercept)[0])
 
 
 def _values(policy: Policy, column: Column) -> int:
     return len(policy.features[column.feature].categories)
+
+
+def _monomials(policy: Policy, design: Design, intercept: bool) -> list[Monomial]:
+    """All that the moments are made of, but the constant."""
+    found: dict[Monomial, None] = {}
+    for first, second in combinations_with_replacement(design, 2):
+        found |= dict.fromkeys(expanded(policy, first, second))
+    if intercept:
+        found |= dict.fromkeys(column.factors for column in design)
+    return [monomial for monomial in found if monomial]
 
 
 @dataclass(frozen=True)
@@ -142,25 +226,17 @@ class Moments:
 
 def moment_targets(policy: Policy, design: Design, intercept: bool) -> set[Target]:
     """The targets whose means give the moments."""
-    pairs = combinations_with_replacement(design, 2)
-    products = {asked for first, second in pairs if (asked := product(policy, first, second)) is not None}
-    return products | {Single(column.feature) for column in design if intercept or column.category is not None}
+    return set(map(target_of, _monomials(policy, design, intercept)))
 
 
 def moments(policy: Policy, design: Design, means: Means) -> Moments:
     """The moments from the means of their targets."""
     shape = next(iter(means.values())).shape[:-1] if means else ()
-    mean = np.full((*shape, len(design)), np.nan)
+    mean = np.zeros((*shape, len(design)))
+    second = np.zeros((*shape, len(design), len(design)))
     for i, column in enumerate(design):
-        value = means.get(Single(column.feature))
-        if value is not None:
-            mean[..., i] = value[..., 0] if column.category is None else 2 * value[..., column.category] - 1
-    second = np.ones((*shape, len(design), len(design)))  # a sign's square is 1
-    for i, j in combinations_with_replacement(range(len(design)), 2):
-        asked = product(policy, design[i], design[j])
-        if asked is not None:
-            told = means[asked][..., 0] if asked in means else np.full(shape, np.nan)
-            second[..., i, j] = second[..., j, i] = told if i != j else (1 + told) / 2
-        elif i != j:  # two categories exclude each other: 1 - 2 f - 2 g
-            second[..., i, j] = second[..., j, i] = -1 - mean[..., i] - mean[..., j]
+        mean[..., i] = _value_of(column.factors, means)
+    for (i, first), (j, other) in combinations_with_replacement(enumerate(design), 2):
+        entry = sum(factor * _value_of(one, means) for one, factor in expanded(policy, first, other).items())
+        second[..., i, j] = second[..., j, i] = entry
     return Moments(mean, second)

@@ -61,6 +61,10 @@ class Distribution(Statistic):
     band: Annotated[Literal["pointwise", "simultaneous"], Accepts("pointwise or simultaneous")] = "pointwise"
     weight: Weight = 1.0
 
+    @property
+    def once(self) -> tuple[str, ...]:
+        return self.features
+
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
         # the mean over the edges counts: a distribution counts alike however many bins it has
         return ((self._target(policy, name), 1 / (self.bins - 1)) for name in self.features)

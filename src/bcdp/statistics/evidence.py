@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from bcdp.policy import Policy
-from bcdp.statistics.columns import Design
+from bcdp.statistics.columns import Design, without
 from bcdp.statistics.explained import Explained, seen_to_help
 from bcdp.statistics.least_squares import Centred, Coefficient, Noise
 from bcdp.statistics.outlook import Outlook
@@ -29,7 +29,7 @@ class RegressionEvidence(Protocol):
 
     @property
     def adds(self) -> dict[str, Coefficient]:
-        """For each feature the share that it adds to what the others explain."""
+        """For each feature, and each two that interact, the share that it adds to what the others explain."""
 
     @property
     def remark(self) -> str:
@@ -40,7 +40,7 @@ class RegressionEvidence(Protocol):
 class Nothing:
     """The evidence of answers that leave a moment unknown."""
 
-    features: tuple[str, ...]
+    terms: tuple[str, ...]
     people: int
 
     @property
@@ -49,7 +49,7 @@ class Nothing:
 
     @property
     def adds(self) -> dict[str, Coefficient]:
-        return dict.fromkeys(self.features, self.explained)
+        return dict.fromkeys(self.terms, self.explained)
 
     @property
     def remark(self) -> str:
@@ -81,21 +81,17 @@ class Counted:
     def _explained(self) -> Explained:
         return Explained(self.found, self.deviations, self.noise, self.confidence)
 
-    @property
-    def _features(self) -> list[str]:
-        return [column.feature for column in self.design[:-1]]
-
     @cached_property
     def explained(self) -> Coefficient:
-        share = self._explained.share(np.zeros(len(self._features), dtype=np.bool_))
+        share = self._explained.share(np.zeros(len(self.design) - 1, dtype=np.bool_))
         return share if self.helps else Coefficient(0.0, share.se, 0.0, share.high)  # nothing stands out
 
     @cached_property
     def adds(self) -> dict[str, Coefficient]:
-        names = list(dict.fromkeys(self._features))
-        if len(names) == 1:
-            return {names[0]: self.explained}
-        return {name: self._explained.share(np.array(self._features) != name) for name in names}
+        terms = list(dict.fromkeys(column.term for column in self.design[:-1]))
+        if len(terms) == 1:
+            return {terms[0]: self.explained}
+        return {term: self._explained.share(without(self.design[:-1], [term])) for term in terms}
 
     @cached_property
     def remark(self) -> str:

@@ -19,6 +19,7 @@ from bcdp.statistics.least_squares import (
     Noise,
     centred,
     own_scale,
+    own_scales,
     own_units,
     shrunk,
     solve,
@@ -53,7 +54,7 @@ def fit(decoder: Decoder, model: Model, design: Design, confidence: float) -> Re
     noise = Noise.of(found, again, model.explains)
     told = (_line if model.link is None else _log_odds)(policy, model, design, found, again, noise)
     half = np.full(len(design), math.inf) if told.errors is None else width(confidence) * told.errors + told.reach
-    most = np.abs(own_units(policy, design)[:, :-2]).max(axis=1) * (model.radius or math.inf)
+    most = np.linalg.norm(own_units(policy, design)[:, :-2], axis=1) * (model.radius or math.inf)
     most[-1] = math.inf  # the radius does not bound the intercept
     errors = np.full(len(design), math.inf) if told.errors is None else told.errors
     ends = np.maximum(told.middle - half, -most), np.minimum(told.middle + half, most)
@@ -111,13 +112,13 @@ def _log_odds(policy: Policy, model: Model, design: Design, found: Centred, agai
 
 def _rule(policy: Policy, design: Design) -> str | None:
     """How values that are missing were counted, feature by feature; None where nothing may be missing."""
-    rules = {column.feature: policy.features[column.feature].rule for column in design}
+    rules = {name: policy.features[name].rule for column in design for name in column.features}
     return "; ".join(f"{name}: {rule}" for name, rule in rules.items() if rule is not None) or None
 
 
 def _unknown(policy: Policy, model: Model, design: Design, found: Centred, people: int) -> RegressionEstimate:
     """What can be said without all moments: nothing about the features, and the target's mean if that is known."""
-    slope, constant = own_scale(policy, design[-1])
+    slope, constant = own_scale(policy, design[-1].feature)
     mean = float(np.clip(np.nan_to_num(found.mean[-1]), -1.0, 1.0))
     middle = (mean - constant) / slope
     if model.link is not None:
@@ -127,7 +128,7 @@ def _unknown(policy: Policy, model: Model, design: Design, found: Centred, peopl
         design[-1].name(policy),
         Coefficient(middle, math.inf, -math.inf, math.inf),
         {column.name(policy): nothing for column in design[:-1]},
-        Nothing(model.features, people),
+        Nothing(model.terms, people),
         design,
         _rule(policy, design),
         model.link,
@@ -152,10 +153,11 @@ def goal_of(policy: Policy, model: Model, design: Design, data: Means) -> Goal:
         return np.array([*(c.value for c in one.coefficients.values()), one.intercept.value])
 
     true = moments(policy, design, data)
-    slopes, constants = np.array([own_scale(policy, column) for column in design]).T
-    own = np.append((true.mean - constants) / slopes, 1.0)
+    slopes, constants = own_scales(policy, design)
+    to_own = np.linalg.inv(slopes)
+    own = np.append(to_own @ (true.mean - constants), 1.0)
     second = np.outer(own, own)  # of the columns in own units and the constant 1
-    second[:-1, :-1] += (true.second - np.outer(true.mean, true.mean)) / np.outer(slopes, slopes)
+    second[:-1, :-1] += to_own @ (true.second - np.outer(true.mean, true.mean)) @ to_own.T
     kept = [*range(len(design) - 1), len(design)]
     return Goal(
         f"regression of {design[-1].name(policy)}",

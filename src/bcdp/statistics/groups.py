@@ -15,7 +15,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from bcdp.policy import Policy
 from bcdp.policy.checks import expected
 from bcdp.policy.names import CompleteNumberNames, TableName
-from bcdp.statistics.cells import Interaction
+from bcdp.statistics.cells import Interaction, interaction, margin_of
 from bcdp.statistics.interval import Estimate
 from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Statistic, Weight, expected_error
 from bcdp.statistics.ratios import difference_interval, ratio_interval, width
@@ -67,12 +67,12 @@ class GroupMeans(Statistic):
     def _targets_of(self, policy: Policy, name: str) -> Iterator[tuple[Target, float]]:
         # the mean over k groups of squared errors, groups equally large: that of E[x 1[g]] k times, of the mean of x
         # once, and of the shares of groups as often as the square of a mean, taken as 1/3
-        target = _target(policy, (name, self.by))
+        mean, groups, both = _targets(policy, (name, self.by))
         size = len(table_values(policy.features[self.by]))
-        half = 0.5 if target.sizes(policy)[1] == 1 else 1.0
-        yield target, half * size
-        yield target.margins[0], 1.0
-        yield target.margins[1], half * size / 3
+        half = 0.5 if groups.size(policy) == 1 else 1.0
+        yield both, half * size
+        yield mean, 1.0
+        yield groups, half * size / 3
 
     def estimate(self, decoder: Decoder, confidence: float) -> dict[Pair, GroupEstimate]:
         return {(name, self.by): _groups(decoder, (name, self.by), confidence) for name in self.features}
@@ -121,28 +121,30 @@ class GroupMeans(Statistic):
         return [_goal(policy, (name, self.by), data) for name in self.features]
 
 
-def _target(policy: Policy, pair: Pair) -> Interaction:
-    return Interaction(pair, (None, cuts_of(policy, pair[1])))
+def _targets(policy: Policy, pair: Pair) -> tuple[Target, Target, Interaction]:
+    """The mean of all, the shares of the groups, and what they have together."""
+    cuts = {pair[0]: None, pair[1]: cuts_of(policy, pair[1])}
+    return margin_of(pair[0], None), margin_of(pair[1], cuts[pair[1]]), interaction(policy, cuts)
 
 
-def _lines(policy: Policy, target: Interaction) -> tuple[Array, Array, Array]:
+def _lines(policy: Policy, groups: Target) -> tuple[Array, Array, Array]:
     """`E[x 1[g]]` and `P(g)` of every group as straight lines in the values of both margins and the rest.
 
     The constant, and the slopes of the former, then of the latter.
     """
-    spread = spread_of(target.sizes(policy)[1])
-    groups, size = spread.shape
-    middle = 1 / groups if size > 1 else 0.0
-    both = np.hstack([np.full((groups, 1), 1 / groups), np.zeros((groups, size)), spread])
-    shares = np.hstack([np.zeros((groups, 1)), spread, np.zeros((groups, size))])
-    return 1 / groups - spread.sum(axis=1) * middle, both, shares
+    spread = spread_of(groups.size(policy))
+    count, size = spread.shape
+    middle = 1 / count if size > 1 else 0.0
+    both = np.hstack([np.full((count, 1), 1 / count), np.zeros((count, size)), spread])
+    shares = np.hstack([np.zeros((count, 1)), spread, np.zeros((count, size))])
+    return 1 / count - spread.sum(axis=1) * middle, both, shares
 
 
 def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
     policy = decoder.policy
-    target, feature, group = _target(policy, pair), policy.features[pair[0]], policy.features[pair[1]]
-    found = decoder.together([*target.margins, target])
-    constant, both, shares = _lines(policy, target)
+    targets, feature, group = _targets(policy, pair), policy.features[pair[0]], policy.features[pair[1]]
+    found = decoder.together(targets)
+    constant, both, shares = _lines(policy, targets[1])
     low, high = feature.span
     rule = "; ".join(f"{name}: {rule}" for name in pair if (rule := policy.features[name].rule)) or None
     names, z = table_values(group), width(confidence)
@@ -193,13 +195,13 @@ def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
 
 
 def _goal(policy: Policy, pair: Pair, data: Means) -> Goal:
-    target, (low, high) = _target(policy, pair), policy.features[pair[0]].span
-    constant, both, shares = _lines(policy, target)
+    targets, (low, high) = _targets(policy, pair), policy.features[pair[0]].span
+    constant, both, shares = _lines(policy, targets[1])
 
     def solved(means: Means) -> Array:
-        if not all(wanted in means for wanted in (*target.margins, target)):
+        if not all(wanted in means for wanted in targets):
             return np.full(len(constant), np.nan)
-        value = np.concatenate([means[wanted] for wanted in (*target.margins, target)])
+        value = np.concatenate([means[wanted] for wanted in targets])
         tops, bottoms = both @ value, constant + shares @ value
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(bottoms > _FEWEST, tops / bottoms, np.nan)

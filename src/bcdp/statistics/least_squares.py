@@ -8,13 +8,13 @@ are centred, so that "explains nothing" means predicting the mean.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from bcdp.policy import Policy
-from bcdp.statistics.columns import Column, Design, Moments
+from bcdp.statistics.columns import Design, Moments
 from bcdp.statistics.interval import finite
 from bcdp.statistics.quadratic import minimise_on_ball
 
@@ -189,18 +189,32 @@ def unshrunk(found: Centred, again: Centred, ridge: float | None) -> tuple[Array
     return raw, raw + (again.slope - found.slope - (again.matrix - found.matrix) @ raw) @ inverse
 
 
-def own_scale(policy: Policy, column: Column) -> tuple[float, float]:
-    """Slope and constant from a column's own units (0 and 1 for values) to the [-1, 1] scale."""
-    low, high = policy.features[column.feature].span
+def own_scale(policy: Policy, feature: str) -> tuple[float, float]:
+    """Slope and constant from a feature's own units (0 and 1 for values) to the [-1, 1] scale."""
+    low, high = policy.features[feature].span
     return 2 / (high - low), -1 - 2 * low / (high - low)
+
+
+def own_scales(policy: Policy, design: Design) -> tuple[Array, Array]:
+    """The matrix and the constants that take the columns of a design from own units to the [-1, 1] scale.
+
+    Where two features interact, `(k u + c)(m v + d) = k m u v + k d u + c m v + c d`: their own columns are there too.
+    """
+    slopes, constants = np.zeros((len(design), len(design))), np.zeros(len(design))
+    for i, column in enumerate(design):
+        slopes[i, i], constants[i] = k, c = own_scale(policy, column.feature)
+        if column.other is not None:
+            m, d = own_scale(policy, column.other.feature)
+            slopes[i, i], constants[i] = k * m, c * d
+            slopes[i, design.index(replace(column, other=None))] = k * d
+            slopes[i, design.index(column.other)] = c * m
+    return slopes, constants
 
 
 def own_units(policy: Policy, design: Design) -> Array:
     """The matrix that takes (coefficients, constant, 1) to (coefficients, intercept) in own units."""
-    scales = np.array([own_scale(policy, column) for column in design])
-    slopes, constants = scales[:-1].T
-    outcome_slope, outcome_constant = scales[-1]
+    slopes, constants = own_scales(policy, design)
     result = np.zeros((len(design), len(design) + 1))
-    result[:-1, :-2] = np.diag(slopes)
-    result[-1] = [*constants, 1.0, -outcome_constant]
-    return np.asarray(result / outcome_slope)
+    result[:-1, :-2] = slopes[:-1, :-1].T
+    result[-1] = [*constants[:-1], 1.0, -constants[-1]]
+    return np.asarray(result / slopes[-1, -1])

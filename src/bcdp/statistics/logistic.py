@@ -18,7 +18,7 @@ from scipy.special import expit, logit
 
 from bcdp.policy import Policy
 from bcdp.statistics.columns import Design
-from bcdp.statistics.least_squares import Centred, own_scale
+from bcdp.statistics.least_squares import Centred, own_scales
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -189,10 +189,10 @@ def per_slope(variance: float, share: float) -> float:
 
 def log_odds_units(policy: Policy, design: Design) -> Array:
     """The matrix that takes (coefficients, constant, 1) to (coefficients, intercept) in the features' own units."""
-    slopes, constants = np.array([own_scale(policy, column) for column in design[:-1]]).T
+    slopes, constants = own_scales(policy, design)
     result = np.zeros((len(design), len(design) + 1))
-    result[:-1, :-2] = np.diag(slopes)
-    result[-1] = [*constants, 1.0, 0.0]
+    result[:-1, :-2] = slopes[:-1, :-1].T
+    result[-1] = [*constants[:-1], 1.0, 0.0]
     return result
 
 

@@ -15,18 +15,20 @@ from bcdp.errors import refuse
 from bcdp.policy import Policy
 from bcdp.policy.checks import Accepts, Number, Record, expected
 from bcdp.policy.encoding import as_arrow, encode
-from bcdp.policy.names import CompleteName, CompleteNames
+from bcdp.policy.names import CategoryPair, CompleteName, CompleteNames
 from bcdp.statistics.columns import Column, Design, design_of
 from bcdp.statistics.evidence import RegressionEvidence
 from bcdp.statistics.least_squares import Coefficient, own_scale
 
 Array = npt.NDArray[np.float64]
+Pairs = tuple[tuple[str, ...], ...]
 
 
 class Model(Record):
     """The regression of a target on features of any type; categorical ones enter as indicators.
 
-    A categorical target has one regression for each value. `radius` bounds the length of the coefficients. `explains`
+    Features with values may interact: each two of `interactions` have a column for the product of their columns. A
+    categorical target has one regression for each value. `radius` bounds the length of the coefficients. `explains`
     is a guess what share of the target's variance the features explain, for which the questions are chosen. With the
     link `logit` the log odds of a value are a line in the features, not its share.
     """
@@ -38,12 +40,15 @@ class Model(Record):
     radius: Annotated[Number | None, Field(gt=0), Accepts("null or a finite number above 0")] = None
     explains: Annotated[Number, Field(gt=0, lt=1), Accepts("a number above 0 and below 1")] = 0.1
     link: Annotated[Literal["logit"] | None, Accepts("null or logit")] = None
+    interactions: Annotated[
+        tuple[CategoryPair, ...] | None, Accepts("null or a list of pairs of features with values", inside=True)
+    ] = None
 
     @field_validator("features", mode="before")
     @classmethod
     def _no_products(cls, features: Any) -> Any:
         if isinstance(features, list | tuple) and any(isinstance(one, list | tuple) for one in features):
-            raise expected("names; a product of two is no column, because its moments ask about three features at once")
+            raise expected("names; two that interact are a pair in `interactions`")
         return features
 
     @field_validator("features")
@@ -65,12 +70,34 @@ class Model(Record):
             raise expected("null, or a regression with an intercept and without ridge and radius")
         return link
 
+    @field_validator("interactions")
+    @classmethod
+    def _fitting(cls, pairs: Pairs | None, info: ValidationInfo) -> Pairs | None:
+        stated = info.data
+        if pairs is None:
+            return None
+        if not pairs or len(set(map(frozenset, pairs))) < len(pairs):
+            raise expected("null or a list of different pairs of features")
+        if not set(stated.get("features", ())).issuperset(name for pair in pairs for name in pair):
+            raise expected("pairs of two features of this regression")
+        if not stated.get("intercept", True) or stated.get("link") is not None:
+            raise expected("null, or a regression with an intercept and without link")
+        return pairs
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The features, and each two that interact, as results call them."""
+        return (*self.features, *(" x ".join(pair) for pair in self.interactions or ()))
+
     def designs(self, policy: Policy) -> tuple[Design, ...]:
         """The columns, the target last; of a categorical target, for each value."""
         columns = policy.features[self.target].columns
         if columns == (0,):
             raise refuse("regression.target", self.target, "a feature that has more than one value")
-        return tuple(design_of(policy, self.features, Column(self.target, one), self.intercept) for one in columns)
+        return tuple(
+            design_of(policy, self.features, Column(self.target, one), self.intercept, self.interactions or ())
+            for one in columns
+        )
 
 
 @dataclass(frozen=True)
@@ -98,7 +125,7 @@ class RegressionEstimate:
 
     @property
     def adds(self) -> Mapping[str, Coefficient]:
-        """For each feature the share that it adds to what the others explain."""
+        """For each feature, and each two that interact, the share that it adds to what the others explain."""
         return self.evidence.adds
 
     @property
@@ -125,11 +152,13 @@ class RegressionEstimate:
         Of values the chance is predicted: with the link `logit` it is between 0 and 1.
         """
         records = as_arrow(table)
-        needed = {column.feature: policy.features[column.feature] for column in self.design[:-1]}
+        needed = {name: policy.features[name] for column in self.design[:-1] for name in column.features}
         codes = encode(policy.model_copy(update={"features": needed}), records)
         total = np.full(len(records), self.intercept.value)
         for column, number in zip(self.design, self.coefficients.values(), strict=False):
-            slope, constant = own_scale(policy, column)
-            worth = policy.features[column.feature].worth(codes[column.feature], column.category)
-            total += number.value * (worth - constant) / slope
+            own = np.full(len(records), number.value)
+            for name, category in column.factors:
+                slope, constant = own_scale(policy, name)
+                own *= (policy.features[name].worth(codes[name], category) - constant) / slope
+            total += own
         return total if self.link is None else np.asarray(expit(total))

@@ -111,6 +111,11 @@ class Statistic(Record):
     if TYPE_CHECKING:
         weight: float  # how much it counts relative to the others; each statistic has this field, after its own
 
+    @property
+    def once(self) -> tuple[str, ...]:
+        """The features that no other task of this kind may name, because its estimates go by their names alone."""
+        return ()
+
     @abstractmethod
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
         """What has to be asked for, and how much its squared error counts; a target may come several times."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.policy import Policy
-from bcdp.statistics.columns import Design
+from bcdp.statistics.columns import Design, without
 from bcdp.statistics.least_squares import Centred, determined
 
 Array = npt.NDArray[np.float64]
@@ -23,7 +23,7 @@ def remedy(policy: Policy, design: Design, found: Centred, deviations: Centred, 
     merged = _merging(policy, columns, found.matrix, deviations.matrix)
     if merged:
         ways.append(f"merge the values of {_listed(merged)} into two")
-    left_out = _leaving_out([column.feature for column in columns], found.matrix, deviations.matrix)
+    left_out = _leaving_out(columns, found.matrix, deviations.matrix)
     if left_out and not (merged and len(left_out) >= len(merged)):
         ways.append(f"leave out {_listed(left_out)}")
     if enough is not None:
@@ -35,16 +35,15 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + " and " * (len(names) > 1) + names[-1]
 
 
-def _leaving_out(features: list[str], matrix: Array, deviations: Array) -> list[str]:
+def _leaving_out(columns: Design, matrix: Array, deviations: Array) -> list[str]:
     """Few features whose absence lets the rest be determined: one by one, the one whose absence helps most."""
-    names, gone = list(dict.fromkeys(features)), list[str]()
-    own = np.array(features)
+    names, gone = list(dict.fromkeys(column.term for column in columns)), list[str]()
     deviations = deviations[:_FEW_DRAWS]
     while len(gone) < len(names) // 2:
         options = [name for name in names if name not in gone]
-        after = {name: ~np.isin(own, [*gone, name]) for name in options}
+        after = {name: kept for name in options if (kept := without(columns, [*gone, name])).any()}
         least = {name: _lowest(matrix, deviations, kept) for name, kept in after.items()}
-        best = max(options, key=lambda name: least[name])
+        best = max(least, key=lambda name: least[name])
         gone.append(best)
         kept = after[best]
         if determined(matrix[np.ix_(kept, kept)], deviations[:, kept][:, :, kept]):
@@ -61,10 +60,11 @@ def _lowest(matrix: Array, deviations: Array, kept: npt.NDArray[np.bool_]) -> fl
 
 def _merging(policy: Policy, columns: Design, matrix: Array, deviations: Array) -> list[str]:
     """The features whose values have to be merged into two for all to be determined; none if that does not do it."""
-    many = [name for name in dict.fromkeys(c.feature for c in columns) if sum(c.feature == name for c in columns) > 1]
+    terms = [column.term for column in columns]
+    many = [name for name in dict.fromkeys(terms) if terms.count(name) > 1]
     for count in range(1, len(many) + 1):
         for some in (many[:count],) if count > 1 else [[name] for name in many]:
-            groups = [column.feature if column.feature in some else column.name(policy) for column in columns]
+            groups = [column.term if {*column.features} & {*some} else column.name(policy) for column in columns]
             sums = np.array([[float(group == one) for group in groups] for one in dict.fromkeys(groups)])
             if determined(sums @ matrix @ sums.T, sums @ deviations @ sums.T):
                 return list(some)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from bcdp.policy import Feature, Policy
-from bcdp.policy.checks import expected
-from bcdp.policy.names import TableNames
+from bcdp.policy.names import TablePair
 from bcdp.statistics.association import Association, Independence, associations, independence
-from bcdp.statistics.cells import Interaction
+from bcdp.statistics.cells import Interaction, interaction
 from bcdp.statistics.interval import Estimate, on_simplex
 from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Statistic, Weight, expected_error
 from bcdp.statistics.ratios import width
@@ -27,12 +26,6 @@ Pair = tuple[str, str]
 
 MOST_CELLS = 1024
 _PROJECTIONS = 2000
-
-
-def _two(names: tuple[str, ...]) -> tuple[str, ...]:
-    if len(names) != 2:
-        raise expected("two different features")
-    return names
 
 
 @dataclass(frozen=True)
@@ -61,7 +54,7 @@ class TwoWayTable(Statistic):
     kind: ClassVar[str] = "table"
     form: ClassVar[str] = "{table: [name, name]}"
     key: ClassVar[str] = "tables"
-    features: Annotated[TableNames, AfterValidator(_two)] = Field(alias="table")
+    features: TablePair = Field(alias="table")
     weight: Weight = 1.0
 
     @property
@@ -72,7 +65,7 @@ class TwoWayTable(Statistic):
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
         # the squared errors of all cells together: those of the margins, spread over the other feature, and the rest
         target = interaction_of(policy, self.pair)
-        one, two = (cell_count(policy, name) for name in self.features)
+        one, two = (cell_count(policy, name) for name in target.features)
         signs = [0.5 if size == 1 else 1.0 for size in target.sizes(policy)]
         yield target.margins[0], signs[0] / two
         yield target.margins[1], signs[1] / one
@@ -124,7 +117,7 @@ def cuts_of(policy: Policy, name: str) -> tuple[float, ...] | None:
 
 def interaction_of(policy: Policy, pair: Pair) -> Interaction:
     """What a table has beyond its margins."""
-    return Interaction(pair, (cuts_of(policy, pair[0]), cuts_of(policy, pair[1])))
+    return interaction(policy, {name: cuts_of(policy, name) for name in pair})
 
 
 def table_values(feature: Feature) -> tuple[Any, ...]:
@@ -142,21 +135,26 @@ def spread_of(size: int) -> Array:
     return np.array([[-0.5], [0.5]]) if size == 1 else np.eye(size)
 
 
-def cells_of(policy: Policy, target: Interaction) -> tuple[Array, Array]:
-    """All cells as a straight line in the values of both margins and the rest: its constant and its slopes."""
+def cells_of(policy: Policy, target: Interaction, rows: str) -> tuple[Array, Array]:
+    """All cells as a straight line in the values of both margins and the rest: its constant and its slopes.
+
+    Cells stand row by row, the values of the feature `rows` being the rows.
+    """
     one, two = (spread_of(size) for size in target.sizes(policy))
     ones = [np.ones((len(spread), 1)) / len(spread) for spread in (one, two)]
     slopes = np.hstack([np.kron(one, ones[1]), np.kron(ones[0], two), np.kron(one, two)])
     middle = np.concatenate([np.full(s.shape[1], 1 / len(s) if s.shape[1] > 1 else 0.0) for s in (one, two)])
     constant = 1 / (len(one) * len(two)) - slopes[:, : len(middle)] @ middle
-    return constant, slopes
+    places = np.arange(len(constant)).reshape(len(one), len(two))
+    order = (places if target.features[0] == rows else places.T).ravel()
+    return constant[order], slopes[order]
 
 
 def _table(decoder: Decoder, pair: Pair, confidence: float) -> TableEstimate:
     policy = decoder.policy
     target = interaction_of(policy, pair)
     found = decoder.together([*target.margins, target])
-    constant, slopes = cells_of(policy, target)
+    constant, slopes = cells_of(policy, target, pair[0])
     shape = tuple(cell_count(policy, name) for name in pair)
     raw, covariance = np.full(len(constant), math.nan), np.full((len(constant), len(constant)), math.nan)
     if found is not None:
@@ -203,7 +201,7 @@ def nearest_table(raw: Array) -> Array:
 
 def _goal(policy: Policy, pair: Pair, data: Means) -> Goal:
     target = interaction_of(policy, pair)
-    constant, slopes = cells_of(policy, target)
+    constant, slopes = cells_of(policy, target, pair[0])
     size = len(constant)
     shape = tuple(cell_count(policy, name) for name in pair)
 

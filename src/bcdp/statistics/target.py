@@ -76,7 +76,10 @@ class Single:
 
 @dataclass(frozen=True)
 class Product:
-    """The product of two features, or the square of one as `2 x^2 - 1`; a category's number where one is meant."""
+    """The product of two to four features, or the square of one as `2 x^2 - 1`; a category's number where one is meant.
+
+    Signs stand for values. Of more than two features at most one is a number.
+    """
 
     features: tuple[str, ...]
     categories: tuple[int | None, ...]
@@ -87,11 +90,32 @@ class Product:
     def of(self, policy: Policy, codes: Codes) -> Array:
         return product_of(policy, self.features, self.categories, codes)[:, None]
 
+    @property
+    def margins(self) -> tuple[Target, ...]:
+        """The features by themselves."""
+        return tuple(map(Single, self.features))
+
+    @property
+    def is_shaped(self) -> bool:
+        """Whether joint shapes are priced by what they tell of it: two features, neither of them by one category."""
+        return self.categories == (None, None)
+
     def answered_by(self, question: Question) -> bool:
-        return (question.kind, question.features, question.categories) == ("product", self.features, self.categories)
+        if question.kind == "product":
+            return (question.features, question.categories) == (self.features, self.categories)
+        return len(self.features) > 1 and all(
+            name in question.features and question.cuts_of(name) is None for name in self.features
+        )
 
     def at(self, policy: Policy, question: Question) -> Array:
-        return numeric_values(question.levels[0])[:, None]
+        if question.kind == "product":
+            return numeric_values(question.levels[0])[:, None]
+        found = np.ones((1, 1))
+        for name, category in zip(self.features, self.categories, strict=True):
+            own = Single(name).at(policy, question)
+            # numbers are rounded independently of each other, so that their product has the right mean
+            found = found * (own if category is None else 2 * own[:, [category]] - 1)
+        return found
 
 
 def product_of(policy: Policy, features: tuple[str, ...], categories: tuple[int | None, ...], codes: Codes) -> Array:
@@ -99,4 +123,4 @@ def product_of(policy: Policy, features: tuple[str, ...], categories: tuple[int 
     factors = [
         policy.features[name].worth(codes[name], category) for name, category in zip(features, categories, strict=True)
     ]
-    return factors[0] * factors[1] if len(factors) == 2 else 2 * (factors[0] * factors[0]) - 1
+    return np.asarray(np.prod(factors, axis=0)) if len(factors) > 1 else 2 * (factors[0] * factors[0]) - 1

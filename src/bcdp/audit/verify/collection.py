@@ -134,8 +134,12 @@ def read_collection(stated: Any) -> Collection:
     if "order" in collection:
         names("collection.order", collection["order"], declared, len(declared))
     if "tasks" in collection:
-        for place, task in enumerate(sequence("collection.tasks", collection["tasks"], 1)):
+        tasks = sequence("collection.tasks", collection["tasks"], 1)
+        for place, task in enumerate(tasks):
             _check_task(f"collection.tasks.{place}", task, features)
+        spread = [name for task in tasks for name in task.get("distribution", ())]
+        if len(set(spread)) < len(spread):
+            raise refuse("collection.tasks", spread, "one distribution of each number")
     if collection.get("survey") is not None:
         _check_survey("collection.survey", collection["survey"])
     if collection.get("relay") is not None:
@@ -264,7 +268,7 @@ def _check_distribution(path: str, stated: Any) -> None:
 
 
 def _check_regression(path: str, stated: Any, features: Mapping[str, Feature]) -> None:
-    mapping(path, stated, ("target", "features"), ("intercept", "ridge", "radius", "explains", "link"))
+    mapping(path, stated, ("target", "features"), ("intercept", "ridge", "radius", "explains", "link", "interactions"))
     (target,) = names(f"{path}.target", [stated["target"]], features)
     names(f"{path}.features", stated["features"], [name for name in features if name != target])
     if not isinstance(stated.get("intercept", True), bool):
@@ -280,3 +284,14 @@ def _check_regression(path: str, stated: Any, features: Mapping[str, Feature]) -
             raise refuse(f"{path}.link", stated["link"], "null, or logit for a target with values")
         if shrunk or not stated.get("intercept", True):
             raise refuse(f"{path}.link", stated["link"], "null, or an intercept and neither ridge nor radius")
+    if stated.get("interactions") is not None:
+        _check_interactions(f"{path}.interactions", stated, features)
+
+
+def _check_interactions(path: str, stated: Any, features: Mapping[str, Feature]) -> None:
+    able = [name for name in stated["features"] if features[name].kind != "numeric"]
+    pairs = [frozenset(names(path, pair, able, 2)) for pair in sequence(path, stated["interactions"], 1)]
+    if len(set(pairs)) < len(pairs) or any(len(pair) != 2 for pair in pairs):
+        raise refuse(path, stated["interactions"], "different pairs of features")
+    if not stated.get("intercept", True) or stated.get("link") is not None:
+        raise refuse(path, stated["interactions"], "null, or an intercept and no link")

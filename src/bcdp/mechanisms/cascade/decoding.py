@@ -78,7 +78,7 @@ def means_from_moments(policy: Policy, targets: Collection[Target], mean: Array,
         if isinstance(target, Single):
             mine = mean[[owner == target.feature for owner in owners]]
             found[target] = (mine + 1) / 2 if policy.features[target.feature].counts_values else mine
-        elif isinstance(target, Product):
+        elif isinstance(target, Product) and len(target.features) <= 2:  # more would need third moments
             places = [place(*factor) for factor in zip(target.features, target.categories, strict=True)]
             value = second[places[0], places[-1]]
             found[target] = np.array([value if len(places) == 2 else 2 * value - 1])

@@ -145,12 +145,11 @@ class Ways:
 
     def targets(self) -> list[Target]:
         """Every feature by itself, asked or not, whatever else the tasks want, and every product that is asked."""
-        asked = {question: None for question in self.plan.questions if question.kind == "product"}
-        products = [Product(question.features, question.categories) for question in asked]
         policy = self.plan.policy
-        wanted = (target for task in policy.tasks for target, _ in task.targets(policy))
+        wanted = dict.fromkeys(target for task in policy.tasks for target, _ in task.targets(policy))
+        products = [target for target in wanted if isinstance(target, Product) and self.of(target)]
         further = [target for target in wanted if not isinstance(target, Single | Product)]
-        return [*map(Single, policy.features), *dict.fromkeys(further), *dict.fromkeys(products)]
+        return [*map(Single, policy.features), *further, *products]
 
 
 def information(plan: Plan) -> dict[Target, float]:

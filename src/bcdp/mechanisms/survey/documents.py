@@ -16,7 +16,7 @@ from bcdp.mechanisms.survey.wholes import Whole
 from bcdp.plan import collection_of
 from bcdp.policy import Policy
 from bcdp.statistics import Below, Product, Steps, Target
-from bcdp.tables import Table, binary, categorical, joint, numeric, waves
+from bcdp.tables import Dense, Table, binary, categorical, joint, numeric, numeric_values, waves
 
 
 def product_kind(policy: Policy, asked: Product) -> Kind:
@@ -40,7 +40,7 @@ def document_of(policy: Policy, correlation: Correlation, menus: list[Menu]) -> 
             questions[question] = len(documents)
             documents.append({"features": _features(question[0]), "levels": levels})
             documents[-1]["table"] = tables.setdefault(table, len(tables))
-            if isinstance(question[0][0], Product):
+            if isinstance(question[0][0], Product) and not _is_parity(question[0][0]):
                 documents[-1] |= {"kind": "product", "categories": question[0][0].categories}
             cuts = [target.cuts if isinstance(target, Steps | Below) else None for target in question[0]]
             documents[-1] |= {"cuts": cuts} if any(cuts) else {}
@@ -63,6 +63,8 @@ def document_of(policy: Policy, correlation: Correlation, menus: list[Menu]) -> 
 def _randomizer(
     policy: Policy, asked: tuple[Target, ...], budget: float, shape: Shape | Whole | None
 ) -> tuple[tuple[int, ...], Table]:
+    if isinstance(asked[0], Product) and _is_parity(asked[0]):
+        return _parity(policy, asked[0], budget)
     if isinstance(asked[0], Product):
         table = numeric(budget) if product_kind(policy, asked[0]).name == "numeric" else binary(budget)
         return (table.levels,), table
@@ -80,6 +82,22 @@ def _randomizer(
         return sizes, categorical(sizes[0], budget)
     table = numeric(budget) if kind == "numeric" else binary(budget)
     return (table.levels,), table
+
+
+def _is_parity(asked: Product) -> bool:
+    """Whether a product is asked as the values of its features, in one question: more than two have no other."""
+    return len(asked.features) > 2
+
+
+def _parity(policy: Policy, asked: Product, budget: float) -> tuple[tuple[int, ...], Table]:
+    """The question about values whose answer is the sign of their product, randomized."""
+    sizes = tuple(policy.features[name].joint_inputs for name in asked.features)
+    values = dict(zip(asked.features, np.indices(sizes).reshape(len(sizes), -1), strict=True))
+    codes = {
+        name: numeric_values(2)[value] if policy.features[name].is_number else value for name, value in values.items()
+    }  # a number is rounded to one of its bounds
+    signs = asked.of(policy, codes)[:, 0]
+    return sizes, Dense(binary(budget).dense().weights[(signs > 0).astype(np.int64)])
 
 
 def _levels(policy: Policy, target: Target) -> int:

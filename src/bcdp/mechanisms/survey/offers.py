@@ -50,7 +50,10 @@ class ShapeOffers:
 
         Classes of features come first, then those of how two of them go together; all others are not looked at.
         """
-        self._prices = {c.pair: number for number, c in enumerate(classes) if c.pair is not None}
+        self._prices: dict[Group, list[int]] = {}  # of two features together: the classes that want it
+        for number, c in enumerate(classes):
+            if c.pair is not None:
+                self._prices.setdefault(c.pair, []).append(number)
         classes = tuple(c for c in classes if c.is_feature)
         self._classes = classes
         self._epsilon = min(epsilon, outside)
@@ -84,13 +87,14 @@ class ShapeOffers:
 
     def _priced(self, group: Group, prices: Array) -> Array:
         """The prices of a group's features, and of its pairs."""
-        pairs = [prices[self._prices[group[one], group[two]]] for one, two in self._pairs(group)]
+        pairs = [prices[self._prices[group[one], group[two]]].sum() for one, two in self._pairs(group)]
         return np.append(prices[list(group)], pairs)
 
     def _dearest_pairs(self, prices: Array) -> list[Group]:
         """Some of the pairs that are wanted: the dearest, and those that would tell most."""
-        telling = sorted(self._prices, key=lambda g: -prices[self._prices[g]] * self._hints[g[0]] * self._hints[g[1]])
-        dearest = sorted(self._prices, key=lambda g: -prices[self._prices[g]])
+        price = {group: float(prices[wanted].sum()) for group, wanted in self._prices.items()}
+        telling = sorted(price, key=lambda g: -price[g] * self._hints[g[0]] * self._hints[g[1]])
+        dearest = sorted(price, key=lambda g: -price[g])
         return list(dict.fromkeys((*telling[:_TRIED_PAIRS], *dearest[:_TRIED_PAIRS])))
 
     def _seek(self, groups: Iterable[Group], prices: Array) -> None:

@@ -34,10 +34,12 @@ from bcdp.statistics.table import MOST_CELLS
 
 Array = npt.NDArray[np.float64]
 
-Tables = dict[
-    Interaction, tuple[float, float]
-]  # how much each counts, and the budget of a question about both features
+# how two features go together: how much each counts, and the budget of a menu that asks nothing else
+Wanted = dict[Interaction | Product, tuple[float, float]]
 
+_BARELY = (
+    1e-6  # how much a feature counts that is wanted in products only, so that it may be asked together with others
+)
 _SLACK = 1e-9  # kept aside of every demand, so that rounding can never break it
 
 
@@ -229,9 +231,13 @@ def _classes(
     groups: dict[tuple[Any, ...], list[Target]] = {}
     spread = {target.feature for target in weights if isinstance(target, Below)}
     keys: dict[str, tuple[Any, ...]] = {}
+    shaped = {
+        name for target in weights if isinstance(target, Product) and target.is_shaped for name in target.features
+    }
     for name, feature in policy.features.items():
         values, alone = feature.joint_inputs, alone_with[name]
-        if weights[Single(name)] == 0 or values < 2 or alone < NEGLIGIBLE:
+        counts = max(weights[Single(name)], _BARELY if name in shaped else 0.0)
+        if counts == 0 or values < 2 or alone < NEGLIGIBLE:
             continue  # not needed, known without asking, or not to be asked at all
         demand = _demand(policy, name)
         free = demand >= policy.epsilon - _SLACK  # kept by any menu, so its q and odds do not matter
@@ -239,23 +245,24 @@ def _classes(
         odds = math.inf if free else correlation.odds(name, _others(policy, name))
         told_apart = () if free else guessed_parts(feature, correlation, name)
         parts = tuple((round(low, 12), round(high, 12)) for low, high in told_apart)  # alike between other bounds too
-        weight = float(f"{weights[Single(name)]:.12g}")  # whatever the order in which tasks were added up
+        weight = float(f"{counts:.12g}")  # whatever the order in which tasks were added up
         key = (Kind(feature.asked_as, values), demand, q, alone, weight, feature.shares_inputs, parts, odds)
         keys[name] = (*key, name in spread or (feature.own and bool(parts)))
-    tables = {
-        target: (weight, _alone_as_values(policy, correlation, frozenset(target.features)))
-        for target, weight in weights.items()
-        if isinstance(target, Interaction)
-    }
-    own = _own(keys, tables)
+    alone_of = cache(lambda features: _alone_together(policy, correlation, features))
+    wanted: Wanted = {}
+    for target, weight in weights.items():
+        if isinstance(target, Interaction):
+            wanted[target] = (weight, _alone_as_values(policy, correlation, frozenset(target.features)))
+        elif isinstance(target, Product):
+            alone = alone_of(frozenset(target.features))
+            if target.is_shaped and keys.keys() >= set(target.features):
+                wanted[target] = (float(f"{weight:.12g}"), alone)
+            elif alone >= NEGLIGIBLE:
+                key = (product_kind(policy, target), alone, 0.0, alone, weight, False, (), math.inf)
+                groups.setdefault((1, "", *key), []).append(target)  # after all features
+    own = _own(keys, wanted)
     for name, key in keys.items():
         groups.setdefault((0, own[name], *key), []).append(Single(name))
-    alone_of = cache(lambda features: _alone_together(policy, correlation, features))
-    for target in (target for target in weights if isinstance(target, Product)):
-        alone = alone_of(frozenset(target.features))
-        if alone >= NEGLIGIBLE:
-            key = (product_kind(policy, target), alone, 0.0, alone, weights[target], False, (), math.inf)
-            groups.setdefault((1, "", *key), []).append(target)  # after all features
     found = [
         (key[0], FeatureClass(tuple(members), *key[2:]))
         for key, members in sorted(groups.items(), key=lambda item: item[0])
@@ -264,7 +271,7 @@ def _classes(
     features += [
         c for t, weight in weights.items() if isinstance(t, Steps) for c in _stepped(policy, correlation, t, weight)
     ]
-    pairs = list(_together(tables, features))
+    pairs = list(_together(policy, wanted, features))
     spreads = list(_spreads(policy, correlation, weights))
     products = [c for after, c in found if after]
     if not features and not spreads and not products:
@@ -273,14 +280,11 @@ def _classes(
 
 
 def _spreads(policy: Policy, correlation: Correlation, weights: dict[Target, float]) -> Iterator[FeatureClass]:
-    """The classes of distributions; a second one of the same number is asked of other people."""
-    seen = set[str]()
+    """The classes of distributions."""
     for target, weight in weights.items():
         if isinstance(target, Below):
             for c in _stepped(policy, correlation, Steps(target.feature, target.cuts), weight):
-                kind = Kind("steps", len(target.cuts) + 1)
-                yield replace(c, members=(target,), kind=kind, apart=target.feature in seen)
-            seen.add(target.feature)
+                yield replace(c, members=(target,), kind=Kind("steps", len(target.cuts) + 1))
 
 
 def _stepped(policy: Policy, correlation: Correlation, target: Steps, weight: float) -> Iterator[FeatureClass]:
@@ -298,23 +302,26 @@ def _stepped(policy: Policy, correlation: Correlation, target: Steps, weight: fl
     yield FeatureClass((target,), kind, demand, q, alone, weight, shared, (), odds)
 
 
-def _own(keys: dict[str, tuple[Any, ...]], tables: Tables) -> dict[str, str]:
+def _own(keys: dict[str, tuple[Any, ...]], targets: Wanted) -> dict[str, str]:
     """Of each feature its own name, if what is asked of it with others is not what is asked of its likes; else nothing.
 
     Classes are cut into their members as long as two of a class, or of two classes, are wanted together and others
     of these are not, or with another weight or budget.
     """
-    wanted: dict[frozenset[str], list[tuple[Interaction, tuple[float, float]]]] = {}
-    for target, how in tables.items():
+    wanted: dict[frozenset[str], list[tuple[Interaction | Product, tuple[float, float]]]] = {}
+    for target, how in targets.items():
         wanted.setdefault(frozenset(target.features), []).append((target, how))
     tied = {name for pair in wanted for name in pair if name in keys}
-    stepped = {name for target in tables if any(target.cuts) for name in target.features}
+    stepped = {name for t in targets if isinstance(t, Interaction) and any(t.cuts) for name in t.features}
     likes = {name: (keys[name], name if name in stepped else "") for name in keys if name in tied}
     while True:
         found: dict[frozenset[Any], set[Any]] = {}
         for one, two in combinations(likes, 2):
             # of two that are alike it does not matter which is first
-            told = tuple((likes[target.features[0]], how) for target, how in wanted.get(frozenset((one, two)), []))
+            told = tuple(
+                (isinstance(target, Interaction) and likes[target.features[0]], how)
+                for target, how in wanted.get(frozenset((one, two)), [])
+            )
             found.setdefault(frozenset((likes[one], likes[two])), set()).add(told)
         apart = {like for pair, ways in found.items() if len(ways) > 1 for like in pair}
         if not apart:
@@ -322,22 +329,23 @@ def _own(keys: dict[str, tuple[Any, ...]], tables: Tables) -> dict[str, str]:
         likes = {name: (keys[name], name) if like in apart else like for name, like in likes.items()}
 
 
-def _together(tables: Tables, features: Sequence[FeatureClass]) -> Iterator[FeatureClass]:
+def _together(policy: Policy, targets: Wanted, features: Sequence[FeatureClass]) -> Iterator[FeatureClass]:
     """The classes of how two features go together, if both may be asked in one question."""
     numbers = {member: number for number, c in enumerate(features) for member in c.members}
-    groups: dict[tuple[tuple[int, int], float, float], list[Target]] = {}
-    for target, (weight, alone) in tables.items():
+    groups: dict[tuple[tuple[int, int], Kind, float, float], list[Target]] = {}
+    for target, (weight, alone) in targets.items():
         if all(margin in numbers for margin in target.margins) and alone >= NEGLIGIBLE:
             one, two = sorted(numbers[margin] for margin in target.margins)
             cells = features[one].kind.values * features[two].kind.values
             if cells > MOST_CELLS:
                 subject = f"table of {' and '.join(target.features)}"
                 raise refuse(subject, f"{cells} cells", f"at most {MOST_CELLS} cells")
-            groups.setdefault(((one, two), weight, alone), []).append(target)
-    for (pair, weight, alone), members in groups.items():
+            kind = product_kind(policy, target) if isinstance(target, Product) else Kind("pair", cells)
+            groups.setdefault(((one, two), kind, weight, alone), []).append(target)
+    for (pair, kind, weight, alone), members in groups.items():
         first, second = (Place(features[number].kind) for number in pair)
-        whole = best_whole((first, second), alone)
-        kind, scale = Kind("pair", first.kind.values * second.kind.values), first.scale * second.scale
+        whole = best_whole((first, second), alone) if kind.name == "pair" else None
+        scale = first.scale * second.scale
         yield FeatureClass(tuple(members), kind, alone, 0.0, alone, weight, pair=pair, scale=scale, whole=whole)
 
 
@@ -360,6 +368,8 @@ def _nothing_to_ask(policy: Policy, weights: dict[Target, float]) -> InputError:
 
 def _alone_together(policy: Policy, correlation: Correlation, names: frozenset[str]) -> float:
     """The largest budget of a menu that asks one product of these features only (docs/theory.md, section 4.4)."""
+    if len(names) > 2:  # asked as values
+        return _alone_as_values(policy, correlation, names)
     measured = names <= correlation.rounded  # as a product, of which the odds are not known
     limits = [
         _limit_by(policy, other, product_q(correlation, other, names), math.inf)

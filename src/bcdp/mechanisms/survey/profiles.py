@@ -56,7 +56,7 @@ class FeatureClass:
 
     def first(self, number: int) -> Profile:
         """The menu that asks nothing but this class, which is number so many."""
-        return (ClassQuestion((number,) if self.pair is None else self.pair, self.alone, self.whole),)
+        return (ClassQuestion(self.pair if self.pair and self.whole else (number,), self.alone, self.whole),)
 
 
 @dataclass(frozen=True)

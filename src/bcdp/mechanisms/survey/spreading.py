@@ -19,7 +19,7 @@ from bcdp.mechanisms.survey.design import Design
 from bcdp.mechanisms.survey.profiles import ClassQuestion, FeatureClass, Profile, information, rotation, tells
 from bcdp.mechanisms.survey.shapes import Shape
 from bcdp.mechanisms.survey.wholes import Whole
-from bcdp.statistics import Interaction, Target
+from bcdp.statistics import Interaction, Product, Target
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -83,7 +83,7 @@ def _meeting(classes: tuple[FeatureClass, ...], found: Design) -> list[Menu]:
 def _filled(
     classes: tuple[FeatureClass, ...],
     profile: Profile,
-    numbers: list[Integers],
+    numbers: list[dict[int, Integers]],
     prices: Array,
     rng: np.random.Generator,
 ) -> tuple[Array, list[Asked]]:
@@ -92,7 +92,7 @@ def _filled(
     for question in profile:
         ways = _ways(classes, question, used, rng)
         seen = [
-            (numbers[c][tuple(ways[:, place] for place in places)], more)
+            (numbers[c][len(places)][tuple(ways[:, place] for place in places)], more)
             for c, places, more in tells(classes, question)
         ]
         best = int(np.sum([prices[at] * more for at, more in seen], axis=0).argmax())
@@ -105,22 +105,22 @@ def _filled(
     return row, menu
 
 
-def _numbered(classes: tuple[FeatureClass, ...]) -> list[Integers]:
-    """The numbers of all members of all classes; of how two features go together, by their numbers in their classes."""
+def _numbered(classes: tuple[FeatureClass, ...]) -> list[dict[int, Integers]]:
+    """The numbers of all members of all classes; of how two features go together, also by theirs in their classes."""
     starts = np.cumsum([0, *(len(c.members) for c in classes)])
     place = {target: number for c in classes if c.is_feature for number, target in enumerate(c.members)}
     numbers = []
     for c, start in zip(classes, starts.tolist(), strict=False):
-        own: Integers = np.arange(start, start + len(c.members))
+        own = {1: np.arange(start, start + len(c.members))}
         if c.pair is not None:
             one, two = c.pair
             square = np.full((len(classes[one].members), len(classes[two].members)), -1)
-            for number, target in zip(own.tolist(), c.members, strict=True):
-                assert isinstance(target, Interaction)
+            for number, target in zip(own[1].tolist(), c.members, strict=True):
+                assert isinstance(target, Interaction | Product)
                 for first, second in itertools.permutations(target.margins):
                     if first in classes[one].members and second in classes[two].members:
                         square[place[first], place[second]] = number
-            own = square
+            own[2] = square
         numbers.append(own)
     return numbers
 

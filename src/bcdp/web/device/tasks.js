@@ -32,6 +32,8 @@ export function checkTasks(tasks, features) {
       namesAmong(`${path}.by`, [task.by], inTables.filter((name) => !task.mean.includes(name)));
     }
   });
+  const spread = tasks.flatMap(({ distribution = [] }) => distribution);
+  if (new Set(spread).size < spread.length) throw refuse("collection.tasks", spread, "one distribution of each number");
 }
 
 function checkTable(path, table, names) {
@@ -51,8 +53,8 @@ function checkDistribution(path, { distribution, bins = 32, quantiles = [0.5], b
 
 function checkRegression(path, regression, features) {
   const names = [...features.keys()];
-  keys(path, regression, ["target", "features"], ["intercept", "ridge", "radius", "explains", "link"]);
-  const { target, intercept = true, ridge = null, radius = null, explains = 0.1, link = null } = regression;
+  keys(path, regression, ["target", "features"], ["intercept", "ridge", "radius", "explains", "link", "interactions"]); // prettier-ignore
+  const { target, intercept = true, ridge = null, radius = null, explains = 0.1, link = null, interactions = null } = regression; // prettier-ignore
   namesAmong(`${path}.target`, [target], names);
   namesAmong(`${path}.features`, regression.features, names.filter((name) => name !== target)); // prettier-ignore
   if (typeof intercept !== "boolean") throw refuse(`${path}.intercept`, intercept, "true or false");
@@ -62,6 +64,13 @@ function checkRegression(path, regression, features) {
   const line = features.get(target).type === "numeric" || !intercept || ridge !== null || radius !== null;
   if (link !== null && (link !== "logit" || line)) {
     throw refuse(`${path}.link`, link, "null, or logit for a target with values, with an intercept and neither ridge nor radius"); // prettier-ignore
+  }
+  if (interactions === null) return;
+  const able = regression.features.filter((name) => features.get(name).type !== "numeric");
+  const pairs = list(`${path}.interactions`, interactions, 1).map((pair) => namesAmong(`${path}.interactions`, pair, able));
+  const apart = new Set(pairs.map((pair) => JSON.stringify([...pair].sort()))).size === pairs.length;
+  if (!apart || !intercept || link !== null || pairs.some((pair) => pair.length !== 2)) {
+    throw refuse(`${path}.interactions`, interactions, "different pairs of features with values, with an intercept and without link"); // prettier-ignore
   }
 }
 
