@@ -235,7 +235,7 @@ def question_kernel(plan: Plan, number: int) -> Array:
         own = plan.policy.features[name].own and plan.policy.features[name].is_number
         grid = np.linspace(low, high, sizes[names.index(name)] - own)
         matrix = rounding(len(grid), size - own) if cuts is None else np.eye(size)[(grid[:, None] >= cuts).sum(1)]
-        matrix = block_diag(matrix, 1.0) if own else matrix  # after the numbers, no answer
+        matrix = block_diag(matrix, np.ones((1, 1))) if own else matrix  # after the numbers, no answer
         kernel = np.moveaxis(np.tensordot(matrix, kernel, axes=(1, axis)), 0, axis)
     kernel = kernel.transpose(*order, len(order))
     shape = [size if name in question.features else 1 for name, size in zip(names, sizes, strict=True)]

@@ -101,14 +101,6 @@ class Policy(Record):
                 raise expected(f"one task with the {kind} of {name}, with all that is wanted of it")
         return tasks
 
-    @field_validator("mechanism")
-    @classmethod
-    def _of_complete(cls, mechanism: str, info: ValidationInfo) -> str:
-        protected = info.data.get("declared", {}).values()
-        if mechanism == "cascade" and any(not isinstance(one, OpenFeature) and one.own for one in protected):
-            raise expected("survey, because a cascade knows no answer of its own (`missing: own`)")
-        return mechanism
-
     @field_validator("counts")
     @classmethod
     def _of_all(cls, counts: CountsDemand | None, info: ValidationInfo) -> CountsDemand | None:
