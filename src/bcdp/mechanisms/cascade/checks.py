@@ -79,7 +79,7 @@ def check_people(n: int) -> int:
 
 
 def check_complete(policy: Policy) -> None:
-    """Raises `InputError` if no answer is a value of its own: sums do not tell how its share and a mean vary together."""
+    """Raises `InputError` if no answer is a value of its own: sums do not tell how its share varies with a mean."""
     for name, feature in policy.features.items():
         if feature.own:
             raise refuse(
