@@ -58,6 +58,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/table_sweep.py
 	$(BIN)/python benchmarks/table_coverage.py
 	$(BIN)/python benchmarks/table_pairs.py
+	$(BIN)/python benchmarks/table_rivals.py
 	$(BIN)/python benchmarks/distributions.py
 	$(BIN)/python benchmarks/distributions.py coverage
 	$(BIN)/python benchmarks/distributions.py pairs

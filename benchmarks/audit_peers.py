@@ -44,6 +44,13 @@ np.save(target, np.array([int(answer(bool(value))) for value in np.load(source)]
 """
 
 
+def install() -> None:
+    """The libraries, into their environment, unless they are there."""
+    if not HOME.exists():
+        venv.create(HOME, with_pip=True)
+        subprocess.run([HOME / "bin" / "pip", "install", "--quiet", *PACKAGES], check=True)
+
+
 def peer(library: str) -> Any:
     """A library's randomized response as a mechanism."""
 
@@ -67,9 +74,7 @@ def ours(records: Any) -> Any:
 def main() -> None:
     """Prints the limit found for each library, and whether it refutes the stated level and one that is too low."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 40_000
-    if not HOME.exists():
-        venv.create(HOME, with_pip=True)
-        subprocess.run([HOME / "bin" / "pip", "install", "--quiet", *PACKAGES], check=True)
+    install()
     mechanisms = {name: peer(library) for name, library in SCRIPTS.items()} | {"bcdp, binary(1.0)": ours}
     for name, mechanism in mechanisms.items():
         started = time.monotonic()

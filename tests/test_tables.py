@@ -38,7 +38,7 @@ from test_steps import on_eighths as on_eighths
 from test_web_device import node
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))  # last: some names are in both
-from table_sweep import random_policy, ratio
+from table_sweep import random_policy, ratios
 
 Array = npt.NDArray[np.float64]
 
@@ -112,13 +112,18 @@ def test_shifts_of_balanced_sets_hold_any_two_values_about_equally_often(values:
 
 
 def test_no_plan_is_worse_than_a_mix_of_obvious_questions() -> None:
-    """Random policies; benchmarks/table_sweep.py does 200. Asking everything equally often is worse."""
+    """Random policies; benchmarks/table_sweep.py does 200. Asking everything equally often is worse.
+
+    The search ends within 1e-4 of the questions it knows, and integers cost less than that. A mix that names any
+    subset of the cells, which no plan has room for, may be better by what a balanced family of them loses.
+    """
     rng = np.random.default_rng(5)
     policies = [random_policy(rng, 3) for _ in range(5)]
-    found = [ratio(policy) for policy in policies]
-    assert max(found) <= 1.002
-    assert min(found) < 0.95
-    assert max(ratio(policy, plan_evenly) for policy in policies) > 1.1
+    subsets, tables = np.transpose([ratios(policy) for policy in policies])
+    assert subsets.max() <= 1.0025
+    assert tables.max() <= 1.0002
+    assert subsets.min() < 0.95
+    assert max(ratios(policy, plan_evenly)[1] for policy in policies) > 1.1
 
 
 # -- estimates --------------------------------------------------------------------------------------------------------
