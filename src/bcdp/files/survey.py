@@ -28,7 +28,7 @@ _READERS = {
 _NUMBERS = ("double", "float", "int8", "int16", "int32")
 
 
-class _Column(NamedTuple):
+class _SurveyColumn(NamedTuple):
     """What a file says of a column: whether it has numbers, its question, the words of its values."""
 
     number: bool
@@ -63,7 +63,7 @@ def survey_batches(
         start, read = start + rows, len(arrays[0]) if arrays else 0
 
 
-def _array(values: Any, column: _Column, wanted: pa.DataType | None) -> pa.Array:
+def _array(values: Any, column: _SurveyColumn, wanted: pa.DataType | None) -> pa.Array:
     by_words = column.coded if wanted is None else not pa.types.is_floating(wanted)
     if column.number and not (by_words and column.words):
         return pa.array(values, pa.float64(), from_pandas=True)
@@ -83,7 +83,7 @@ def _word(value: Any, words: Mapping[Any, str]) -> str | None:
     return found or (str(int(value)) if isinstance(value, float) and value.is_integer() else str(value))
 
 
-def _columns(path: Path) -> dict[str, _Column]:
+def _columns(path: Path) -> dict[str, _SurveyColumn]:
     declares = _READERS[path.suffix.lower()] == "read_sav"  # which numbers are missing, beside those that are not there
     _, meta = _read(path, metadataonly=True, **({"user_missing": True} if declares else {}))
     labels = meta.column_names_to_labels
@@ -98,7 +98,7 @@ def _columns(path: Path) -> dict[str, _Column]:
             if str(stated[value]).strip() and not _is_missing(value, declared, number)
         }
         coded = bool(words) and meta.variable_measure.get(name) != "scale"
-        found[name] = _Column(number, (labels.get(name) or "").strip(), words, coded)
+        found[name] = _SurveyColumn(number, (labels.get(name) or "").strip(), words, coded)
     return found
 
 
