@@ -490,11 +490,11 @@ PLANS: dict[str, Callable[[], Plan]] = {
     "own": lambda: built(
         OWN,
         [
-            (("wage", "bit"), (3, 3), subset(9, 4, 0.8)),
+            (("wage", "bit"), (3, 3), subset(9, 2, 0.8)),
             (("wage",), (18,), response(18, 1.1)),
             (("bit",), (3,), response(3, 0.7)),
             (("home", "wage", "kind"), (2, 5, 3), joint((2, 5, 3), 0.9)),
-            (("kind", "wage"), (3, 6), subset(18, 4, 0.6)),
+            (("kind", "wage"), (3, 6), subset(18, 2, 0.6)),
             (("kind", "home"), (3, 2), subset(6, 2, 0.5)),
         ],
         [[0], [1, 2], [3], [2], [4, 2], [5, 0]],
