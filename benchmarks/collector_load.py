@@ -43,7 +43,7 @@ local salt, body, number, threads = "%s", %s, 0, 0
 function setup(t) t:set("mine", threads); threads = threads + 1 end
 function request()
   number = number + 1
-  local tag = string.format("%%s%%02x%%08x", salt, mine, number)
+  local tag = string.format("%%08x%%02x%%s", number * 2654435761 %% 2^32, mine, salt)
   return wrk.format("POST", "/v1/reports", {["content-type"] = "application/json"}, (body:gsub("@", tag)))
 end
 function done(summary, latency)
@@ -68,7 +68,7 @@ class Load:
 
 def load(folder: Path, url: str, plan: Plan, reports: int, connections: int, seconds: float) -> Load:
     """The load of requests with this many reports each, over this many connections."""
-    rows = [(f"{secrets.token_hex(8)}@", number % len(plan.menus), 0) for number in range(reports)]
+    rows = [(f"@{secrets.token_hex(8)}", number % len(plan.menus), 0) for number in range(reports)]
     body = json.dumps(upload(plan, rows), separators=(",", ":"))
     script = folder / "load.lua"
     script.write_text(SCRIPT % (secrets.token_hex(4), f"[==[{body}]==]"))

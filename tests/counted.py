@@ -9,15 +9,18 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.correlation import Listed
+from bcdp.exact import TOTAL
 from bcdp.notions import excess
 from bcdp.plan import Plan
 from bcdp.plan.counts import feature_surplus, record_surplus
-from helpers import full_kernel, per_feature, random_product_document, sizes_of
+from helpers import full_kernel, per_feature, random_dense, random_product_document, sizes_of, survey
 from laws import plan_and_prior
 
 Array = npt.NDArray[np.float64]
@@ -99,14 +102,66 @@ def cases(rng: np.random.Generator, count: int) -> Iterator[Case]:
         if multiplied or rng.random() < 0.5:
             q = float(rng.choice([0.0, 0.05, 0.3, 1.0]))
             document["correlation"] = per_feature(q)
-            priors = [extreme_prior(rng, whole.shape, q) for _ in range(6)]
+            priors = [extreme_prior(rng, whole.shape, int(rng.integers(whole.ndim)), q) for _ in range(6)]
         count -= 1
         yield Case(Plan.certified(document), kernel, people, priors)
 
 
-def extreme_prior(rng: np.random.Generator, shape: tuple[int, ...], q: float) -> tuple[list[int], Array]:
+def ranged_cases(rng: np.random.Generator, count: int) -> Iterator[Case]:
+    """Plans that ask a number together with others, with its q by ranges: its values stand for the ranges.
+
+    Within a range the number goes with the others in any way: each place of the others has a number of its own there.
+    """
+    while count:
+        levels, ends = int(rng.integers(2, 5)), [0.0, *np.sort(rng.uniform(0.05, 0.95, rng.integers(1, 4))), 1.0]
+        features: dict[str, Any] = {"b": {"type": "binary", "delta": 20.0}}
+        features["k"] = {"type": "categorical", "values": ["u", "v", "w"], "delta": 20.0}
+        features["x"] = {"type": "numeric", "bounds": [0, 1], "ranges": ends[1:-1], "delta": 20.0}
+        asked = [{"features": ["b", "x"], "levels": [2, levels], "table": 0}]
+        asked += [{"features": ["x", "k"], "levels": [levels, 3], "table": 1}]
+        asked += [{"features": ["k"], "levels": [3], "table": 2}]
+        tables = [random_dense(rng, size, int(rng.integers(2, 4)), rng.choice([0.3, 0.8, 1.5])) for size in
+                  (2 * levels, 3 * levels, 3)]  # fmt: skip
+        if not all(math.isfinite(table.level) for table in tables):
+            continue
+        weight = int(rng.integers(1, TOTAL))
+        chosen = [[0], [0, 2], [1]][int(rng.integers(3))]
+        menus = [{"weight": weight, "questions": chosen}, {"weight": TOTAL - weight, "questions": [2]}]
+        document = survey(features, [table.to_dict() for table in tables], asked, menus)
+        q = float(rng.choice([0.0, 0.05, 0.3]))
+        sets = [("x", "b"), ("x", "bk"), ("x", "k"), ("b", "x"), ("b", "xk"), ("k", "x"), ("k", "bx"), ("b", "k")]
+        bounds = {(name, frozenset(others)): q for name, others in sets}
+        ranges = {"x": Plan.build(document).policy.features["x"].cuts}  # type: ignore[union-attr]
+        plan = Plan.certified(document | {"correlation": Listed(bounds, "a sample", ranges=ranges).to_dict()})
+        kernel = _by_ranges(rng, plan, list(pairwise(ends)))
+        shape, kernel = kernel.shape[:-1], kernel.reshape(-1, kernel.shape[-1])
+        people = next((n for n in range(8, 2, -1) if math.comb(n + kernel.shape[1] - 1, n) <= MOST_TALLIES), 0)
+        if people:
+            count -= 1
+            yield Case(plan, kernel, people, [extreme_prior(rng, shape, 2, q) for _ in range(6)])
+
+
+def _by_ranges(rng: np.random.Generator, plan: Plan, ranges: list[tuple[float, float]]) -> Array:
+    """The reports' chances by b, k and the range of x; where in its range x is, chance decides for each place."""
+    found = []
+    for b, k, (low, high) in itertools.product(range(2), range(3), ranges):
+        x = float(rng.choice([low, high, rng.uniform(low, high)]))
+        chances = []
+        for menu in plan.menus:
+            answer = np.array([menu.weight / TOTAL])
+            for question in (plan.questions[number] for number in menu.questions):
+                rows = plan.tables[question.table].dense().weights.reshape(*question.levels, -1) / TOTAL
+                for name, size in zip(question.features, question.levels, strict=True):
+                    place = {"b": b, "k": k, "x": x * (size - 1)}[name]
+                    rows = np.maximum(0.0, 1 - np.abs(place - np.arange(size))) @ rows.reshape(size, -1)
+                answer = np.outer(answer, rows).ravel()
+            chances.append(answer)
+        found.append(np.concatenate(chances))
+    return np.array(found).reshape(2, 3, len(ranges), -1)
+
+
+def extreme_prior(rng: np.random.Generator, shape: tuple[int, ...], axis: int, q: float) -> tuple[list[int], Array]:
     """Two values of a feature; the others at one place, and with mass q at another for each of the two."""
-    axis = int(rng.integers(len(shape)))
     rows = np.zeros((shape[axis], math.prod(shape) // shape[axis]))
     common, *moved = rng.integers(rows.shape[1], size=3)
     for value, place in zip(rng.permutation(shape[axis])[:2], moved, strict=True):

@@ -8,6 +8,7 @@ import logging
 import os
 import socket
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -269,7 +270,11 @@ def test_an_error_of_the_server_is_answered_like_everything_else(collection: Col
         assert answer.status_code == 500
         assert answer.json() == {"detail": "the server failed"}
         assert answer.headers["x-content-type-options"] == "nosniff"
-        assert "AttributeError" in server.log.read_text()
+        for _ in range(100):  # it is logged after it is answered
+            if "AttributeError" in server.log.read_text():
+                return
+            time.sleep(0.1)
+        raise AssertionError(server.log.read_text())
 
 
 def test_the_sqlite_store_waits_for_the_disk_and_is_its_owners(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from bcdp.notions import Surplus, counts_factor, excess
 from bcdp.plan import Plan
 from bcdp.plan.counts import counts_levels, feature_surplus, record_surplus
 from bcdp.tables import Dense, response
-from counted import cases, exceeding, shares_used, tally_laws
+from counted import cases, exceeding, ranged_cases, shares_used, tally_laws
 from helpers import build, full_kernel
 
 Array = npt.NDArray[np.float64]
@@ -57,6 +57,13 @@ def test_no_tally_tells_more_than_is_proved() -> None:
 def test_the_enumeration_sees_a_wrong_bound(broken: object) -> None:
     rng = np.random.default_rng(7)
     assert any(max(shares_used(rng, case, 1, broken)) > 1 for case in cases(rng, 25))
+
+
+def test_numbers_by_ranges_in_joint_tables() -> None:
+    """The range of a number that goes with the others in any way within it; 200 plans in benchmarks/counts.py."""
+    rng = np.random.default_rng(2)
+    used = [max(shares_used(rng, case, 2)) for case in ranged_cases(rng, 30)]
+    assert 0.6 < max(used) <= 1  # so that half of what is proved would be exceeded
 
 
 def test_a_feature_that_goes_with_the_others_needs_q() -> None:

@@ -296,6 +296,30 @@ def test_the_collector_takes_nothing_but_from_its_relay(way: Way) -> None:
     assert httpx.put(f"{way.server.url}{GATEWAY}").headers["allow"] == "POST, GET"
 
 
+def test_the_description_lists_every_answer_of_the_gateway(way: Way) -> None:
+    """Each status and type that a request can bring about is listed, and nothing else but what is rare."""
+    document = httpx.get(f"{way.server.url}/openapi.json").json()
+    routes = document["paths"][GATEWAY]
+    listed = {
+        (method.upper(), int(status), kind)
+        for method, operation in routes.items()
+        for status, answer in operation["responses"].items()
+        for kind in answer["content"]
+    }
+    assert list(routes["post"]["requestBody"]["content"]) == ["message/ohttp-req"]
+    body = seal(way.key.configuration, write_request(HttpRequest("POST", "https", "a", "/v1/reports")))[0]
+    bodies = [body, body[:40], bytes([body[0] ^ 1]) + body[1:], bytes(2**20 + 1)]
+    gateway = f"{way.server.url}{GATEWAY}"
+    with way.client() as stranger:
+        answers = [httpx.post(gateway, content=one, headers=SEALED) for one in bodies]
+        answers += [httpx.post(gateway, json={}), stranger.post(gateway, content=body, headers=SEALED)]
+        answers.append(stranger.get(gateway))
+    seen = {(one.request.method, one.status_code, one.headers["content-type"]) for one in answers}
+    assert seen <= listed
+    assert {status for _, status, _ in listed - seen} == {408, 429, 503}
+    assert "403" in document["paths"]["/v1/reports"]["post"]["responses"]
+
+
 def test_pages_may_reach_the_relay_and_no_other_host(way: Way) -> None:
     policy = httpx.get(f"{way.server.url}/").headers["content-security-policy"]
     assert f"connect-src 'self' {way.relay.rstrip('/')};" in policy

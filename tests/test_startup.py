@@ -8,7 +8,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
-HEAVY = {"numpy", "scipy.optimize", "scipy.linalg", "pyarrow", "pydantic", "rich", "matplotlib", "cryptography"}
+HEAVY = {"numpy", "scipy.optimize", "scipy.linalg", "scipy.special", "pyarrow", "pydantic", "rich", "matplotlib"}
+HEAVY |= {"cryptography"}
 
 
 @pytest.mark.parametrize(

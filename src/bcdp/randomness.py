@@ -20,7 +20,6 @@ import pyarrow.compute as pc
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from scipy.special import ndtri
 
 from bcdp.errors import InputError, refuse
 from bcdp.exact import Words
@@ -256,6 +255,8 @@ class KeyedDraws:
         return np.stack([self._words.column(first + j) for j in range(count)], axis=1)
 
     def normals(self, people: int, count: int) -> npt.NDArray[np.float64]:
+        from scipy.special import ndtri  # slow to import, and needed here only
+
         return np.asarray(ndtri((self.words(people, count) + 0.5) * 2.0**-32), dtype=np.float64)
 
 

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
+
+from bcdp.statistics.special import ndtri
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -70,12 +70,7 @@ class Guard:
 
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = message["headers"]
-                cached = any(name == b"cache-control" for name, _ in headers)
-                opened = self._origins.headers(scope)
-                named = {name for name, _ in opened}
-                safe = [header for header in self._safe if header[0] not in named]
-                message["headers"] = [*headers, *safe, *opened, *([] if cached else [NOT_KEPT])]
+                message["headers"] = self._safely(scope, message["headers"])
                 self._counters.add(message["status"])
                 self._log(scope, message["status"], time.perf_counter() - began)
             await send(message)
@@ -92,6 +87,13 @@ class Guard:
         except Exception:
             await answer_refusal(RefusalError(500, "the server failed"))(scope, receive, send_safely)
             raise  # to be logged
+
+    def _safely(self, scope: Scope, headers: Headers) -> Headers:
+        cached = any(name == b"cache-control" for name, _ in headers)
+        opened = self._origins.headers(scope)
+        named = {name for name, _ in opened}
+        safe = [header for header in self._safe if header[0] not in named] if opened else self._safe
+        return [*headers, *safe, *opened] if cached else [*headers, *safe, *opened, NOT_KEPT]
 
     def _log(self, scope: Scope, status: int, seconds: float) -> None:
         if status < 400:

@@ -15,10 +15,11 @@ _NAMES = "#/components/schemas/{name}"
 _MEANINGS = {
     400: "The body ended early.",
     401: "The operator's token is missing or wrong.",
+    403: "Reports come sealed, and from the relay only.",
     408: "The body came too slowly.",
     409: "The reports are for another plan.",
     413: "The body is too large.",
-    415: "The body is not application/json.",
+    415: "The body is of another type.",
     422: "The body is malformed, or not possible under the plan.",
     429: "Too many requests from this address.",
     503: "The store cannot be used now; nothing was stored.",
@@ -77,8 +78,9 @@ def description(settings: Settings) -> dict[str, Any]:
         "paths": {
             "/v1/reports": _post(
                 "Stores reports, all or none, and answers when they are on disk; a report sent again counts once.",
-                body | _answers("Stored.", Received, 400, 408, 409, 413, 415, 422, 429, 503),
+                body | _answers("Stored.", Received, 400, 403, 408, 409, 413, 415, 422, 429, 503),
             ),
+            **(_gateway() if settings.gateway_key else {}),
             "/v1/plan": _get("The plan in its canonical form; the SHA-256 of this text is the plan's id.", plan),
             "/v1/estimates": _get(
                 "Estimates with intervals, menus expected and counted, and the certificate; for the operator.",
@@ -97,6 +99,24 @@ def description(settings: Settings) -> dict[str, Any]:
                 "operator": {"type": "http", "scheme": "bearer", "description": "The operator's token."}
             },
         },
+    }
+
+
+def _gateway() -> dict[str, Any]:
+    """The route of sealed reports, whose answer is in the sealed one: 200 says only that the request was opened."""
+    from bcdp.collector.gateway import GATEWAY  # what seals is needed by nobody else
+    from bcdp.sealing import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE
+
+    sealed = _answers("The sealed answer to POST /v1/reports.", bytes, 400, 403, 408, 413, 415, 429, 503)
+    sealed["responses"]["200"]["content"] = {RESPONSE_TYPE: {}}
+    sealed["responses"]["400"]["description"] = "It cannot be opened, or is sealed for another key."
+    sealed["responses"]["400"]["content"]["application/problem+json"] = {"schema": _named(dict)}
+    keys = _answers("The key, in the form of RFC 9458.", bytes, 429)
+    keys["responses"]["200"]["content"] = {KEYS_TYPE: {}}
+    body = {"requestBody": {"required": True, "content": {REQUEST_TYPE: {}}}}
+    return {
+        GATEWAY: _post("Opens a sealed request, for the relay (Oblivious HTTP, RFC 9458).", body | sealed)
+        | _get("The key for which devices seal, as the plan states it too.", keys)
     }
 
 

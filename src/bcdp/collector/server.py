@@ -163,12 +163,16 @@ class Protocol(HttpToolsProtocol):
         self._in_head, self._spare_chunks = True, _SPARE_CHUNKS
 
     def on_headers_complete(self) -> None:
-        self._head_arrived()
-        hosts = [value for name, value in self.headers if name == b"host"]
-        encodings = [value.lower() for name, value in self.headers if name == b"transfer-encoding"]
-        if len(hosts) != 1 and (hosts or self.parser.get_http_version() != "1.0"):
+        self._in_head, self._head_bytes = False, 0
+        hosts, encodings = 0, []
+        for name, value in self.headers:
+            if name == b"host":
+                hosts += 1
+            elif name == b"transfer-encoding":
+                encodings.append(value.lower())
+        if hosts != 1 and (hosts or self.parser.get_http_version() != "1.0"):
             raise ValueError("not one host")
-        if encodings not in ([], [b"chunked"]):
+        if encodings and encodings != [b"chunked"]:
             raise ValueError("a transfer encoding other than chunked")
         super().on_headers_complete()
 
@@ -179,8 +183,13 @@ class Protocol(HttpToolsProtocol):
             raise ValueError("too many small chunks")
 
     def on_body(self, body: bytes) -> None:
+        self._body_began()
         self._spare_chunks += len(body) >= _CHUNK_BYTES
         super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._body_began()
+        super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
         """Answers what is no request, after a while if there were many; what came whole before it is answered first."""
@@ -201,15 +210,16 @@ class Protocol(HttpToolsProtocol):
         self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._head_arrived()
+        self._body_began()
         self._door.leave(self._address)
         super().connection_lost(exc)
 
     def _await_head(self) -> None:
+        """Gives the head and whatever comes first of the body so much time; `quotas.Bodies` waits for the rest."""
         if self._deadline is None:
             self._deadline = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
 
-    def _head_arrived(self) -> None:
+    def _body_began(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
-        self._deadline, self._in_head, self._head_bytes = None, False, 0
+            self._deadline = None

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import cached_property
 
 from bcdp.collector.counters import ACCEPTED, COMMIT_MICROSECONDS, COMMITS, DUPLICATE, Counters
 from bcdp.collector.guard import Seldom
@@ -38,11 +39,15 @@ class Writer:
         self._thread = ThreadPoolExecutor(1, "writer")
         self._seldom = Seldom()
 
+    @cached_property
+    def _loop(self) -> asyncio.AbstractEventLoop:  # once: finding it is a call of the system
+        return asyncio.get_running_loop()
+
     async def add(self, reports: Marked) -> int:
         """How many of the reports were new, once all of them are stored durably; refuses if the store cannot."""
         if self._size + len(reports) > self._most_waiting:
             raise RefusalError(503, "too many reports are waiting; send them again later", {"retry-after": "5"})
-        stored: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        stored: asyncio.Future[int] = self._loop.create_future()
         self._waiting.append((reports, stored))
         self._size += len(reports)
         self._arrived.set()
@@ -67,9 +72,8 @@ class Writer:
     async def _commit(self) -> None:
         group, answers, owners = self._next_group()
         began = time.perf_counter()
-        loop = asyncio.get_running_loop()
         try:
-            known = await loop.run_in_executor(self._thread, self._store.add, answers)
+            known = await self._loop.run_in_executor(self._thread, self._store.add, answers)
         except Exception as error:  # whatever it is, nobody may wait for ever, and the next group may fare better
             self._seldom.log(logging.ERROR, "commit failed", {}, {"cause": _without_values(error.__cause__ or error)})
             told = RefusalError(503, f"nothing was stored: {error}", {"retry-after": "5"})
@@ -106,7 +110,7 @@ class Writer:
         began = time.monotonic()
         settled = False
         try:
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._store.settle)
+            await self._loop.run_in_executor(self._thread, self._store.settle)
             settled = True
         except Exception as error:  # reports are taken all the same
             self._seldom.log(logging.WARNING, "not settled", {}, {"cause": _without_values(error)})

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
+
+from bcdp.statistics.special import expit
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -13,7 +13,8 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv, rel_entr
+
+from bcdp.statistics.special import betaincinv, rel_entr
 
 Array = npt.NDArray[np.float64]
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri
 
 from bcdp.errors import expect, refuse
 from bcdp.estimates.results import estimate
@@ -22,6 +21,7 @@ from bcdp.exact import TOTAL
 from bcdp.plan import A_PLAN, GROUP, Plan, Question, check_menus
 from bcdp.policy import NO_ANSWER, Feature
 from bcdp.policy.encoding import UNANSWERED, codes_of, spelled
+from bcdp.statistics.special import ndtr, ndtri
 from bcdp.statistics.target import product_of
 from bcdp.tally import Tally
 

@@ -47,6 +47,10 @@ class Estimates:
     policy: Policy
     design_effects: Mapping[str, float] = field(default_factory=dict)  # of each feature, where people were weighted
 
+    def __repr__(self) -> str:
+        found = [f"{key} ({len(parts)})" for key, parts in self.results.items() if parts]
+        return f"<Estimates of {self.people:,} people, intervals of {100 * self.level:g}%: {', '.join(found)}>"
+
     def __getattr__(self, name: str) -> Any:
         results = self.__dict__.get("results", {})
         if name not in results:

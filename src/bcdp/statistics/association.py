@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import chdtrc
 
 from bcdp.statistics.interval import finite
 from bcdp.statistics.ratios import difference_interval, product_moments, ratio_interval, width
+from bcdp.statistics.special import chdtrc
 
 Array = npt.NDArray[np.float64]
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from bcdp.statistics.least_squares import Centred, Coefficient, Noise
+from bcdp.statistics.special import ndtri
 
 Array = npt.NDArray[np.float64]
 Columns = npt.NDArray[np.bool_]

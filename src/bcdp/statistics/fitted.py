@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logit
 
 from bcdp.policy import Policy
 from bcdp.statistics.columns import Column, Design, Moments, moment_targets, moments
@@ -30,6 +29,7 @@ from bcdp.statistics.logistic import log_odds_units, logistic, logit_of, parts_o
 from bcdp.statistics.model import Model, RegressionEstimate
 from bcdp.statistics.protocol import Decoder, Goal, Means
 from bcdp.statistics.ratios import width
+from bcdp.statistics.special import logit
 
 Array = npt.NDArray[np.float64]
 Fitted = Mapping[tuple[Model, Column], RegressionEstimate]

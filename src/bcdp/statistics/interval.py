@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
 from bcdp.errors import refuse
 from bcdp.statistics.decoded import Decoded
 from bcdp.statistics.ratios import difference_interval
+from bcdp.statistics.special import stdtrit
 
 Array = npt.NDArray[np.float64]
 

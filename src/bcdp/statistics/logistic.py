@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from numpy.polynomial.hermite_e import hermegauss
-from scipy.special import expit, logit
 
 from bcdp.policy import Policy
 from bcdp.statistics.columns import Design
 from bcdp.statistics.least_squares import Centred, own_scales
+from bcdp.statistics.special import expit, logit
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field, StrictBool, ValidationInfo, field_validator
-from scipy.special import expit
 
 from bcdp.errors import refuse
 from bcdp.policy import Policy
@@ -19,6 +18,7 @@ from bcdp.policy.names import CategoryPair, CompleteName, CompleteNames
 from bcdp.statistics.columns import Column, Design, design_of
 from bcdp.statistics.evidence import RegressionEvidence
 from bcdp.statistics.least_squares import Coefficient, own_scale
+from bcdp.statistics.special import expit
 
 Array = npt.NDArray[np.float64]
 Pairs = tuple[tuple[str, ...], ...]

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
+
+from bcdp.statistics.special import ndtri
 
 Array = npt.NDArray[np.float64]
 
