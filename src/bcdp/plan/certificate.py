@@ -170,7 +170,9 @@ def _fits(question: Question, correlation: Correlation, own: frozenset[str]) -> 
     sizes = question.levels if question.kind == "values" else question.levels * len(question.features)
     marked = [(name, size) for name, size in zip(question.features, sizes, strict=True) if name in correlation.rounded]
     return all(
-        _known(cuts, correlation, name) if (cuts := question.cuts_of(name)) else not _STEPS % (size - 1 - (name in own))
+        _known(cuts, correlation, name)
+        if (cuts := question.cuts_of(name))
+        else not _STEPS % max(size - 1 - (name in own), 1)
         for name, size in marked
     )
 
