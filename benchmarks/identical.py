@@ -1,17 +1,20 @@
-"""Reports and counts by the compiled kernel and by NumPy, by one thread and two: the same, bit by bit, or it fails.
+"""Reports and counts by compiled code and by NumPy, by one thread and two, and by Spark: the same, or it fails.
 
 `python identical.py PLANS RECORDS`: random plans as the readers' tests make them, records in every form of column.
+Files of reports are compared byte by byte; Spark's, which keep no order and their own types, report by report.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 import tempfile
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
@@ -19,19 +22,33 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from speed import KEY, uncompiled
 
 from bcdp import Plan
+from bcdp.engines import spark
 from bcdp.engines.local import privatize_file, tally_files
+from bcdp.mechanisms.survey import bulk
+from bcdp.plan import report_schema
 from mutants import fresh_plans
 from test_fast import records
+
+ID = "id of a record"
 
 
 def outcome(plan: Plan, data: Path, workers: int) -> tuple[str, object]:
     """The digest of the file of reports, and its counts."""
     output = data.with_name("reports.parquet")
-    privatize_file(plan, data, output, KEY, "id of a record", workers=workers)
+    privatize_file(plan, data, output, KEY, ID, workers=workers)
     return hashlib.sha256(output.read_bytes()).hexdigest(), tally_files(plan, [output]).to_dict()
 
 
+def by_spark(plan: Plan, data: Path) -> pa.Table:
+    """The reports of Spark's workers, in the order of the ids; they see too few records to load numba."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # which has the package
+    session = spark.session()
+    reports = spark.privatize(plan, session.read.parquet(str(data)), KEY, ID).toArrow().sort_by(ID)
+    return reports.select(report_schema(plan).names).cast(report_schema(plan)).combine_chunks()
+
+
 def main() -> None:
+    bulk.kernel_once_worth(1)  # so that compiled code is used from now on
     count, people = int(sys.argv[1]), int(sys.argv[2])
     rng = np.random.default_rng(7)
     for number, document in enumerate(fresh_plans(rng, count)[:count]):
@@ -41,9 +58,11 @@ def main() -> None:
             pq.write_table(records(rng, plan, people), data)
             found = [outcome(plan, data, workers) for workers in (1, 2)]
             found += [uncompiled(partial(outcome, plan, data, workers)) for workers in (1, 2)]
-        if any(other != found[0] for other in found):
+            written = pq.read_table(data.with_name("reports.parquet")).replace_schema_metadata(None)
+            same = by_spark(plan, data).replace_schema_metadata(None).equals(written.combine_chunks())
+        if not same or any(other != found[0] for other in found):
             raise SystemExit(f"plan {number} differs: {plan.text}")
-        print(f"plan {number + 1} of {count}: {people:,} records, the same four times", flush=True)
+        print(f"plan {number + 1} of {count}: {people:,} records, the same five times", flush=True)
 
 
 if __name__ == "__main__":

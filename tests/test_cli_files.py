@@ -261,6 +261,22 @@ def test_reports_are_counted_once(folder, capsys):
     assert not Path("tally.json").exists()
 
 
+def test_reports_in_an_arrow_file_are_counted_like_those_in_a_parquet_file(folder):
+    Path("key").write_bytes(bytes(range(32)))
+    write_people("people.csv", id=[3, 1, 4, 15])
+    with (
+        pa.OSFile("people.arrow", "wb") as file,
+        pa.ipc.new_file(file, (table := pa.csv.read_csv("people.csv")).schema) as to,
+    ):
+        to.write_table(table)
+    for name in ("people.csv", "people.arrow"):
+        for kind in ("parquet", "arrow"):
+            main(["privatize", "plan.json", name, "-o", f"r.{kind}", "--key-file", "key", "--id-column", "id"])
+            main(["tally", "plan.json", f"r.{kind}", "-o", f"{name}.{kind}.json"])
+    assert len({path.read_text() for path in Path().glob("people.*.json")}) == 1
+    assert len(list(Path().glob("people.*.json"))) == 4
+
+
 def test_a_device_is_written_to_and_stays_a_device(folder, capsys):
     """A pipe stands for any device: as root, the real one must not be put at risk by a test."""
     os.mkfifo("pipe")

@@ -71,7 +71,7 @@ def test_an_integer_id_is_one_id_in_every_type() -> None:
     np.testing.assert_array_equal(columns(KEY, [-1, 5]), columns(KEY, np.array([-1, 5], dtype=np.int8)))
 
 
-WHOLE = [0, 1, -1, 7, -40, 10**17, 10**18 - 1, 1 - 10**18, 10**18, -(10**18), 2**63 - 1, -(2**63)]
+WHOLE = [0, 1, -1, 7, -40, 12345 - 2**52, 10**17, 10**18 - 1, 1 - 10**18, 10**18, -(10**18), 2**63 - 1, -(2**63)]
 
 
 @pytest.mark.parametrize("ids", [np.array(WHOLE), np.array([7, 2**63, 2**64 - 1], dtype=np.uint64)])

@@ -89,6 +89,15 @@ def test_a_file_gives_the_reports_of_its_table_in_the_same_order(plan: Plan, end
     assert sorted(tmp_path.iterdir()) == sorted([data, output])
 
 
+@pytest.mark.parametrize("mapped", [0, 2**30])
+def test_an_arrow_file_is_read_in_either_way(mapped: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mapped where its batches are large, else read; the rows are those of the table."""
+    monkeypatch.setattr("bcdp.files._MAPPED_BYTES", mapped)
+    table = people(3000)
+    data = write(table, tmp_path / "people.arrow")
+    assert pa.Table.from_batches(list(read_batches(data))).equals(table)
+
+
 def test_the_bytes_do_not_depend_on_workers_or_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = write(people(20_000), tmp_path / "people.parquet")
     outputs = []

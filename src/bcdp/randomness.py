@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import string
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -71,15 +72,20 @@ def _aes(key: bytes) -> CipherContext:
     return Cipher(algorithms.AES(key), modes.ECB()).encryptor()
 
 
-def _encrypt(aes: CipherContext, blocks: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    encrypted = _room(len(blocks) + 1)  # as large as the cipher wants it
+def _encrypt(
+    aes: CipherContext, blocks: npt.NDArray[np.uint8], into: npt.NDArray[np.uint8] | None = None
+) -> npt.NDArray[np.uint8]:
+    encrypted = room_for(len(blocks)) if into is None else into
     aes.update_into(blocks.data, encrypted.data)
     return encrypted[: len(blocks)]
 
 
-def _room(blocks: int) -> npt.NDArray[np.uint8]:
-    """Place for blocks of 16 bytes, from Arrow, which keeps what is given back; the system would clear it each time."""
-    return np.frombuffer(pa.allocate_buffer(16 * blocks), dtype=np.uint8).reshape(-1, 16)
+def room_for(records: int) -> npt.NDArray[np.uint8]:
+    """Place for a block of 16 bytes for each record, and for one more, as the cipher wants it.
+
+    From Arrow, which keeps what is given back; the system would clear it each time.
+    """
+    return np.frombuffer(pa.allocate_buffer(16 * (records + 1)), dtype=np.uint8).reshape(-1, 16)
 
 
 def as_ids(ids: Any) -> npt.NDArray[Any] | pa.Array:
@@ -101,7 +107,9 @@ def as_ids(ids: Any) -> npt.NDArray[Any] | pa.Array:
 def _arrow_ids(ids: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any] | pa.Array:
     if ids.null_count:
         raise refuse("ids", f"{ids.null_count} missing values", "an id for every record")
-    whole = ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
+    whole = ids
+    if isinstance(ids, pa.ChunkedArray):  # one piece is not copied
+        whole = ids.chunk(0) if ids.num_chunks == 1 else ids.combine_chunks()
     if pa.types.is_dictionary(whole.type):
         whole = whole.dictionary_decode()
     if pa.types.is_integer(whole.type):
@@ -112,10 +120,10 @@ def _arrow_ids(ids: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any] | pa.Array:
     return whole.cast(pa.large_binary())
 
 
-def _id_blocks(key: bytes, ids: npt.NDArray[Any] | pa.Array) -> npt.NDArray[np.uint8]:
+def _id_blocks(
+    key: bytes, ids: npt.NDArray[Any] | pa.Array, into: npt.NDArray[np.uint8] | None = None
+) -> npt.NDArray[np.uint8]:
     """Twelve bytes tell ids apart: a whole number of up to 18 digits itself, the digest of any other id's text."""
-    blocks = _room(len(ids))
-    blocks.view("<u8")[:, 1] = 0
     if isinstance(ids, np.ndarray):
         numbers, others = ids, None
         if len(ids) and not -_NUMBER_END < ids.min() <= ids.max() < _NUMBER_END:
@@ -126,7 +134,9 @@ def _id_blocks(key: bytes, ids: npt.NDArray[Any] | pa.Array) -> npt.NDArray[np.u
         others = ~np.asarray(is_number)
         digits = pc.if_else(is_number, ids, pa.scalar(b"0", pa.large_binary()))
         numbers, texts = np.asarray(digits.cast(pa.large_string()).cast(pa.int64())), ids.filter(pa.array(others))
-    blocks.view("<u8")[:, 0] = numbers.astype("<u8", copy=False)
+    blocks = (room_for(len(ids)) if into is None else into)[: len(ids)]
+    # a number of 64 bits and a zero behind it, in one pass: as the real and the imaginary part
+    blocks.view(np.complex128)[:, 0] = numbers.astype("<i8", copy=False).view(np.float64)
     if others is not None and len(texts):
         blocks[others, :12] = _digest_texts(_subkey(key, b"ids"), texts)[:, :12]
     return blocks
@@ -163,7 +173,7 @@ class KeyedWords:
     def of(self, ids: npt.NDArray[Any] | Sequence[Any]) -> RecordWords:
         """The words of the records with these ids."""
         words = object.__new__(RecordWords)
-        words._start(self._aes, _id_blocks(self._secret, as_ids(ids)))
+        words._start(self._secret, self._aes, as_ids(ids))
         return words
 
 
@@ -177,20 +187,24 @@ class RecordWords:
         sum, so every plan is a purpose.
         """
         keyed = KeyedWords(key, purpose)
-        self._start(keyed._aes, _id_blocks(keyed._secret, as_ids(ids)))
+        self._start(keyed._secret, keyed._aes, as_ids(ids))
 
-    def _start(self, aes: CipherContext, blocks: npt.NDArray[np.uint8]) -> None:
-        self._aes, self._blocks = aes, blocks
+    def _start(self, secret: bytes, aes: CipherContext, ids: npt.NDArray[Any] | pa.Array) -> None:
+        self._secret, self._aes, self._ids = secret, aes, ids
         self._cached: tuple[int, Words] = (-1, np.empty((0, _LANES), dtype=np.uint32))
         self._origin: tuple[RecordWords, npt.NDArray[np.intp]] | None = None
 
     def __len__(self) -> int:
-        return len(self._blocks) if self._origin is None else len(self._origin[1])
+        return len(self._ids) if self._origin is None else len(self._origin[1])
+
+    @cached_property
+    def _blocks(self) -> npt.NDArray[np.uint8]:
+        return _id_blocks(self._secret, self._ids)
 
     def take(self, rows: npt.NDArray[np.intp]) -> RecordWords:
         """The words of some of the records; nothing is encrypted twice for them, and nothing that is never read."""
         part = object.__new__(RecordWords)
-        part._start(self._aes, self._blocks)
+        part._start(self._secret, self._aes, self._ids)
         part._origin = (self, rows) if self._origin is None else (self._origin[0], self._origin[1][rows])
         return part
 
@@ -206,17 +220,18 @@ class RecordWords:
             whole, rows = self._origin
             if whole._cached[0] == number:
                 return _rows(whole._cached[1], rows)
-            blocks = _rows(self._blocks, rows)
+            blocks = _rows(whole._blocks, rows)
         blocks.view("<u4")[:, 3] = number
-        return _encrypt(self._aes, blocks).view("<u4").astype(np.uint32, copy=False)
+        return _as_words(_encrypt(self._aes, blocks))
 
     def column(self, position: int) -> Words:
         """Word number `position` of every record."""
         return self._block(position // _LANES)[:, position % _LANES]
 
-    def first(self) -> Words:
-        """The first four words of every record, one row each."""
-        return self._block(0)
+    def first(self, into: npt.NDArray[np.uint8]) -> Words:
+        """The first four words of every record, one row each, in a place made by `room_for` that is used again."""
+        blocks = _id_blocks(self._secret, self._ids, into)
+        return _as_words(_encrypt(self._aes, blocks, into))
 
     def following(self, fours: npt.NDArray[np.uint8]) -> Words:
         """The words after the first four: as many fours as a record needs, one row each, record after record."""
@@ -224,7 +239,11 @@ class RecordWords:
         often = fours[needed].astype(np.intp)
         blocks = _rows(self._blocks, needed.repeat(often))
         blocks.view("<u4")[:, 3] = np.arange(len(blocks)) - (often.cumsum() - often).repeat(often) + 1
-        return _encrypt(self._aes, blocks).view("<u4").astype(np.uint32, copy=False)
+        return _as_words(_encrypt(self._aes, blocks))
+
+
+def _as_words(encrypted: npt.NDArray[np.uint8]) -> Words:
+    return encrypted.view("<u4").astype(np.uint32, copy=False)
 
 
 def _rows(array: npt.NDArray[Any], rows: npt.NDArray[np.intp]) -> npt.NDArray[Any]:

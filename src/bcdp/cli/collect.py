@@ -26,11 +26,15 @@ Engine = Annotated[
     Literal["local", "spark"], typer.Option(help="This machine's cores, or Spark: Parquet files and tables.")
 ]
 
+_REPORTS = (".parquet", ".arrow", ".feather")
+
 
 def privatize(
     plan: PlanFile,
     data: Annotated[Path, typer.Argument(metavar="DATA", help="Records: a Parquet, CSV or Arrow file.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The reports to write, as Parquet.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The reports to write: .parquet or .arrow.")
+    ],
     key_file: Annotated[
         Path | None, typer.Option(metavar="F", help="32 secret random bytes; with them a rerun repeats its answers.")
     ] = None,
@@ -56,7 +60,7 @@ def privatize(
     from bcdp.plan import Plan
 
     spark = engine == "spark"  # which writes a folder
-    check_output("--output", None if spark else output, plan, data, key_file, ending=".parquet")
+    check_output("--output", None if spark else output, plan, data, key_file, ending=_REPORTS)
     made = Plan.load(plan)
     key = _read_key(key_file)
     if (key is None) != (id_column is None):

@@ -40,10 +40,11 @@ def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None)
     identities = _ids(records, key, ids)
     keyed = KeyedWords(secret, plan.id)
     mechanism = mechanism_of(plan)
-    groups = group_numbers(plan.policy, records)  # what is refused is refused before anything random
+    # what is refused is refused before anything random
+    groups = [pa.array(group_numbers(plan.policy, records))] if plan.policy.open else []
     columns = mechanism.release(plan, records, lambda part: keyed.of(identities[part]))
     schema = report_schema(plan).with_metadata({PLAN_KEY: plan.id.encode()})
-    return pa.table([*columns, *([pa.array(groups)] if plan.policy.open else [])], schema=schema)
+    return pa.table([*columns, *groups], schema=schema)
 
 
 def _read(plan: Plan, path: Path) -> pa.Table:

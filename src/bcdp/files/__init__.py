@@ -37,6 +37,7 @@ BATCH_ROWS = 2**18
 NOT_A_NUMBER = ("", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "NULL", "null")  # cells without a number, in a CSV
 _BATCH_VALUES = 2**22  # rows times columns: wide tables are read in shorter batches, so that memory stays bounded
 _CSV_BYTES = 2**23
+_MAPPED_BYTES = 2**26  # of a batch of an Arrow file: larger ones are not read whole
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _LOCKED_BYTE = 2**40  # beyond what any of these files holds
 WRITABLE = "a file in an existing folder that you may write to"
@@ -62,9 +63,7 @@ def read_batches(
         elif ending(path) == ".csv":
             yield from _read_csv(path, types, columns)
         elif ending(path) in (".arrow", ".feather"):
-            with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as file:
-                for number in range(file.num_record_batches):
-                    yield from _short(file.get_batch(number))
+            yield from _read_arrow(path)
         elif ending(path) in SURVEY_ENDINGS:
             for batch in survey_batches(path, BATCH_ROWS, types, columns):
                 yield from _short(batch)
@@ -174,6 +173,15 @@ def _read_parquet(path: Path, columns: Sequence[str] | None) -> Iterator[pa.Reco
         path, read_dictionary=texts, buffer_size=2**20, pre_buffer=False, page_checksum_verification=True
     ) as file:
         yield from file.iter_batches(batch_size=_rows(len(chosen)), columns=some)
+
+
+def _read_arrow(path: Path) -> Iterator[pa.RecordBatch]:
+    with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as file:
+        mapped = source.size() > _MAPPED_BYTES * file.num_record_batches
+        # pages of a mapped file count as memory in use; what is read is given back, but batches are read whole
+        with pa.memory_map(str(path)) if mapped else pa.OSFile(str(path)) as again, pa.ipc.open_file(again) as reader:
+            for number in range(reader.num_record_batches):
+                yield from _short(reader.get_batch(number))
 
 
 def _chosen(names: list[str], columns: Sequence[str] | None) -> list[str]:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from types import ModuleType
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.errors import InputError
@@ -16,9 +17,9 @@ from bcdp.mechanisms.survey.program import Program, Room, program_of
 from bcdp.plan import Plan
 from bcdp.policy.encoding import encode, encoded_blocks
 from bcdp.policy.stored import stored
-from bcdp.randomness import RecordWords
+from bcdp.randomness import RecordWords, room_for
 
-FEW = 2**16  # records, or reports: so many are done before numba is loaded
+RECORD, REPORT = 2.0**-24, 2.0**-28  # what compiled code saves with one, if loading it costs 1
 BLOCK = 2**16  # records whose words and values fit in the processor's cache
 
 
@@ -30,6 +31,21 @@ def kernel() -> ModuleType | None:
     except ImportError:
         return None
     return kernel
+
+
+class _Saved:
+    """What compiled code would have saved, or has, in this process."""
+
+    total = 0.0
+
+
+def kernel_once_worth(saved: float) -> ModuleType | None:
+    """The compiled kernel, as soon as it would have saved as much as loading it costs, half a second; until then None.
+
+    So nothing takes more than twice as long as it would for somebody who knew how much there is to do.
+    """
+    _Saved.total += saved
+    return kernel() if _Saved.total >= 1 else None
 
 
 class _Same:
@@ -52,15 +68,15 @@ def _program(same: _Same) -> Program | None:
 
 def reports(plan: Plan, records: pa.Table, words: Callable[[slice], RecordWords]) -> tuple[Words, Words]:
     """The menu and the answer of each record; `words` gives the words of a part of the records."""
-    menus, answered = (np.empty(len(records), dtype=np.uint32) for _ in range(2))
-    compiled = kernel() if len(records) >= FEW else None
+    menus, answered = _column(len(records)), _column(len(records))
+    compiled = kernel_once_worth(RECORD * len(records))
     program = None if compiled is None else _program(_Same(plan))
     if compiled is None or program is None:
         # large enough that every menu has work for the arrays
         for part, codes in encoded_blocks(plan.policy, records, min(max(2 * BLOCK, len(plan.menus) * 2**11), 2**20)):
             menus[part], answered[part] = answers(plan, codes, words(part))
         return menus, answered
-    done = 0
+    done, place = 0, room_for(min(BLOCK, len(records)))
     for batch in records.to_batches():
         try:
             values = stored(plan.policy, pa.Table.from_batches([batch]))
@@ -72,21 +88,39 @@ def reports(plan: Plan, records: pa.Table, words: Callable[[slice], RecordWords]
             stop = min(start + BLOCK, len(batch))
             part = slice(done + start, done + stop)
             room.fill(start, stop)
-            _answer(compiled, program, room, words(part), menus[part], answered[part])
+            _answer(compiled, program, room, words(part), place, menus[part], answered[part])
         done += len(batch)
     return menus, answered
 
 
+def _column(size: int) -> Words:
+    """Place for a column of reports, from Arrow, which keeps what is given back: the system would clear it again."""
+    return np.frombuffer(pa.allocate_buffer(4 * size + 4), dtype=np.uint32)[:size]
+
+
 def _answer(
-    compiled: ModuleType, program: Program, room: Room, words: RecordWords, menus: Words, answered: Words
+    compiled: ModuleType,
+    program: Program,
+    room: Room,
+    words: RecordWords,
+    place: npt.NDArray[np.uint8],
+    menus: Words,
+    answered: Words,
 ) -> None:
-    first = words.first()
-    compiled.draw_menus(first, program.tables, menus)
+    first = words.first(place)
     if room.bits is not None:
-        compiled.answer_bits(first, menus, room.bits, room.columns.bits, answered)
+        whole = len(menus) // compiled.AT_ONCE * compiled.AT_ONCE
+        done = whole if len(room.bits.keep) <= compiled.MOST_MENUS else 0
+        if done:
+            compiled.answer_lanes(first, room.bits, room.columns.bits, menus[:done], answered[:done])
+        if done < len(menus):
+            compiled.draw_menus(first[done:], program.tables, menus[done:])
+            compiled.answer_bits(first, menus, room.bits, room.columns.bits, done, answered)
         return
+    compiled.draw_menus(first, program.tables, menus)
     order, places = np.empty((2, len(menus)), dtype=np.uint32)
-    compiled.order_records(menus, program.menus, np.zeros(len(program.menus.fours) + 1, dtype=np.int64), order, places)
-    following = words.following(program.menus.fours.take(menus))
+    ends = np.zeros(len(program.menus.fours) + 1, dtype=np.int64)
+    compiled.order_records(menus, program.menus, ends, order, places)
+    following = words.following(program.menus.fours.take(menus)) if program.menus.fours.any() else first
     parts = (program.menus, program.questions, program.tables, room.columns)
-    compiled.answer_menus(first, following, menus, order, places, *parts, answered)
+    compiled.answer_menus(first, following, order, ends, places, *parts, answered)

@@ -11,16 +11,19 @@ import numpy.typing as npt
 
 from bcdp.plan import Plan, Question
 from bcdp.policy import Policy
+from bcdp.policy.encoding import coded_numbers
 from bcdp.policy.stored import Stored, scale
 
 BITS, WHOLE, NUMBER = 0, 1, 2  # forms of a column
 VALUES, PRODUCT = 0, 1  # kinds of a question
-RESPONSE, DENSE, HADAMARD = 0, 1, 2  # families of a table
-_FAMILIES = {"response": RESPONSE, "dense": DENSE, "hadamard": HADAMARD}
+RESPONSE, DENSE, HADAMARD, WAVES = 0, 1, 2, 3  # families of a table
+_FAMILIES = {"response": RESPONSE, "dense": DENSE, "hadamard": HADAMARD, "waves": WAVES}
 _KINDS = {"values": VALUES, "product": PRODUCT}
-_QUESTION_KEYS = {"features", "levels", "table", "kind", "categories"}
+_QUESTION_KEYS = {"features", "levels", "table", "kind", "categories", "cuts"}
 _GUIDE_CELLS = 2**15  # of one table: its guide stays in the fastest cache
 _WORD_BITS = 32
+_WORD_OF_BITS = 64  # records whose bits stand in one number
+_NONE, _ONES = np.uint64(0), np.uint64(2**64 - 1)
 
 Array = npt.NDArray[Any]
 
@@ -34,20 +37,25 @@ class Menus(NamedTuple):
 
 
 class Bits(NamedTuple):
-    """For each menu the row that has its bit, the bits to skip there, whether 0 means 1, below what the bit is kept."""
+    """For each menu where its interval of words ends, the row that has its bit, all ones where 0 means 1, the weight.
 
+    The last menu's interval has no end that a word could reach.
+    """
+
+    ends: Array
     row: Array
-    skipped: Array
     swapped: Array
     keep: Array
 
 
 class Questions(NamedTuple):
-    """For each question kind, table and where its features start; for each of these column, inputs and category."""
+    """For each question kind, table and where its features start; for each of these column, inputs, category, cuts."""
 
     kind: Array
     table: Array
     start: Array
+    cuts: Array
+    cuts_start: Array
     column: Array
     inputs: Array
     category: Array
@@ -56,11 +64,13 @@ class Questions(NamedTuple):
 class Tables(NamedTuple):
     """For each table its numbers; for those written out where their ends of intervals start, with a guide to them.
 
-    The first table is the draw of a menu.
+    For waves `keep` and `other` are the first of its rows and the one after the last: where its words begin and end,
+    its first symbol, and its five numbers. The first table is the draw of a menu.
     """
 
     ends: Array
     guide: Array
+    waves: Array
     family: Array
     symbols: Array
     keep: Array
@@ -79,7 +89,6 @@ class Columns(NamedTuple):
     numbers: Array
     form: Array
     row: Array
-    skipped: Array
     codes_start: Array
     low: Array
     high: Array
@@ -143,16 +152,24 @@ def _questions(plan: Plan, features: tuple[str, ...]) -> Questions:
             strict=True,
         )
     ]
+    cuts = [
+        np.empty(0) if (at := question.cuts_of(name)) is None else coded_numbers(plan.policy.features[name], at)
+        for question in plan.questions
+        for name in question.features
+    ]
     return Questions(
         np.array([_KINDS[question.kind] for question in plan.questions]),
         np.array([question.table + 1 for question in plan.questions]),
         _starts(question.features for question in plan.questions),
+        np.concatenate([np.empty(0), *cuts]),
+        _starts(cuts),
         *_columns(parts, np.int64),
     )
 
 
 def _tables(documents: list[dict[str, Any]]) -> Tables:
     ends, guides, rows = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)], []
+    waves = [np.empty((0, 8), dtype=np.int64)]
     for document in documents:
         family, symbols, keep, other, shift = _FAMILIES[document["family"]], 0, 0, 1, 0
         places = sum(map(len, ends)), sum(map(len, guides))
@@ -165,6 +182,13 @@ def _tables(documents: list[dict[str, Any]]) -> Tables:
             guides += [np.searchsorted(line, first, side="right").astype(np.int32) for line in lines]
         elif family == RESPONSE:
             symbols, keep, other = document["levels"], document["keep"], document["other"]
+        elif family == WAVES:
+            keep, numbers = sum(map(len, waves)), np.array(document["waves"], dtype=np.int64)
+            answers, _, width, high, low = numbers.T
+            words, symbols = width * high + (answers - width) * low, int(answers.sum()) + 1
+            last = words.cumsum()
+            waves.append(np.column_stack([last - words, last, answers.cumsum() - answers, numbers]))
+            other = keep + len(numbers)
         else:
             symbols, keep, shift = (
                 2 * document["order"],
@@ -172,7 +196,7 @@ def _tables(documents: list[dict[str, Any]]) -> Tables:
                 _WORD_BITS + 1 - document["order"].bit_length(),
             )
         rows.append((family, symbols, keep, other, shift, *places))
-    return Tables(np.concatenate(ends), np.concatenate(guides), *_columns(rows, np.int64))
+    return Tables(np.concatenate(ends), np.concatenate(guides), np.concatenate(waves), *_columns(rows, np.int64))
 
 
 class Room:
@@ -185,16 +209,15 @@ class Room:
         scales = [scale(policy.features[name]) for name in program.features]
         self.columns = Columns(
             np.concatenate(codes),
-            np.zeros((forms.count(BITS), block // 8 + 1), dtype=np.uint8),
+            np.zeros((forms.count(BITS), block // _WORD_OF_BITS + 1), dtype=np.uint64),
             np.zeros((forms.count(WHOLE), block), dtype=np.int32),
             np.zeros((forms.count(NUMBER), block)),
             np.array(forms),
             np.array([forms[:place].count(form) for place, form in enumerate(forms)]),
-            np.array([v.skipped or 0 for v in found]),
             _starts(codes)[:-1] - np.array([v.low for v in found]),
             *_columns(scales, np.float64),
         )
-        places = (self.columns.bits, self.columns.whole, self.columns.numbers)
+        places = (self.columns.bits.view(np.uint8), self.columns.whole, self.columns.numbers)
         rows = (places[form][row] for form, row in zip(forms, self.columns.row, strict=True))
         self.bits = _bits(program, self.columns)
         self._copies = [(row, v.values, v.skipped) for row, v in zip(rows, found, strict=True)]
@@ -202,8 +225,13 @@ class Room:
     def fill(self, start: int, stop: int) -> None:
         """Copies the values of the records of a block, of which the first has a number that 8 divides."""
         for room, values, skipped in self._copies:
-            part = values[start:stop] if skipped is None else values[start // 8 : (stop + skipped + 7) // 8]
+            if skipped is None:
+                room[: stop - start] = values[start:stop]
+                continue
+            part = values[start // 8 : (stop + skipped + 7) // 8]
             room[: len(part)] = part
+            if skipped:
+                room[:-1] = (room[:-1] >> skipped) | (room[1:] << (8 - skipped))
 
 
 def _bits(program: Program, columns: Columns) -> Bits | None:
@@ -215,6 +243,5 @@ def _bits(program: Program, columns: Columns) -> Bits | None:
     if len(columns.whole) or (tables.family[table] != RESPONSE).any() or (tables.symbols[table] != 2).any():
         return None
     low = columns.codes[columns.codes_start[column]]
-    return Bits(
-        columns.row[column], columns.skipped[column], low.astype(np.uint8), tables.keep[table].astype(np.uint32)
-    )
+    ends = tables.ends[: len(menus.asked)].astype(np.uint32)
+    return Bits(ends, columns.row[column], np.where(low, _ONES, _NONE), tables.keep[table].astype(np.uint32))

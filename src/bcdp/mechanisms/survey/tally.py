@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.errors import refuse
-from bcdp.mechanisms.survey.bulk import FEW, kernel
+from bcdp.mechanisms.survey.bulk import REPORT, kernel_once_worth
 from bcdp.mechanisms.survey.decoding import SurveyDecoder
 from bcdp.mechanisms.survey.weighted import WeightedDecoder
 from bcdp.plan import Plan
@@ -79,15 +80,16 @@ class SurveyTally(Tally):
                 raise refuse("reports.count", wrong, "whole numbers from 0 to 2^53")
             self._counts = self._counts + self._summed(menu, answer, count.astype(np.int64))
         else:
-            most = max(_BLOCK, len(self._counts)) if len(reports) < FEW or kernel() is None else max(1, len(reports))
-            counts = (self._counted(*part) for part in _parts(reports, most))
+            compiled = kernel_once_worth(REPORT * len(reports))
+            most = max(_BLOCK, len(self._counts)) if compiled is None else max(1, len(reports))
+            counts = (self._counted(compiled, *part) for part in _parts(reports, most))
             self._counts = sum(counts, self._counts)
         return self
 
-    def _counted(self, menu: Whole, answer: Whole) -> Whole:
+    def _counted(self, kernel: ModuleType | None, menu: Whole, answer: Whole) -> Whole:
         """How often each cell occurs."""
         reachable = self._reachable
-        compiled = kernel() if len(menu) >= FEW and menu.dtype == answer.dtype == np.uint32 else None
+        compiled = kernel if menu.dtype == answer.dtype == np.uint32 else None
         if compiled is not None and (reachable is None or reachable.size > _MOST_PAIRED):
             each = np.zeros((4 if len(self._counts) <= _MOST_IN_TURNS else 1, len(self._counts)), dtype=np.int64)
             if not compiled.count_cells(menu, answer, self._starts, each):
