@@ -84,7 +84,7 @@ def test_only_numbers_that_may_have_no_answer_are_left_to_the_arrays() -> None:
     assert {"steps", "waves"} <= plans.keys()
 
 
-@pytest.mark.parametrize("name", ANSWERED)
+@pytest.mark.parametrize("name", [name for name in ANSWERED if name != "own"])
 def test_every_answer_of_the_vectors(name: str) -> None:
     vector = VECTORS[name]
     plan, people = Plan.parse(vector["plan"]), len(vector["answers"])
