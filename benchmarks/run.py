@@ -99,7 +99,7 @@ def _unit(name: str) -> str:
 
 
 def draw(curves: dict[str, list[dict[str, float]]], folder: Path) -> None:
-    """One picture for each curve: seconds on the left, memory on the right."""
+    """One picture for each curve: seconds of the processor on the left, memory on the right."""
     import matplotlib.pyplot as plt
 
     for curve, points in curves.items():
@@ -108,7 +108,7 @@ def draw(curves: dict[str, list[dict[str, float]]], folder: Path) -> None:
         for name, look in zip(list(points[0])[1:-1], ("o-", "s--", "^:"), strict=False):
             left.loglog(sizes, [point[name] for point in points], look, color="black", markersize=5, label=name)
         right.semilogx(sizes, [point["memory"] for point in points], marker="o", color="black")
-        left.set(xlabel=curve, ylabel="seconds")
+        left.set(xlabel=curve, ylabel="seconds of the processor")
         left.legend()
         right.set(xlabel=curve, ylabel="peak memory, MB")
         right.set_ylim(bottom=0)
