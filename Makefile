@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick check proof bench nightly vectors notebook system clean
+.PHONY: demo test quick coverage check proof bench nightly vectors notebook system clean
 
 $(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "bcdp needs Python 3.11 or newer")'
@@ -33,9 +33,15 @@ SLOW := audit_blackbox audit_exact bound cascade% certificate cli_experiment col
 	correlation_prior counting_engines counts design distribution docs experiments intervals logistic npm_package \
 	odds_design package policies_planned proof readers regression% relay report shapes simulate spark% streaming \
 	studio% web%
+QUICK = $(filter-out $(foreach name,$(SLOW),$(wildcard tests/test_$(subst %,*,$(name)).py)),$(wildcard tests/test_*.py))
 quick: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal \
-		$(filter-out $(foreach name,$(SLOW),$(wildcard tests/test_$(subst %,*,$(name)).py)),$(wildcard tests/test_*.py))
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(QUICK)
+
+# Which lines of the package these tests reach, in one process; `make coverage TESTS=tests` for all.
+TESTS = $(QUICK)
+coverage: $(VENV)/.dev
+	$(BIN)/python -m coverage run -m pytest $(TESTS)
+	$(BIN)/python -m coverage report
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -78,4 +84,4 @@ notebook: $(VENV)/.dev
 	$(BIN)/python tools/run_notebook.py notebooks/tour.ipynb
 
 clean:
-	rm -rf $(VENV) demo bench-output .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo bench-output .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -4,7 +4,8 @@
 
 Everything runs on the loopback interface, for SECONDS (5) at each point; `wrk` sends, and every report is a new one.
 Batches are compared with the rate at which one process inserts the same rows into the same kind of store, 1000 to a
-transaction; single reports with an endpoint of the same framework that reads nothing and stores nothing.
+transaction; single reports with an endpoint of the same framework that reads nothing and stores nothing. Ids are in no
+order, as devices' are. Sealed reports (Oblivious HTTP) are sealed before: what is measured is the collector's part.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bcdp import Plan
+from bcdp import Plan, Policy, make_plan
 from bcdp.collector import open_store
 from bcdp.collector.marks import MARK_BYTES
+from bcdp.sealing import GatewayKey, HttpRequest, seal, write_request
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from collector_fixtures import Postgres, new_database, serving, small_plan, upload
+from collector_fixtures import HEADERS, Postgres, new_database, serving, small_plan, upload
 
 BATCH = 1000
+SEALED_RATE = 4000  # more a second than one worker opens
 EMPTY = """
 import sys, uvicorn
 from starlette.applications import Starlette
@@ -46,9 +49,21 @@ function request()
   local tag = string.format("%%08x%%02x%%s", number * 2654435761 %% 2^32, mine, salt)
   return wrk.format("POST", "/v1/reports", {["content-type"] = "application/json"}, (body:gsub("@", tag)))
 end
+"""
+SEALED = """
+local bodies, number = {}, 0
+for line in io.lines("%s") do
+  bodies[#bodies + 1] = line:gsub("..", function(digits) return string.char(tonumber(digits, 16)) end)
+end
+function request()
+  number = number %% #bodies + 1
+  return wrk.format("POST", "/.well-known/ohttp-gateway", {["content-type"] = "message/ohttp-req"}, bodies[number])
+end
+"""
+RESULT = """
 function done(summary, latency)
   local e = summary.errors
-  io.write(string.format("RESULT %%d %%d %%d %%f %%f %%f\\n", summary.requests, summary.duration,
+  io.write(string.format("RESULT %d %d %d %f %f %f\\n", summary.requests, summary.duration,
     e.connect + e.read + e.write + e.status + e.timeout, latency:percentile(50), latency:percentile(99), latency.max))
 end
 """
@@ -70,8 +85,26 @@ def load(folder: Path, url: str, plan: Plan, reports: int, connections: int, sec
     """The load of requests with this many reports each, over this many connections."""
     rows = [(f"@{secrets.token_hex(8)}", number % len(plan.menus), 0) for number in range(reports)]
     body = json.dumps(upload(plan, rows), separators=(",", ":"))
+    return measured(folder, url, SCRIPT % (secrets.token_hex(4), f"[==[{body}]==]"), connections, seconds)
+
+
+def sealed_load(folder: Path, url: str, plan: Plan, connections: int, seconds: float) -> Load:
+    """The load of sealed single reports; as many different ones as there is time for, in turn."""
+    relay = plan.policy.relay
+    assert relay is not None
+    lines = []
+    for _ in range(round(SEALED_RATE * seconds)):
+        body = json.dumps(upload(plan, [(secrets.token_hex(16), 0, 0)])).encode()
+        asked = HttpRequest("POST", "https", "collector.invalid", "/v1/reports", HEADERS, body)
+        lines.append(seal(relay.key, write_request(asked))[0].hex())
+    (folder / "sealed").write_text("\n".join(lines))
+    return measured(folder, url, SEALED % (folder / "sealed"), connections, seconds)
+
+
+def measured(folder: Path, url: str, requests_of: str, connections: int, seconds: float) -> Load:
+    """What wrk measures with a script that makes requests."""
     script = folder / "load.lua"
-    script.write_text(SCRIPT % (secrets.token_hex(4), f"[==[{body}]==]"))
+    script.write_text(requests_of + RESULT)
     command = ["wrk", "-t", "1", "-c", str(connections), "-d", f"{seconds:g}s", "-s", str(script), url]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     match = re.search(r"RESULT (.*)", text)
@@ -132,6 +165,7 @@ def measure(seconds: float) -> None:
                 for kind, new in fresh.items():
                     for workers in (1, 2):
                         served(folder, path, kind, new(folder), 1, connections, workers, empty.rate, seconds)
+                sealed(folder, fresh["SQLite"](folder), connections, empty.rate, seconds)
     finally:
         postgres.remove()
 
@@ -154,6 +188,18 @@ def served(
         show([kind, reports, connections, workers, *described(found, reports, base)])
         assert found.errors == 0, found
         assert server.people() >= found.requests * reports
+
+
+def sealed(folder: Path, store: str, connections: int, base: float, seconds: float) -> None:
+    """Measures a collector that opens sealed reports, and prints it likewise."""
+    key = folder / f"{time.monotonic_ns()}.key"
+    stated = {"url": "https://relay.example.org/", "key": GatewayKey.make(key).configuration}
+    plan = make_plan(Policy(epsilon=2, features={"smoker": {"type": "binary"}}, relay=stated))
+    plan.save(folder / "sealed.json")
+    with serving(folder, folder / "sealed.json", store, "--rate", "0", "--gateway-key", str(key)) as server:
+        found = sealed_load(folder, server.url, plan, connections, seconds)
+        show(["SQLite, sealed", 1, connections, 1, *described(found, 1, base)])
+        assert found.errors == 0, found
 
 
 def described(found: Load, reports: int, base: float) -> list[object]:

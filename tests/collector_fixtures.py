@@ -59,7 +59,7 @@ class Server:
         with self.log.open("w") as log:
             self.process = subprocess.Popen([sys.executable, "-c", start, *command], stderr=log, start_new_session=True)
         self.url = f"http://127.0.0.1:{self._port()}"
-        for _ in range(200):
+        for _ in range(1000):
             try:
                 httpx.get(f"{self.url}/healthz", timeout=5)
                 return
@@ -68,7 +68,7 @@ class Server:
         raise AssertionError(self.log.read_text())
 
     def _port(self) -> int:
-        for _ in range(400):
+        for _ in range(2000):
             for line in self.log.read_text().splitlines():
                 if '"serving"' in line and line.endswith("}"):
                     return int(json.loads(line)["port"])

@@ -158,6 +158,21 @@ def test_the_lines_settle_what_they_are_told_for(tmp_path: Path, capsys: pytest.
     assert capsys.readouterr().out.rstrip().endswith("\n".join(["For the policy:", "", "features:", *lines]))
 
 
+def test_a_stated_rule_for_missing_values_settles_words_and_stays() -> None:
+    """Words in a column of numbers become empty cells; a feature that gets `other` keeps its rule."""
+    rules = {"income": {**FEATURES["income"], "missing": 0}, "smoker": {**FEATURES["smoker"], "missing": "no"}}
+    policy = Policy(epsilon=1, features=FEATURES | rules)
+    records = table({}, {"income": "prefer not to say"}, {"smoker": "sometimes"})
+    found = check_data(policy, records.to_batches())
+    assert found.problems[1].sentence == "income: 1 of 3 is no number, first in row 2; -o leaves its cell empty"
+    (line,) = policy_lines(policy, found.problems)
+    settled = Policy(epsilon=1, features=FEATURES | rules | yaml.safe_load(line))
+    assert settled.features["smoker"].missing == "no"
+    rewritten = [mended(settled, batch) for batch in records.to_batches()]
+    assert not check_data(settled, rewritten).refused
+    assert rewritten[0].column("income").to_pylist() == ["41000", None, "41000"]
+
+
 def test_a_file_without_rows_and_columns_of_lists() -> None:
     with pytest.raises(InputError, match="at least one record"):
         check_data(POLICY, table().to_batches())

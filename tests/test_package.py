@@ -14,10 +14,12 @@ import venv
 import zipfile
 from pathlib import Path
 
+import httpx
 import nbformat
 import pytest
 
 import bcdp
+from conftest import require
 from documents import blocks
 
 ROOT = Path(__file__).parent.parent
@@ -143,15 +145,31 @@ def test_the_readme_runs_with_the_wheel_alone(container, tmp_path):
     assert (tmp_path / "report.html").exists()
 
 
+READ_ONLY = """
+set -e
+root=$1 data=$2; shift 2
+mount --rbind / "$root"
+mount -o remount,bind,ro "$root"
+mount --bind "$data" "$root$data"
+if touch "$root$data/../written" 2> /dev/null; then exit 9; fi  # not even by root
+exec chroot "$root" "$@"
+"""
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="another user can be taken by root only")
 def test_the_container_serves_without_root_and_can_write_its_data_only(container, tmp_path):
-    """As a user without rights, who can write the data's folder only; the health check is the image's own."""
+    """As a user without rights, on a root that is mounted read-only but for the data; the health check is the image's.
+
+    So `--read-only` is what it is run with, without any container: the same mounts, made by hand.
+    """
+    require(subprocess.run(["unshare", "--mount", "true"], check=False).returncode == 0, "util-linux, and its rights")
     stated = dict(STEPS)
     assert stated["USER"] == "bcdp"
     assert "--uid 10001" in next(rest for word, rest in STEPS if word == "RUN" and "useradd" in rest)
     plan = bcdp.make_plan(bcdp.Policy(epsilon=1, features={"a": {"type": "binary"}}))
-    etc, data = tmp_path / "etc", tmp_path / "data"
+    etc, data, root = tmp_path / "etc", tmp_path / "data", tmp_path / "root"
     etc.mkdir()
+    root.mkdir()
     data.mkdir(mode=0o700)
     os.chown(data, 10001, 10001)
     plan.save(etc / "plan.json")
@@ -166,8 +184,23 @@ def test_the_container_serves_without_root_and_can_write_its_data_only(container
     words = [word.replace("/etc/bcdp", str(etc)).replace("/data", str(data)) for word in words]
     words[words.index("0.0.0.0")] = "127.0.0.1"  # on loopback only
     program = str(container / "python" / "bin" / words[0])
+    user = ["setpriv", "--reuid=10001", "--regid=10001", "--clear-groups"]
     started = subprocess.Popen(
-        ["setpriv", "--reuid=10001", "--regid=10001", "--clear-groups", program, *words[1:], "--port", str(port)],
+        [
+            "unshare",
+            "--mount",
+            "sh",
+            "-c",
+            READ_ONLY,
+            "sh",
+            root,
+            data,
+            *user,
+            program,
+            *words[1:],
+            "--port",
+            str(port),
+        ],
         cwd="/",
         env={"PATH": os.environ["PATH"], "HOME": str(data)},
         stdout=subprocess.DEVNULL,
@@ -184,6 +217,8 @@ def test_the_container_serves_without_root_and_can_write_its_data_only(container
             time.sleep(0.1)
         assert healthy, started.communicate(timeout=5)[1] if started.poll() is not None else "it does not answer"
         assert (data / "reports.db").stat().st_uid == 10001
+        sent = {"plan": plan.id, "reports": [{"id": "a", "menu": 0, "answer": 0}]}
+        assert httpx.post(f"http://127.0.0.1:{port}/v1/reports", json=sent).json()["accepted"] == 1
     finally:
         started.terminate()
         started.communicate(timeout=20)

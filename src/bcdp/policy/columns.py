@@ -136,8 +136,8 @@ def number_meant(word: str) -> str | None:
     return re.sub(r"[^\d.+-]", "", word) if _GROUPED.fullmatch(word.strip()) else None
 
 
-def only_texts(values: pa.Array, said: Mapping[str, str]) -> pa.Array:
-    """The array as text, each word that `said` names replaced."""
+def only_texts(values: pa.Array, said: Mapping[str, str | None]) -> pa.Array:
+    """The array as text, each word that `said` names replaced, by nothing where that is None."""
     texts = pc.cast(values.dictionary_decode() if pa.types.is_dictionary(values.type) else values, pa.string())
     distinct = texts.dictionary_encode()
     mended = [None if word is None else said.get(word, word) for word in distinct.dictionary.to_pylist()]

@@ -177,6 +177,9 @@ class _Column:
                 keys = {"values": [*feature.categories, OTHER]}
             else:
                 keys = {"type": "categorical", "values": [*feature.categories, OTHER]}
+                keys |= {} if feature.missing is None else {"missing": feature.missing}
+        elif what == "text" and feature.missing is not None:
+            settled = f"-o leaves {'its cell' if self._counts[what] == 1 else 'their cells'} empty"
         return DataProblem(self.name, found, settled, refused, keys)
 
 
@@ -266,9 +269,9 @@ def _mended_column(feature: Feature, values: pa.Array) -> pa.Array:
     return only_texts(values, _rewritten(feature, found))
 
 
-def _rewritten(feature: Feature, found: ColumnWords) -> dict[str, str]:
-    """Each word that is written otherwise, and how."""
-    judge, rewritten = _judge(feature), dict[str, str]()
+def _rewritten(feature: Feature, found: ColumnWords) -> dict[str, str | None]:
+    """Each word that is written otherwise, and how; None leaves the cell empty."""
+    judge, rewritten = _judge(feature), dict[str, str | None]()
     meant, other = ({}, None) if feature.is_number else (_meanings(feature), _other_of(feature))
     for word in found.words:
         wrong = judge(word)
@@ -278,6 +281,8 @@ def _rewritten(feature: Feature, found: ColumnWords) -> dict[str, str]:
             rewritten[word] = spelled(meant[word.strip().casefold()])
         elif wrong == "unlisted" and other is not None:
             rewritten[word] = spelled(other)
+        elif wrong == "text" and feature.missing is not None:
+            rewritten[word] = None
     return rewritten
 
 

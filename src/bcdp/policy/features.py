@@ -236,7 +236,7 @@ class BinaryFeature(_ValuedFeature):
 
     @property
     def share(self) -> str:
-        return f"{self.label} = {self.values[1]}" if self.values else self.label
+        return f"{self.label} = {self.categories[1]}"
 
 
 class CategoricalFeature(_ValuedFeature):

@@ -56,10 +56,10 @@ def design(
     for round_number in range(_ROUNDS):
         objective, prices = _objective(told, sizes, weights, balance(told, sizes, weights))
         progress(f"menus, round {round_number + 1}: n x error {objective:.5g}")
-        if market is None:
-            break
         enough = objective * (1 + max(tolerance, _ENOUGH))
-        offers = [_of(joinable, market.best(prices[joinable], tolerance).profile), *further(prices, enough)]
+        offers = further(prices, enough)
+        if market is not None:
+            offers = [_of(joinable, market.best(prices[joinable], tolerance).profile), *offers]
         gains = np.array([information(classes, profile) for profile in offers])
         useful = [i for i in range(len(offers)) if gains[i] @ prices > enough]
         if not useful:

@@ -26,7 +26,7 @@ export function shownLearned(policy, numbers, people, advise) {
   const tasks = (numbers.tasks ?? []).map(({ subject, lines }) =>
     element(
       "div",
-      { class: "card" },
+      { class: people === numbers.users ? "card" : "card stale" }, // the planner tells them anew
       element("h3", {}, subject),
       ...lines.map((line) => element("p", { class: "small" }, line)),
     ),
