@@ -15,6 +15,7 @@ EXACT, CERTIFICATE, QUESTIONS, TABLES = (
     "device/tables.js",
 )
 LEDGER, PROMISE, SURVEY, TELL = "device/ledger.js", "device/promise.js", "device/survey.js", "device/tell.js"
+CORRELATION, RELAY, TASKS = "device/correlation.js", "device/relay.js", "device/tasks.js"
 EXPLAIN, NUMBERS, SPELLING = "device/explain.js", "survey/numbers.js", "device/spelling.js"
 
 # what is wrong; the file; a text that stands in it once; what stands there instead
@@ -95,7 +96,7 @@ MUTANTS: list[tuple[str, str, str, str]] = [
     (
         "a condition that is not told",
         TELL,
-        "condition === null ? words.nothingAssumed : tellCondition(condition, words)",
+        "condition === null ? words.nothingAssumed : tellCondition(condition, words, open)",
         "words.nothingAssumed",
     ),
     (
@@ -120,6 +121,66 @@ MUTANTS: list[tuple[str, str, str, str]] = [
         "return fitting.length ? fitting : different;",
         "return (fitting.length ? fitting : different).slice(0, 1);",
     ),
+    ("a group that is not told", ANSWER, "open.size ? { group: ", "false ? { group: "),
+    ("a kept group that is not checked", ANSWER, 'if (plan.open.size) whole("group"', 'if (false) whole("group"'),
+    (
+        "a step that begins after its cut",
+        FEATURES,
+        "numberCode(feature, cut) <= code",
+        "numberCode(feature, cut) < code",
+    ),
+    ("a menu that does not ask tells nothing", CERTIFICATE, "outside(plan, menus, name, unasked)]", "ONE]"),
+    ("one such menu stands for all", CERTIFICATE, "if (plan.correlation.alike) break;", "break;"),
+    ("a joint table as two", CERTIFICATE, 'features.length > 1 && question.kind !== "product"', "features.length > 9"),
+    ("a joint table alone in its menu", CERTIFICATE, "within.q > 0 ? rest : ONE", "ONE"),
+    ("numbers rounded to any levels", CERTIFICATE, "16 % (levels - 1) === 0", "true"),
+    ("steps at any cuts", CERTIFICATE, "told.every((cut) => known.get(name)?.includes(cut))", "true"),
+    ("odds about steps", CERTIFICATE, "apart(others) ? odds(name, others) : Infinity", "odds(name, others)"),
+    ("a product in any menu", CERTIFICATE, "questions.length === 1 && fits(questions[0])", "fits(questions[0])"),
+    (
+        "two values that are coded alike",
+        CERTIFICATE,
+        "filter(([a, b]) => alike || a !== b)",
+        "filter(([a, b]) => a !== b)",
+    ),
+    ("odds without their q", CERTIFICATE, "return common > 0n ? ", "return false ? "),
+    ("q without its odds", CERTIFICATE, "  if (odds === Infinity) return", "  return"),
+    ("only the worst by doubles", CERTIFICATE, "const NEARLY = 1 - 1e-6;", "const NEARLY = 1 + 1e-6;"),
+    ("laws that are ignored", CERTIFICATE, "smaller(gain, knownRatio(plan, name, menu.questions[0]))", "gain"),
+    ("ranges that are single values", CERTIFICATE, 'plan.correlation.ranges.has(name) ? "range" : "value"', '"value"'),
+    ("a wave that is too wide", TABLES, "% answers < width ? high : low", "% answers <= width ? high : low"),
+    ("a wave that runs backwards", TABLES, "place - step * input", "place + step * input"),
+    ("silence that begins late", TABLES, "if (word >= words) return answered;", "if (word > words) return answered;"),
+    ("a flip one word late", TABLES, "word % cell >= keep", "word % cell > keep"),
+    (
+        "a value that stands for itself",
+        TABLES,
+        "index < input ? index : index + 1",
+        "index <= input ? index : index + 1",
+    ),
+    (
+        "a symbol one too far",
+        TABLES,
+        "word >= end; end += weights[input][symbol]",
+        "word > end; end += weights[input][symbol]",
+    ),
+    ("rows that do not sum up", TABLES, "if (sum !== TOTAL) throw", "if (false) throw"),
+    ("odds below 1", CORRELATION, "Number.isFinite(odds) && odds >= 1", "Number.isFinite(odds) && odds >= 0"),
+    (
+        "odds of a set that lacks one",
+        CORRELATION,
+        "others.every((other) => set.has(other))",
+        "others.some((other) => set.has(other))",
+    ),
+    ("a bound that is stated twice", CORRELATION, "if (statements.has(place)) throw", "if (false) throw"),
+    ("a law that does not sum up", CORRELATION, "* FARTHEST_FROM_1 > unit", "* 4n > unit"),
+    ("some numbers rounded", CORRELATION, "numbers).length < numbers.length", "numbers).length < 0"),
+    ("ranges that no feature has", CORRELATION, "!cuts.every((cut, place) => cut === own[place])", "false"),
+    ("groups of the feature itself", TASKS, "filter((name) => !task.mean.includes(name))", "filter(() => true)"),
+    ("a link that does not fit", TASKS, '(link !== "logit" || line)', "false"),
+    ("an address without TLS", RELAY, " || !URL.test(url)", ""),
+    ("a key of any form", RELAY, "if (!KEY.test(text(", "if (!/^/.test(text("),
+    ("claims that are no levels", PLAN, "for (const key of Object.keys(claim)) level(", "for (const key of []) level("),
 ]
 QUICK = (
     "words from Math.random",

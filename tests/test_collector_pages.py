@@ -87,6 +87,23 @@ def test_a_bundle_has_every_module_once_and_its_exports() -> None:
     assert made == bundled("main.js", texts.__getitem__)
 
 
+def test_what_is_imported_on_demand_is_in_the_bundle_unless_it_is_served_itself(tmp_path: Path) -> None:
+    node = shutil.which("node")
+    require(node, "nodejs")
+    texts = {
+        "main.js": "export const sum = async () =>\n"
+        '(await import("./device/a.js")).one + (await import("./b.js")).two;\n',
+        "device/a.js": 'import { half } from "./c.js";\nexport const one = half + half;\n',
+        "device/c.js": "export const half = 0.5;\n",
+        "b.js": "export const two = 2;\n",
+    }
+    (tmp_path / "main.mjs").write_text(bundled("main.js", texts.__getitem__, ("device/",)))
+    (tmp_path / "b.js").write_text("export const two = 20;\n")
+    script = "import('./main.mjs').then(({ sum }) => sum()).then(console.log)"
+    done = subprocess.run([str(node), "-e", script], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout == "21\n", done.stderr
+
+
 def test_the_served_device_is_the_device(tmp_path: Path) -> None:
     """Every vector is met by the bundle; the same names are exported."""
     node = shutil.which("node")

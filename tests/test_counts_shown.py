@@ -20,7 +20,7 @@ from bcdp.errors import InputError
 from bcdp.plan import Plan
 from bcdp.plan.counts import counts_levels
 from bcdp.present.counts import VOID, counts_promises
-from bcdp.present.promise import NOTHING_ASSUMED
+from bcdp.present.promise import NOTHING_ASSUMED, promises
 from bcdp.present.report import write_report
 from bcdp.present.words import one_in, small_odds
 
@@ -48,7 +48,7 @@ def test_words_are_never_below_the_level() -> None:
 
 
 def test_a_condition_is_told_where_the_level_needs_it(plan: Plan) -> None:
-    smoker, drinker, whole = counts_promises(plan, 10_000)
+    smoker, drinker, whole = counts_promises(plan, promises(plan), 10_000)
     assert smoker.condition == "if the other answers move by at most q = 5 percentage points with it"
     assert drinker.condition == whole.condition == NOTHING_ASSUMED
     without = counts_levels(plan, 10_000, correlation=Stronger(plan.correlation_model, math.inf))
@@ -61,8 +61,8 @@ def test_a_condition_is_told_where_the_level_needs_it(plan: Plan) -> None:
 
 
 def test_nothing_is_said_of_few_people(plan: Plan, tmp_path: Path) -> None:
-    assert counts_promises(plan, 999) == []
-    assert counts_promises(plan, 12_345)[0].people == 12_000
+    assert counts_promises(plan, promises(plan), 999) == []
+    assert counts_promises(plan, promises(plan), 12_345)[0].people == 12_000
     (tmp_path / "policy.yaml").write_text(json.dumps(POLICY))
     few, many = (run("plan", tmp_path / "policy.yaml", "--users", users) for users in (999, 1_000))
     assert "published counts" not in few.stdout
@@ -89,7 +89,7 @@ def test_report_and_dashboard_say_it(plan: Plan, tmp_path: Path) -> None:
     write_report(tmp_path / "few.html", plan, users=999)
     write_report(tmp_path / "many.html", plan, users=10_000)
     few, many = ((tmp_path / name).read_text("utf-8") for name in ("few.html", "many.html"))
-    odds = small_odds(counts_promises(plan, 10_000)[0].level)
+    odds = small_odds(counts_promises(plan, promises(plan), 10_000)[0].level)
     assert "published numbers" not in few
     assert f"× {odds}" in many
     tally = counted(plan, 3_000)

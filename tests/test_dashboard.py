@@ -16,7 +16,10 @@ from playwright.sync_api import Page, Response, expect
 
 from bcdp import Plan, Policy, Tally, make_plan, privatize
 from bcdp.collector.operator import operator_document
+from bcdp.present.planned import own_errors
+from bcdp.present.report import write_report
 from bcdp.present.words import measured
+from npm_packages import npm_packages
 from test_web import TOKEN, Visit, enter, plan, server, visit  # noqa: F401
 
 
@@ -62,11 +65,55 @@ def test_it_says_how_far_the_collection_is_and_when_to_stop(visit: Visit, asked:
     page = opened(visit, document(asked, 1000))
     expect(page.locator(".figures")).to_contain_text("1,000 people answered of 4,000 planned")
     progress = page.locator("#progress")
-    expect(progress).to_contain_text(
-        "25% of the people who were planned. With all of them, intervals will be about 0.5"
-    )
+    expect(progress).to_contain_text("25% of the people who were planned.")
     expect(progress).to_contain_text("To stop when a number looks good makes it look better than it is")
     expect(page.get_by_role("progressbar", name="People so far")).to_have_attribute("value", "1000")
+
+
+def test_the_target_is_a_width_beside_what_it_is_now(visit: Visit, asked: Plan) -> None:
+    """The target is that of `bcdp plan` for the people who were planned, what it is now that of the estimates."""
+    found = document(asked, 1000)
+    errors = own_errors(asked, 4000)
+    told = {one["name"]: one for one in found["precision"]}
+    assert {name: one["target"] for name, one in told.items()} == {name: 2 * errors[name] for name in errors}
+    rows = [row for section in found["sections"] for row in section["rows"]]
+    assert told["age"]["now"] == 2 * next(row["se"] for row in rows if row["name"] == "age")
+    assert told["town"]["now"] == 2 * max(row["se"] for row in rows if row["name"].startswith("town"))
+    page = opened(visit, found)
+    shown = page.locator("#progress").get_by_role("row", name="age").locator("td").all_inner_texts()
+    assert [float(text.removeprefix("± ")) for text in shown] == [
+        float(f"{told['age'][key]:.2g}") for key in ("now", "target")
+    ]
+    expect(page.locator("#progress").get_by_role("row", name="ill")).to_contain_text("points")
+
+
+def test_days_are_noted_by_the_browser_once_enough_people_came(visit: Visit, asked: Plan) -> None:
+    """The collector tells no times, and this page sends none."""
+    page = opened(visit, document(asked, 900), document(asked, 1200))
+    expect(page.get_by_text("By day")).to_have_count(0)
+    wait(page, lambda: page.locator("#people").inner_text() == "1,200")
+    page.get_by_text("By day").click()
+    expect(page.locator("#progress details tbody td").first).to_have_text("1,200")
+    kept: dict[str, str] = page.evaluate("({ ...localStorage })")
+    assert list(kept) == [f"bcdp.days.{asked.id}"]
+    assert [people for _, people in json.loads(kept[f"bcdp.days.{asked.id}"])] == [1200]
+
+
+def test_nothing_hinders_anybody_on_the_dashboard_and_the_report(visit: Visit, asked: Plan, tmp_path: Path) -> None:
+    """No violation of axe, and nothing wider than the screen, on a phone and on a desk, by day and by night."""
+    axe = (npm_packages() / "axe-core" / "axe.min.js").read_text("utf-8")
+    check = f"async () => {{ {axe}; return (await axe.run()).violations.map((v) => [v.id, v.nodes[0].html]); }}"
+    page = opened(visit, document(asked, 1200))
+    page.get_by_text("By day").click()
+    write_report(tmp_path / "report.html", asked, users=1200)
+    report = visit.context.new_page()
+    report.set_content((tmp_path / "report.html").read_text("utf-8"))
+    for width, scheme in ((390, "dark"), (1280, "light")):
+        for shown in (page, report):
+            shown.set_viewport_size({"width": width, "height": 900})
+            shown.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            assert shown.evaluate(check) == []
+            assert shown.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_without_a_number_of_people_it_warns_all_the_same(visit: Visit, asked: Plan) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import importlib.util
 import json
@@ -155,10 +156,31 @@ def test_its_core_is_small_and_needs_nothing(installed: Path) -> None:
     assert not {"dependencies", "peerDependencies", "scripts"} & described.keys()
     (installed / "core.js").write_text('export * from "bcdp-device";')
     esbuild = npm_packages() / ".bin" / "esbuild"
-    made = run(str(esbuild), "core.js", "--bundle", "--minify", "--format=esm", cwd=installed)
-    (installed / "core.min.js").write_text(made)
-    compressed = 'console.log(require("zlib").brotliCompressSync(require("fs").readFileSync("core.min.js")).length)'
-    assert int(run(str(shutil.which("node")), "--input-type=commonjs", "-e", compressed, cwd=installed)) < 12_000
+    options = ["--bundle", "--minify", "--format=esm", "--splitting", "--outdir=core", "--metafile=core.json"]
+    run(str(esbuild), "core.js", *options, "--log-level=error", cwd=installed)
+    outputs = json.loads((installed / "core.json").read_text())["outputs"]
+    needed = loaded_with("core/core.js", outputs)
+    sizes = {name: len(gzip.compress((installed / name).read_bytes(), 9)) for name in outputs}
+    on_demand = [
+        entry.removeprefix("node_modules/bcdp-device/") for entry in entries_of(outputs.keys() - needed, outputs)
+    ]
+    assert sorted(on_demand) == ["device/relay.js", "device/tasks.js"]
+    assert sum(sizes[name] for name in needed) < 12_000
+    assert sum(sizes.values()) < 14_000
+
+
+def loaded_with(entry: str, outputs: dict[str, Any]) -> set[str]:
+    """The files that a file imports before it runs, and itself."""
+    found, left = set(), [entry]
+    while left:
+        found.add(name := left.pop())
+        imports = [each["path"] for each in outputs[name]["imports"] if each["kind"] == "import-statement"]
+        left += [path for path in imports if path not in found]
+    return found
+
+
+def entries_of(names: set[str], outputs: dict[str, Any]) -> list[str]:
+    return [outputs[name]["entryPoint"] for name in names if "entryPoint" in outputs[name]]
 
 
 def test_every_file_is_the_repositorys(installed: Path) -> None:

@@ -71,7 +71,7 @@ def test_estimates_become_tidy_frames() -> None:
     frame = FOUND.to_pandas().set_index("label")
     assert table.column_names == ["about", "name", "label", "value", "se", "low", "high", "answers"]
     assert table.num_rows == 5  # two means, three shares
-    assert frame.loc["smoker", "value"] == FOUND.means["smoker"].value
+    assert frame.loc["smoker = 1", "value"] == FOUND.means["smoker"].value
     assert frame.loc["region = north", "high"] == FOUND.frequencies["region"]["north"].high
     assert FOUND.to_polars().equals(polars.from_arrow(table))
 

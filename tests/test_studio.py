@@ -103,6 +103,39 @@ def test_every_number_is_that_of_the_command(
         assert feature["standard_error"] == pytest.approx(scaled, rel=1e-12)
 
 
+def test_tables_groups_and_distributions_are_told_as_by_the_command(
+    studio: Studio, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    region = {"type": "categorical", "values": ["north", "south"]}
+    tasks = [{"table": ["smoker", "region"]}, {"mean": ["age"], "by": "region"}, {"distribution": ["age"], "bins": 16}]
+    policy = {**SMALL, "features": {**SMALL["features"], "region": region}, "tasks": tasks}
+    found = studio.parts("plan", policy=policy, people=5_000)
+    (numbers,) = (part["numbers"] for part in found if "numbers" in part)
+    (tmp_path / "policy.yaml").write_text(json.dumps(policy))
+    assert main(["plan", str(tmp_path / "policy.yaml"), "--users", "5000"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert len(numbers["tasks"]) == 3
+    for task in numbers["tasks"]:
+        assert task["lines"]
+        assert " ".join([f"What to expect: {task['subject']}", *task["lines"]]) in told
+
+
+def test_a_prior_that_is_dropped_gives_its_exact_numbers(studio: Studio) -> None:
+    policy = {**SMALL, "features": {name: {"type": "binary"} for name in ("smoker", "old")}}
+    text = b"smoker,old,probability\n0,0,0.4\n0,1,0.1\n1,0,0.1\n1,1,0.4\n"
+    found = studio.give("correlate", "table.csv", text, policy=policy).json()
+    assert found["people"] is None
+    assert found["q"] == pytest.approx({"smoker": 0.6, "old": 0.6})
+    # the laws of the other are (0.8, 0.2) and (0.2, 0.8): odds of 4, and both are stated rounded up
+    assert all(0.6 <= both["q"] <= 0.61 and 4 <= both["odds"] <= 4.1 for both in found["stated"].values())
+    assert Policy(**{**policy, "correlation": found["stated"]})
+    lacking = studio.give("correlate", "table.csv", b"smoker,probability\n0,0.5\n1,0.5\n", policy=policy).json()
+    assert lacking["stated"] == {}  # it does not say how the other goes with it
+    refused = studio.give("correlate", "table.csv", text.replace(b"0.4", b"0.5"), policy=policy)
+    assert refused.status_code == 422
+    assert "a sum of 1" in refused.text
+
+
 def test_templates_say_for_whom_they_are_and_state_odds() -> None:
     for template in load_templates():
         policy = Policy(**template.policy)

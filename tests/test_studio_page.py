@@ -201,7 +201,7 @@ def test_a_file_of_records_gives_its_columns(visit: Visit) -> None:
             page.get_by_label(f"{end} value of feature {place}").press("Tab")
     visit.ready()
     sample = [dropped("sample.csv")]
-    page.get_by_label("A sample, to measure").set_input_files(sample)
+    page.get_by_label("A sample or a prior, to measure").set_input_files(sample)
     expect(page.get_by_role("status").first).to_contain_text("Measured on 200 records")
     visit.ready()
     page.get_by_label("Check a file of records").set_input_files(sample)

@@ -612,7 +612,7 @@ def test_the_dashboard_tells_when_menus_are_not_drawn_as_planned(
         "epsilon": 2.0,
         "certificate": plan.certificate.model_dump(mode="json"),
         "promises": [{"name": name, **promise.to_dict()} for name, promise in promises(plan).items()],
-        "counts": [promise.to_dict() for promise in counts_promises(plan, 10_000)],
+        "counts": [promise.to_dict() for promise in counts_promises(plan, promises(plan), 10_000)],
         "counts_said": VOID,
         "operator_says": operator_says(plan),
         "features": {name: {"label": name, "type": "binary"} for name in POLICY["features"]},

@@ -21,6 +21,7 @@ from mutants import change_the_odds
 
 ROOT = Path(__file__).resolve().parent.parent
 VECTORS = ROOT / "vectors"
+WEB = ROOT / "src" / "bcdp" / "web"
 NODE = shutil.which("node")
 
 
@@ -41,6 +42,13 @@ def test_the_examples_of_the_documentation() -> None:
 
 def test_what_the_browsers_device_does_in_node() -> None:
     assert "# fail 0" in node("--test", *map(str, sorted((ROOT / "tests" / "js").glob("*.test.js"))))
+
+
+def test_every_mistake_has_its_place_in_the_device() -> None:
+    """Those that would change nothing any more would all seem to be noticed, or never be tried."""
+    found = {name: (WEB / file).read_text("utf-8").count(before) for name, file, before, _ in MUTANTS}
+    assert {name: times for name, times in found.items() if times != 1} == {}
+    assert len(found) == len(MUTANTS)
 
 
 def test_the_tests_of_the_device_notice_mistakes(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 // Compiled with `tsc --strict` by the tests: a plan is checked, answered once, and explained in German.
 import { InputError, answerOnce, parsePlan, verifyPlan } from "bcdp-device";
 import type { Report, Store } from "bcdp-device";
+import { totalUp } from "bcdp-device/ledger";
 import { explain } from "bcdp-device/words";
 import { words } from "bcdp-device/words/de";
 import { formOf } from "bcdp-device/surveyjs";
@@ -14,7 +15,8 @@ export async function respond(text: string, store: Store): Promise<Report | stri
     const told: string[] = explain(plan, report, words).sentences;
     const message = JSON.stringify({ plan: plan.id, reports: [report] });
     if (plan.relay !== null && (await sendSealed(plan.relay, message)).status !== 200) return "to be sent again";
-    return delta.size > 0 && told.length > 0 && "elements" in formOf(plan) ? report : "nothing to tell";
+    if (totalUp([...delta.values()]) > 20) return "too much";
+    return told.length > 0 && "elements" in formOf(plan) ? report : "nothing to tell";
   } catch (error) {
     if (error instanceof InputError) return error.message;
     throw error;

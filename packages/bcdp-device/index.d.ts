@@ -91,5 +91,3 @@ export function answer(plan: Plan, record: Readonly<Record<string, Given>>, word
 export function answerOnce(plan: Plan, record: Readonly<Record<string, Given>>, store?: Store): Report;
 export function keptReport(plan: Plan, store?: Store): Report | null;
 export function randomWords(plan: Plan): Uint32Array;
-/** The sum of levels in nats, rounded up: what several plans tell together. */
-export function totalUp(levels: readonly number[]): number;

@@ -59,6 +59,7 @@ def published(tally: Tally, output: Path) -> list[CountsPromise]:
     from bcdp.plan import check_menus
     from bcdp.plan.counts import LEAST_PEOPLE
     from bcdp.present.counts import counts_promises
+    from bcdp.present.promise import promises
 
     check_menus(tally.plan)
     if tally.plan.policy.open:
@@ -84,7 +85,7 @@ def published(tally: Tally, output: Path) -> list[CountsPromise]:
             draft.write_text(json.dumps({**noted, tally.plan.id: series}), encoding="utf-8")
         with written_whole(output) as draft:
             tally.save(draft)
-    return counts_promises(tally.plan, min(groups))
+    return counts_promises(tally.plan, promises(tally.plan), min(groups))
 
 
 def _further(older: Counts, newer: Counts) -> int:

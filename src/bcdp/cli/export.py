@@ -31,6 +31,7 @@ def export(
     from bcdp.files import written_whole
     from bcdp.plan import Plan
     from bcdp.present.counts import counts_document, counts_promises
+    from bcdp.present.promise import promises
 
     check_output("--output", output, plan, Path(store), ending=".json")
     made = Plan.load(plan)
@@ -45,7 +46,7 @@ def export(
         opened.close()
     with written_whole(output) as draft:
         tally.save(draft)
-    counted = counts_promises(made, tally.people)
+    counted = counts_promises(made, promises(made), tally.people)
     if as_json:
         document = {"plan": made.id, "tally": str(output), "people": tally.people}
         show_json(document | {"counts": counts_document(counted)})

@@ -1,5 +1,7 @@
 """Scripts for few requests: a module and all that it imports as one file, without comments; every time the same bytes.
 
+What a module imports on demand stays a file of its own where it is served as one, and is part of this file where not.
+
 It knows the modules of the folder `web`, in which imports and exports stand at the beginning of a line, no two modules
 import each other, and nothing that is exported changes. Nobody needs a bundler to serve or to check them.
 """
@@ -14,7 +16,7 @@ from dataclasses import dataclass
 _IMPORT = re.compile(r'^import (?:\* as (\w+)|\{([^}]*)\}) from "([^"]+)";\n', re.MULTILINE)
 _REEXPORT = re.compile(r'^export \{([^}]*)\} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?function|const|class) (\w+)", re.MULTILINE)
-_DYNAMIC = re.compile(r'\bimport\("([^"]+)"\)')
+_DYNAMIC = re.compile(r'\bimport\("(\.[^"]+)"\)')
 _PART = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`|/|[{}]|[^/\"'`{}]+", re.DOTALL)
 _LITERAL = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
 _BEFORE_LITERAL = re.compile(
@@ -29,23 +31,28 @@ class _Module:
     gives: tuple[str, ...]
 
 
-def bundled(entry: str, read: Callable[[str], str]) -> str:
-    """The module at a path and all that it imports in one text; `read` gives the text of a path."""
+def bundled(entry: str, read: Callable[[str], str], parts: tuple[str, ...] = ()) -> str:
+    """The module at a path and all that it imports in one text; `read` gives the text of a path.
+
+    Paths that begin like one of the `parts` are served in such texts only.
+    """
     modules: dict[str, _Module] = {}
-    _collect(entry, read, modules, entry)
+    _collect(entry, read, modules, entry, parts)
     names = {path: f"${number}" for number, path in enumerate(modules)}
     if len(modules) == 1 and not modules[entry].gives:
         return modules[entry].body
-    parts = []
+    texts = []
     for path, module in modules.items():
         body = re.sub(r"\x00([^\x00]+)\x00", lambda used: names[used[1]], module.body)
-        parts.append(f"const {names[path]}=(()=>{{\n{body}return {{{','.join(module.gives)}}};\n}})();\n")
+        texts.append(f"const {names[path]}=(()=>{{\n{body}return {{{','.join(module.gives)}}};\n}})();\n")
     exported = ",".join(gives.partition(":")[0] for gives in modules[entry].gives)
-    text = "".join(parts) + (f"export const {{{exported}}}={names[entry]};\n" if exported else "")
+    text = "".join(texts) + (f"export const {{{exported}}}={names[entry]};\n" if exported else "")
     return re.sub(r"\x00([^\x00]+)\x00", lambda used: names[used[1]], text)
 
 
-def _collect(path: str, read: Callable[[str], str], modules: dict[str, _Module], entry: str) -> None:
+def _collect(
+    path: str, read: Callable[[str], str], modules: dict[str, _Module], entry: str, parts: tuple[str, ...]
+) -> None:
     """Adds a module after all that it imports; a module that is used stands in its text between two zero characters."""
     text = stripped(read(path))
     used: list[str] = []
@@ -67,14 +74,20 @@ def _collect(path: str, read: Callable[[str], str], modules: dict[str, _Module],
         )
         return ""
 
+    def on_demand(match: re.Match[str]) -> str:
+        if not at(match[1]).startswith(parts):
+            return f'import("./{posixpath.relpath(at(match[1]), shown)}")'
+        used.append(at(match[1]))
+        return f"Promise.resolve(\x00{used[-1]}\x00)"
+
+    shown = posixpath.dirname(entry) or "."
     body = _REEXPORT.sub(reexported, _IMPORT.sub(imported, text))
     gives.extend(match[2] for match in _EXPORT.finditer(body))
     body = _EXPORT.sub(r"\1 \2", body)
-    shown = posixpath.dirname(entry) or "."
-    body = _DYNAMIC.sub(lambda match: f'import("./{posixpath.relpath(at(match[1]), shown)}")', body)
+    body = _DYNAMIC.sub(on_demand, body)
     for other in used:
         if other not in modules:
-            _collect(other, read, modules, entry)
+            _collect(other, read, modules, entry, parts)
     modules[path] = _Module(body, tuple(used), tuple(gives))
 
 

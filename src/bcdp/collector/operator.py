@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
@@ -17,8 +18,10 @@ from bcdp.exact import TOTAL
 from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.plan import GROUP, Menu, Plan
 from bcdp.present.counts import VOID, counts_promises
+from bcdp.present.planned import own_errors
 from bcdp.present.promise import operator_says, promise_of_all, promises
 from bcdp.present.words import missing_note
+from bcdp.statistics import Section
 from bcdp.tally import Tally
 
 _SHARE = 10  # estimates are shown for at least this many times as long as they took to compute
@@ -71,7 +74,8 @@ def operator_document(tally: Tally, planned: int | None = None) -> dict[str, Any
     The `note` tells the rules by which missing values were counted; it is null where there is none.
     """
     plan = tally.plan
-    found = estimate(tally)
+    found, promised = estimate(tally), promises(plan)
+    sections = list(found.sections())
     whole = cast("SurveyTally", tally.whole)
     drawn = [int(whole.counts(number).sum()) for number in range(len(plan.menus))]
     return {
@@ -79,9 +83,10 @@ def operator_document(tally: Tally, planned: int | None = None) -> dict[str, Any
         "title": None if plan.policy.survey is None else plan.policy.survey.title,
         "people": tally.people,
         "planned": planned,
+        "precision": [] if planned is None else _precision(plan, sections, planned),
         "estimates": found.to_dict(),
         "note": missing_note({feature.label: feature.rule for feature in plan.policy.features.values()}),
-        "sections": [section.to_dict() for section in found.sections()],
+        "sections": [section.to_dict() for section in sections],
         "menus": [
             {"expected": menu.weight / TOTAL, "count": count, "asks": _asks(plan, menu)}
             for menu, count in zip(plan.menus, drawn, strict=True)
@@ -89,10 +94,10 @@ def operator_document(tally: Tally, planned: int | None = None) -> dict[str, Any
         "epsilon": plan.policy.epsilon,
         "certificate": plan.certificate.model_dump(mode="json"),
         "promises": [
-            *({"name": name, **promise.to_dict()} for name, promise in promises(plan).items()),
+            *({"name": name, **promise.to_dict()} for name, promise in promised.items()),
             {"name": None, **promise_of_all(plan).to_dict()},
         ],
-        "counts": [promise.to_dict() for promise in counts_promises(plan, tally.people)],
+        "counts": [promise.to_dict() for promise in counts_promises(plan, promised, tally.people)],
         "counts_said": VOID,
         "operator_says": operator_says(plan),
         "features": {
@@ -100,6 +105,21 @@ def operator_document(tally: Tally, planned: int | None = None) -> dict[str, Any
             for name, feature in plan.policy.features.items()
         },
     }
+
+
+def _precision(plan: Plan, sections: list[Section], planned: int) -> list[dict[str, Any]]:
+    """For each feature two standard errors, as they are and as the planned people will make them at worst."""
+    rows = [row for section in sections for row in section.rows if row.key]
+    told = {name: [row.to_dict()["se"] for row in rows if row.key[0] == name] for name in plan.policy.features}
+    targets = own_errors(plan, planned)
+    return [
+        {
+            "name": name,
+            "now": None if not told[name] or None in told[name] else 2 * max(told[name]),
+            "target": 2 * targets[name] if math.isfinite(targets[name]) else None,
+        }
+        for name in plan.policy.features
+    ]
 
 
 def _asks(plan: Plan, menu: Menu) -> list[str]:

@@ -29,7 +29,8 @@ _TYPES = {
 }
 _ALIASES = {"": "survey.html", "dashboard": "dashboard.html"}
 # What stands in other scripts.
-_PARTS = ("device/", "survey/", "vendor/", "words/en.js", "words/choose.js", "page.js", "drift.js", "downloads.js")
+_PARTS = ("device/", "survey/", "vendor/", "words/en.js", "words/choose.js", "page.js", "drift.js", "downloads.js",
+          "history.js")  # fmt: skip
 _STUDIO = "studio"  # what begins so belongs to the studio alone
 _STUDIO_SCRIPTS = ("studio.js", "studio/checker.js")
 _CLASSIC = "start.js"  # is no module
@@ -95,7 +96,10 @@ def _sources() -> dict[str, bytes]:
 def _made(sources: Mapping[str, bytes], scripts: Iterable[str]) -> dict[str, Page]:
     """The files as they are served: scripts in few requests, pages with the hashes of what they load."""
     texts = {name: sources[name].decode() for name in sources if name.endswith(".js")}
-    made = {name: bundled(name, texts.__getitem__) if name != _CLASSIC else stripped(texts[name]) for name in scripts}
+    made = {
+        name: bundled(name, texts.__getitem__, _PARTS) if name != _CLASSIC else stripped(texts[name])
+        for name in scripts
+    }
     pages = {name: Page.made(text.encode(), ".js") for name, text in made.items()}
     pages |= {
         name: Page.made(content, _suffix(name))

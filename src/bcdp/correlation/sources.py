@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -44,7 +45,7 @@ def correlation_of(policy: Policy) -> Correlation:
     if isinstance(stated, PairsFile):
         return _read_pairs(stated.pairs, policy)
     if isinstance(stated, Prior):
-        return _read_prior(stated.prior, policy)
+        return _prior_of(stated.prior, policy, _read_rows(stated.prior, "prior"))
     table = read_pilot(stated.pilot, policy)
     return estimate_correlation(policy, table, stated.confidence, stated.model, stated.pilot.name)
 
@@ -175,13 +176,22 @@ def _number(cell: str) -> float | str:
         return "no number"
 
 
-def _read_prior(path: Path, policy: Policy) -> FinitePrior | GroupedPrior:
+def prior_in(text: str, name: str, policy: Policy) -> FinitePrior | GroupedPrior:
+    """The prior that the text of a CSV file states.
+
+    >>> policy = Policy(epsilon=1, features={"a": {"type": "binary"}, "b": {"type": "binary"}})
+    >>> prior_in("a,b,probability\\n0,0,0.4\\n0,1,0.1\\n1,0,0.1\\n1,1,0.4\\n", "table.csv", policy).q("a", {"b"}) < 0.61
+    True
+    """
+    return _prior_of(Path(name), policy, [row for row in csv.reader(io.StringIO(text, newline="")) if row])
+
+
+def _prior_of(path: Path, policy: Policy, rows: list[list[str]]) -> FinitePrior | GroupedPrior:
     """A CSV with one column per feature and a last column `probability`; value combinations not listed have 0.
 
     An empty cell means missing, where the policy has a rule for that. Open features have columns too, all of them, and
     the prior is that of each of their groups.
     """
-    rows = _read_rows(path, "prior")
     if not policy.open:
         return _one_prior(path, policy, rows)
     header, opened = rows[0] if rows else [], list(policy.open)
@@ -223,7 +233,7 @@ def _one_prior(path: Path, policy: Policy, rows: list[list[str]]) -> FinitePrior
     sizes = [max(code.values()) + 1 for code in codes]
     ruled = {name: policy.features[name] for name in names if policy.features[name].missing is not None}
     imputed = encode(policy.model_copy(update={"features": ruled}), pa.table({name: pa.nulls(1) for name in ruled}))
-    missing = {name: int(codes[0]) for name, codes in imputed.items()}
+    missing = {name: int(codes[0]) for name, codes in imputed.items() if not ruled[name].own}
     if len(names) > MOST_PRIOR_FEATURES or math.prod(sizes) > MOST_PRIOR_ENTRIES:
         raise refuse(f"correlation.prior ({path.name})", f"{len(names)} features of {math.prod(sizes)} combinations",
                      f"at most {MOST_PRIOR_FEATURES} features and {MOST_PRIOR_ENTRIES} combinations")  # fmt: skip
@@ -241,7 +251,7 @@ def _one_prior(path: Path, policy: Policy, rows: list[list[str]]) -> FinitePrior
         told.update(name for name, cell in zip(names, row, strict=False) if not cell)
     if abs(prior.sum() - 1) > 1e-6:
         raise refuse(f"correlation.prior ({path.name})", f"probabilities that sum to {prior.sum():.6g}", "a sum of 1")
-    unknown = frozenset(missing) - told
+    unknown = frozenset(ruled) - told
     return FinitePrior(names, prior / prior.sum(), f"known prior from {path.name}", missing, unknown)
 
 

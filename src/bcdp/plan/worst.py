@@ -109,13 +109,20 @@ def _candidates(above: Integers, below: Integers, low: float, within: Within, al
         if reached == math.inf:
             break
     places = {
-        np.unique(np.stack([above[a][:, output], below[b][:, output]]), axis=1).tobytes(): (a, b, output)
+        points: (a, b, output)
         for (a, b), outputs in left.items()
-        for output in outputs
+        for points, output in zip(_alike(above[a][:, outputs], below[b][:, outputs]), outputs, strict=True)
     }
     return (
         list(set(zip(above[a][:, y].tolist(), below[b][:, y].tolist(), strict=True))) for a, b, y in places.values()
     )
+
+
+def _alike(ups: Integers, downs: Integers) -> Iterable[bytes]:
+    """For each output its points in a fixed order: outputs that have the same need to be looked at once."""
+    order = np.lexsort((downs, ups), axis=0)
+    points = np.concatenate([np.take_along_axis(weights, order, axis=0) for weights in (ups, downs)])
+    return (column.tobytes() for column in np.ascontiguousarray(points.T))
 
 
 def _roughly(

@@ -6,14 +6,14 @@ Nothing is said of small tallies: a stream of them gives single reports away.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bcdp.correlation import Stronger
 from bcdp.plan import Plan, mechanism_of
 from bcdp.plan.counts import CHANCE, LEAST_PEOPLE
-from bcdp.present.promise import NOTHING_ASSUMED, promises, quoted
+from bcdp.present.promise import NOTHING_ASSUMED, Promise, quoted
 from bcdp.present.words import one_in, small_odds
 
 VOID = (
@@ -76,16 +76,20 @@ def rounded_people(people: int) -> int:
     return people // unit * unit
 
 
-def counts_promises(plan: Plan, people: int, chance: float = CHANCE) -> list[CountsPromise]:
+def counts_promises(
+    plan: Plan, promised: Mapping[str, Promise], people: int, chance: float = CHANCE
+) -> list[CountsPromise]:
     """What counts of so many people promise about each feature, then about all together; none for few people.
 
-    Nor where groups of open values are counted apart: what is said is about one tally of so many people.
+    Nor where groups of open values are counted apart: what is said is about one tally of so many people. The conditions
+    are those of what a single report promises.
 
     >>> from bcdp import Policy, make_plan
+    >>> from bcdp.present.promise import promises
     >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
-    >>> [promise.told for promise in counts_promises(plan, 100_000)][0]
+    >>> [promise.told for promise in counts_promises(plan, promises(plan), 100_000)][0]
     'at most 1.021 times (except with one chance in a million)'
-    >>> counts_promises(plan, 999)
+    >>> counts_promises(plan, promises(plan), 999)
     []
     """
     if people < LEAST_PEOPLE or plan.policy.open:  # counts by group are tallies of parts
@@ -96,7 +100,7 @@ def counts_promises(plan: Plan, people: int, chance: float = CHANCE) -> list[Cou
     if stated is None or nothing is None:
         return []
     found = []
-    for name, promise in promises(plan).items():
+    for name, promise in promised.items():
         told, condition = stated.features[name], promise.condition
         # with the condition left out wherever the level does without, to the digits that are told
         if condition == NOTHING_ASSUMED or small_odds(told.odds) == small_odds(nothing.features[name].odds):

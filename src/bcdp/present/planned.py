@@ -55,7 +55,7 @@ def planned(plan: Plan, correlation: Correlation, people: int) -> Planned:
     for name in policy.features if survey else ():
         limit = binding(policy, correlation, name)
         features[name] |= {"budget_alone": limit.budget, "limited_by": limit.by or "epsilon"}
-    counted, expected = counts_promises(plan, people), expectations(survey, people) if survey else []
+    counted, expected = counts_promises(plan, promised, people), expectations(survey, people) if survey else []
     document = {
         "id": plan.id,
         "epsilon": plan.certificate.epsilon,

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from bcdp.correlation.pilot import estimate_correlation, odds_guide
+from bcdp.correlation.sources import prior_in
 from bcdp.correlation.stated import stated_numbers
 from bcdp.errors import InputError, refuse
 from bcdp.files import table_in_memory
@@ -68,10 +69,26 @@ def checked(given: dict[str, Any], content: bytes) -> dict[str, Any]:
 
 
 def correlated(given: dict[str, Any], content: bytes) -> dict[str, Any]:
-    """How features go together in a sample, as `bcdp correlate` tells it, and what a policy may state of it."""
+    """How features go together in a sample, as `bcdp correlate` tells it, and what a policy may state of it.
+
+    A CSV whose last column is `probability` is a known prior: its numbers are exact, given all other features.
+    """
     policy = Policy.parse({**given.get("policy", {}), "correlation": 1})
+    if content.partition(b"\n")[0].rstrip().endswith(b"probability"):
+        return _known(policy, given["name"], content)
     table: pa.Table = table_in_memory(given["name"], content, arrow_types(policy))
     found, guide = estimate_correlation(policy, table), odds_guide(policy, table)
     names = set(policy.features)
     q = {name: found.q(name, names - {name}) for name in policy.features}
     return {"people": len(table), "q": q, "odds_guide": guide, "stated": stated_numbers(q, guide), "notes": found.notes}
+
+
+def _known(policy: Policy, name: str, content: bytes) -> dict[str, Any]:
+    try:
+        prior = prior_in(content.decode("utf-8-sig"), name, policy)
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: its text is not UTF-8; accepted: a prior in UTF-8") from None
+    names = set(policy.features)
+    q = {name: prior.q(name, names - {name}) for name in policy.features}
+    odds = {name: prior.odds(name, names - {name}) for name in policy.features}
+    return {"people": None, "q": q, "stated": stated_numbers(q, odds), "notes": []}

@@ -2,6 +2,7 @@
 
 import { asCsv, asPicture, save } from "./downloads.js";
 import { FALSE_ALARMS, drift } from "./drift.js";
+import { remembered } from "./history.js";
 import { drawn, element, measured, number, promised, say, table } from "./page.js";
 
 const SECONDS = 5;
@@ -80,7 +81,7 @@ function showAnew(found) {
   $("entry").hidden = true;
   $("people").textContent = people.toLocaleString("en");
   $("planned").textContent = found.planned ? ` of ${found.planned.toLocaleString("en")} planned` : "";
-  $("progress").replaceChildren(...shownProgress(found));
+  $("progress").replaceChildren(...shownProgress(found), ...shownDays(remembered(localStorage, found.plan, people)));
   $("estimates").replaceChildren(...shownEstimates(sections, estimates.level));
   if (note) $("estimates").append(element("p", { class: "small" }, note));
   $("menus").replaceChildren(...shownMenus(menus));
@@ -98,20 +99,47 @@ function announce(test) {
 }
 
 /** How far it is to the people that were planned, and that one stops there and not where it looks good. */
-function shownProgress({ people, planned }) {
+function shownProgress({ people, planned, precision, features }) {
   const warning =
     "Decide beforehand how many people to ask, and stop there. To stop when a number looks good makes it look better " +
     "than it is: an interval holds for a number of people that was fixed, not for the moment one likes it.";
   const note = element("p", { class: "small" }, warning);
   if (!planned) return [note];
   const bar = element("progress", { max: planned, value: Math.min(people, planned), "aria-label": "People so far" });
-  const width = people > 0 ? Math.sqrt(people / planned) : null;
-  const wide =
-    width === null || width >= 1
-      ? ""
-      : ` With all of them, intervals will be about ${number(Number(width.toPrecision(2)))} times as wide as now.`;
   const share = number(Number(((100 * people) / planned).toPrecision(2)));
-  return [bar, element("p", {}, `${share}% of the people who were planned.${wide}`), note];
+  const target = shownPrecision(precision, features, planned);
+  return [bar, element("p", {}, `${share}% of the people who were planned.`), ...target, note];
+}
+
+/** How wide intervals are and how wide they are to become: the target, which was fixed with the number of people. */
+function shownPrecision(precision, features, planned) {
+  const width = (value, shares) => {
+    if (value === null) return "–";
+    const two = Number((shares ? 100 * value : value).toPrecision(2));
+    return `± ${number(two)}${shares ? " points" : ""}`;
+  };
+  const rows = precision.map(({ name, now, target }) => {
+    const { label, type } = features[name];
+    return [label, ...[now, target].map((value) => width(value, type !== "numeric"))];
+  });
+  const caption =
+    `Two standard errors to either side, about a 95% interval. The target is what the plan gives with ` +
+    `${planned.toLocaleString("en")} people at worst, for the widest spread of answers.`;
+  return [stacked(caption, ["", "Now", "Target"], rows)];
+}
+
+/** The days on which enough people more had answered, as this browser has noted them. */
+function shownDays(days) {
+  if (!days.length) return [];
+  const rows = days.map(([day, count], place) => {
+    const more = count - (place ? days[place - 1][1] : 0);
+    return [day, count.toLocaleString("en"), more.toLocaleString("en")];
+  });
+  const caption =
+    "The collector keeps no times. This browser has noted, while the page was open, the days on which at least 1,000 " +
+    "people more had answered.";
+  const told = stacked(caption, ["Day", "People so far", "More than before"], rows);
+  return [element("details", { "data-about": "days" }, element("summary", {}, "By day"), told)];
 }
 
 // ----------------------------------------------------------------------------------------------------------- estimates

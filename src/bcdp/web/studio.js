@@ -115,13 +115,21 @@ async function sampled(file) {
   try {
     const { stated, people } = await askOfFile("correlate", file, { policy: state.policy });
     change((now) => ({ ...now, correlation: Object.keys(stated).length ? stated : 1 }), true);
-    say(
-      $("status"),
-      `Measured on ${people.toLocaleString("en")} records: q are limits, odds a guide. State what you believe of everybody.`,
-    );
+    say($("status"), measuredSentence(stated, people));
   } catch (error) {
     failed(error);
   }
+}
+
+/** What was found out about how features go together; a prior has no records. */
+function measuredSentence(stated, people) {
+  if (people !== null) {
+    const records = people.toLocaleString("en");
+    return `Measured on ${records} records: q are limits, odds a guide. State what you believe of everybody.`;
+  }
+  return Object.keys(stated).length
+    ? "Taken from the table: q and odds of each feature given all others, rounded up. They hold where the table is right."
+    : "The table says nothing of each feature given all others: it needs a column for every feature.";
 }
 
 // ---------------------------------------------------------------------------------------------------------------- plan

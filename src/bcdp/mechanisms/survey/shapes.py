@@ -148,7 +148,7 @@ def climb(
     for start in starts:
         means, value = np.array(start), 0.0
         for _ in range(programs):
-            law = program.solve(scores @ (prices * told(places, means, pairs)[1]))
+            law = _solved(demands, total, (scores @ (prices * told(places, means, pairs)[1])).tobytes())
             means = law @ scores
             improved = float(prices @ told(places, means, pairs)[0])
             if improved > best.value:
@@ -168,14 +168,16 @@ def best_shape(
 ) -> Shape:
     """The most valuable shape reached from the given starting means, keeping every demand and the LDP level `total`."""
     best = climb(prices, demands, total, starts, _PROGRAMS, pairs)
-    return _kept_exactly(best.law, _program(demands, total).nothing, demands, total)
+    return _kept_exactly(best.law.tobytes(), demands, total)
 
 
-def _kept_exactly(law: Array, nothing: Array, demands: tuple[Demand, ...], total: float) -> Shape:
-    """The law with just so much of one that says nothing mixed in that its integer table keeps every demand.
+@lru_cache(maxsize=4096)
+def _kept_exactly(best: bytes, demands: tuple[Demand, ...], total: float) -> Shape:
+    """The best law with just so much of one that says nothing mixed in that its integer table keeps every demand.
 
     The solver meets its constraints to about 1e-7 only.
     """
+    law, nothing = np.frombuffer(best), _program(demands, total).nothing
     share, levels = 0.0, tuple(demand.place.kind.values for demand in demands)
     while True:
         mixed = (1 - share) * law + share * nothing
@@ -235,6 +237,12 @@ class _Program:
             return self.nothing
         law: Array = np.maximum(found.x[: len(gains)], 0.0) * self.combinations
         return np.asarray(law / law.sum())
+
+
+@lru_cache(maxsize=16384)
+def _solved(demands: tuple[Demand, ...], total: float, gains: bytes) -> Array:
+    """The law of largest expected gain, solved once: most programs are met again, at another start or price."""
+    return _program(demands, total).solve(np.frombuffer(gains))
 
 
 @lru_cache(maxsize=2048)

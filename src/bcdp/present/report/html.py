@@ -87,7 +87,9 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence
     """A table; the columns numbered in `words` hold text and may break."""
     kinds = [' class="words"' if place in words else "" for place in range(len(columns))]
     opened = [f'<td{kind} data-label="{escape(column)}">' for kind, column in zip(kinds, columns, strict=True)]
-    head = "".join(f"<th{kind}>{escape(column)}</th>" for kind, column in zip(kinds, columns, strict=True))
+    tags = ["th" if column else "td" for column in columns]  # an empty one heads nothing
+    heads = zip(tags, kinds, columns, strict=True)
+    head = "".join(f"<{tag}{kind}>{escape(column)}</{tag}>" for tag, kind, column in heads)
     lines = ("".join(f"{start}{joined([cell])}</td>" for start, cell in zip(opened, row, strict=True)) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return Html(f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>')

@@ -12,6 +12,7 @@ from bcdp.compare.baselines import compare
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan
 from bcdp.present.pictures import Truth
+from bcdp.present.promise import promises
 from bcdp.present.report import protection, results
 from bcdp.present.report.html import Html, page, paragraph
 
@@ -56,18 +57,18 @@ def report_page(
     day: date | None = None,
 ) -> Html:
     """The text of that page; `day` is when it is made, today if left out."""
-    errors = compare(plan, plan.correlation_model)
+    errors, promised = compare(plan, plan.correlation_model), promises(plan)
     parts = [
         protection.organiser(plan),
-        protection.summary(plan, errors, users, found, kept=audited is None or audited.kept),
-        protection.promises(plan),
-        protection.counts(plan, users if found is None else found.people),
+        protection.summary(plan, promised, errors, users, found, kept=audited is None or audited.kept),
+        protection.promises(plan, promised),
+        protection.counts(plan, promised, users if found is None else found.people),
         protection.assumption(plan),
         results.learned(plan, found, truth) if found is not None else Html(),
         results.accuracy(plan, errors, users, simulated),
         protection.leakage(plan),
         protection.audit(plan, audited) if audited is not None else Html(),
-        protection.adversary(plan),
+        protection.adversary(plan, promised),
         protection.policy(plan),
     ]
     made = f"Made on {(day or date.today()).isoformat()}."

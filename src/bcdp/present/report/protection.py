@@ -14,7 +14,6 @@ from bcdp.policy import Feature
 from bcdp.present.counts import VOID, counts_promises, trusted
 from bcdp.present.pictures import told_figure
 from bcdp.present.promise import MEANING, Promise, open_said, operator_says, promise_of_all
-from bcdp.present.promise import promises as promises_of
 from bcdp.present.report.html import Html, bold, code, joined, listing, paragraph, picture, section, table
 from bcdp.present.words import finer_guesses, number, odds, one_in, posterior_at_most, rounded_up, small_odds
 
@@ -26,7 +25,14 @@ BROKEN = joined(
 )
 
 
-def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimates | None, kept: bool) -> Html:
+def summary(
+    plan: Plan,
+    promised: Mapping[str, Promise],
+    errors: Mapping[str, Errors],
+    users: int,
+    found: Estimates | None,
+    kept: bool,
+) -> Html:
     """Three sentences for who reads no further, after a warning where an audit did not find the promises kept."""
     people = f"{found.people:,} people answered" if found is not None else f"{users:,} people are expected to answer"
     where = (
@@ -34,7 +40,7 @@ def summary(plan: Plan, errors: Mapping[str, Errors], users: int, found: Estimat
         "promises below are about the reports: people who have the file know the records."
     )
     how = f"{mechanism_of(plan).description(plan)} {where}"
-    lines = [*([] if kept else [BROKEN]), f"{people}. {how}", _promise(plan)]
+    lines = [*([] if kept else [BROKEN]), f"{people}. {how}", _promise(plan, promised)]
     gains = sorted(error.uniform / error.plan for error in errors.values() if 0 < error.plan < math.inf)
     if gains and 1.05 < gains[-1] < math.inf:
         few, many = number(gains[0], 2), number(gains[-1], 2)
@@ -55,9 +61,9 @@ def organiser(plan: Plan) -> Html:
     return section(f"“{survey.title}”", intro, listing(joined([bold(name), f": {text}"]) for name, text in told))
 
 
-def _promise(plan: Plan) -> Html:
+def _promise(plan: Plan, promised: Mapping[str, Promise]) -> Html:
     """The sensitive features' factors, strictest first, each with its condition; the whole record's rests on none."""
-    promised, whole = promises_of(plan), joined([bold(odds(certify(plan).epsilon)), " with nothing assumed."])
+    whole = joined([bold(odds(certify(plan).epsilon)), " with nothing assumed."])
     guarded = sorted((feature.delta, name) for name, feature in plan.policy.features.items())
     groups: dict[str, list[Html]] = {}
     for name in [name for delta, name in guarded if delta < plan.policy.epsilon][:4]:
@@ -74,20 +80,20 @@ def _label(plan: Plan, name: str) -> str:
     return plan.policy.features[name].label
 
 
-def _strictest(plan: Plan) -> tuple[str, Promise]:
+def _strictest(plan: Plan, promised: Mapping[str, Promise]) -> tuple[str, Promise]:
     name = min(plan.policy.features, key=lambda name: plan.policy.features[name].delta)
-    return _label(plan, name), promises_of(plan)[name]
+    return _label(plan, name), promised[name]
 
 
-def promises(plan: Plan) -> Html:
+def promises(plan: Plan, promised: Mapping[str, Promise]) -> Html:
     """The certificate in words: each promise, its condition, and what is left without it."""
     rows = []
-    for name, promise in promises_of(plan).items():
+    for name, promise in promised.items():
         asked = plan.certificate.features[name].asked
         rows.append([_label(plan, name), number(asked), f"{promise.level:.4f}", *_cells(promise)])
     whole = promise_of_all(plan)
     rows.append(["the whole record", number(plan.policy.epsilon), f"{whole.level:.4f}", *_cells(whole)])
-    label, promise = _strictest(plan)
+    label, promise = _strictest(plan, promised)
     return section(
         "What is promised",
         paragraph(
@@ -118,9 +124,9 @@ def _cells(promise: Promise) -> list[str]:
             f"× {odds(promise.nothing)}"]  # fmt: skip
 
 
-def counts(plan: Plan, people: int) -> Html:
+def counts(plan: Plan, promised: Mapping[str, Promise], people: int) -> Html:
     """What the published counts alone tell, and whom one has to trust for which promise; nothing of few people."""
-    told = counts_promises(plan, people)
+    told = counts_promises(plan, promised, people)
     if not told:
         return Html()
     rows = [
@@ -203,9 +209,9 @@ def audit(plan: Plan, audited: PlanAudit) -> Html:
     )
 
 
-def adversary(plan: Plan) -> Html:
+def adversary(plan: Plan, promised: Mapping[str, Promise]) -> Html:
     """What somebody who sees a report can and cannot find out."""
-    label, promise = _strictest(plan)
+    label, promise = _strictest(plan, promised)
     cannot = [
         f"Read “{label}” off a report: a guess about it that was right with probability 50% becomes right "
         f"with at most {posterior_at_most(promise.level)}, one of 1% with at most "

@@ -4,11 +4,9 @@ import { InputError, keys, list, refuse } from "./checks.js";
 import { readCorrelation } from "./correlation.js";
 import { level, readFeatures } from "./features.js";
 import { checkMenus, checkQuestions } from "./questions.js";
-import { readRelay } from "./relay.js";
 import { canonical } from "./spelling.js";
 import { readSurvey } from "./survey.js";
 import { readTable } from "./tables.js";
-import { checkTasks } from "./tasks.js";
 
 const FORMAT = 1; // the version of the plan's format: any other is refused
 const LARGEST_EPSILON = 20;
@@ -36,14 +34,16 @@ export async function parsePlan(text) {
     }
   }
   const { features, open } = readFeatures(collection);
-  if ("tasks" in collection) checkTasks(collection.tasks, features);
+  // what no device needs to answer is checked all the same, by modules that are loaded for plans that state it
+  if ("tasks" in collection) (await import("./tasks.js")).checkTasks(collection.tasks, features);
+  const relay = collection.relay ?? null;
   const plan = {
     id: await sha256(text),
     epsilon: collection.epsilon,
     features,
     open,
     survey: readSurvey("collection.survey", collection.survey ?? null),
-    relay: readRelay("collection.relay", collection.relay ?? null),
+    relay: relay === null ? null : (await import("./relay.js")).readRelay("collection.relay", relay),
     correlation: readCorrelation(document.correlation, features),
     tables: list("tables", document.tables).map((table, number) => readTable(`tables.${number}`, table)),
     questions: list("questions", document.questions),

@@ -7,9 +7,8 @@ const URL =
   /^(https:\/\/[a-z0-9]([a-z0-9.-]*[a-z0-9])?|http:\/\/(localhost|127\.0\.0\.1))(:[0-9]{1,5})?(\/[A-Za-z0-9._~-]*)+$/;
 const KEY = /^[0-9a-f]{2}0020[0-9a-f]{64}000400010001$/; // a key configuration of RFC 9458 with one suite
 
-/** The relay's address and the collector's key configuration, or null. */
+/** The relay's address and the collector's key configuration. */
 export function readRelay(path, relay) {
-  if (relay === null) return null;
   keys(path, relay, ["url", "key"]);
   const { url, key } = relay;
   if (text(`${path}.url`, url).length > LONGEST_URL || !URL.test(url)) {

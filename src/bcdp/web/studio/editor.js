@@ -127,7 +127,7 @@ function assumption(policy, change, dropped) {
   const stated = assumed(policy);
   const file = element("input", {
     type: "file",
-    "aria-label": "A sample, to measure how features go together",
+    "aria-label": "A sample or a prior, to measure how features go together",
     accept: ".csv,.parquet,.arrow,.feather",
   });
   file.addEventListener("change", () => file.files[0] && dropped(file.files[0]));
@@ -137,7 +137,8 @@ function assumption(policy, change, dropped) {
     element(
       "p",
       { class: "hint" },
-      "Or drop a public sample, of volunteers or an older study: it stays in this machine's memory.",
+      "Or drop a public sample, of volunteers or an older study, or a known prior: a CSV with a column for each feature " +
+        "and last the probability of each combination. It stays in this machine's memory.",
     ),
     file,
   );
@@ -201,7 +202,7 @@ function examples() {
     "Answers that have nothing to do with each other: odds 1, q 0. Hardly any survey is like that.",
     "Among 254,654 women, age, work and origin together move the odds of the number of children 4.3 times; q is 0.17.",
     "If one answer gives another away (a diagnosis and its medicine), there is no limit: leave both sliders at the right.",
-    "You have records of such people: drop a sample below. A known table of shares is stated in the policy (prior: file).",
+    "You have records of such people, or know how often each combination of answers is: drop that file below.",
   ];
   const list = element("ul", {}, ...lines.map((line) => element("li", {}, line)));
   return element("details", { class: "plain" }, element("summary", {}, "What is usual?"), list);
