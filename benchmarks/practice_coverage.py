@@ -1,8 +1,9 @@
 """How often 95% intervals of survey practice hold the truth: `python benchmarks/practice_coverage.py [collections]`.
 
 Counts are drawn from the exact laws of the answers, 2,000 collections of each kind: differences between two waves of
-different people, post-stratified means of a sample in which one region is far too frequent, and tier-stratified means
-where those who choose the strict tier differ. The exit code is 1 if one is farther than 1.5 points from 95%.
+different people, post-stratified means of a sample in which one region is far too frequent, tier-stratified means
+where those who choose the strict tier differ, and means and shares among those who answered. The exit code is 1 if one
+is farther than 1.5 points from 95%.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SMOKE = {"north": 0.15, "south": 0.3, "west": 0.45}
 AGE = {"north": 35.0, "south": 50.0, "west": 60.0}
 TARGET, TOLERANCE = 0.95, 0.015
 
-Counts = dict[int, tuple[int, Mapping[str, float]]]  # of each group: its people, and what they are like
+Counts = dict[int, tuple[int, Mapping[str, Any]]]  # of each group: its people, and what they are like
 
 
 class Drawing:
@@ -32,13 +33,13 @@ class Drawing:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self._laws: dict[Any, np.ndarray] = {}
+        self._laws: dict[str, np.ndarray] = {}
         shapes = [int(np.prod(digits)) for digits in plan.symbols]
         self._menu = np.concatenate([np.full(size, number) for number, size in enumerate(shapes)])
         self._answer = np.concatenate([np.arange(size) for size in shapes])
 
-    def _law(self, guess: Mapping[str, float]) -> np.ndarray:
-        key = tuple(sorted(guess.items()))
+    def _law(self, guess: Mapping[str, Any]) -> np.ndarray:
+        key = repr(sorted(guess.items()))
         if key not in self._laws:
             counted: Any = imagined(self.plan, guess).whole
             law = np.concatenate([counted.counts(menu).ravel() for menu in range(len(self.plan.menus))]).astype(float)
@@ -102,10 +103,34 @@ def tiers(rng: np.random.Generator, collections: int) -> Found:
         yield estimate_tiers(tallies).stratified["smoker",], 0.3 * 0.35 + 0.7 * 0.25
 
 
+def answered(rng: np.random.Generator, collections: int) -> Found:
+    """Means and shares among those who answered, where a quarter to a third did not; and of all people, at the ends."""
+    features = {
+        "smoker": {"type": "binary", "delta": 0.5, "missing": "own"},
+        "income": {"type": "numeric", "bounds": [0, 100], "missing": "own"},
+        "party": {"type": "categorical", "values": ["a", "b", "c"], "missing": "own"},
+    }
+    draw = Drawing(make_plan(Policy(epsilon=2, correlation=0.2, features=features)))
+    guess = {
+        "smoker": {0: 0.5, 1: 0.2, "no answer": 0.3},
+        "income": {"mean": 35.0, "no answer": 0.25},
+        "party": {"a": 0.4, "b": 0.2, "c": 0.1, "no answer": 0.3},
+    }
+    for _ in range(collections):
+        found = estimate(draw.tally(rng, {0: (20_000, guess)}))
+        yield found.means["smoker"], 0.2 / 0.7
+        yield found.means["income"], 35.0
+        yield found.means["income"].lowest, 0.75 * 35.0
+        yield found.means["income"].highest, 0.75 * 35.0 + 25
+        yield found.frequencies["party"]["c"].among, 0.1 / 0.7
+        yield found.frequencies["party"]["c"].highest, 0.4
+
+
 KINDS: dict[str, Callable[[np.random.Generator, int], Found]] = {
     "trend differences": trends,
     "post-stratified means": weighted,
     "tier-stratified means": tiers,
+    "among those who answered": answered,
 }
 
 

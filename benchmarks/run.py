@@ -26,7 +26,9 @@ OURS = {  # rows of the table: where random bits come from, and the rates of cli
     "bcdp, compiled, a bit, ten categories and a number": ("cryptographic", "privatize mixed", None),
     "bcdp, NumPy, a bit, ten categories and a number": ("cryptographic", "privatize mixed without numba", None),
     "plain NumPy, the same AES bits": ("cryptographic", "plain NumPy", None),
-    "plain NumPy, PCG64; np.bincount of both columns": ("not", "plain NumPy, PCG64", "np.bincount"),
+    "plain NumPy, PCG64, the plan's weights and tables; np.bincount": ("not", "plain NumPy, PCG64", "np.bincount"),
+    "plain NumPy, PCG64, in four lines": ("not", "plain NumPy, PCG64, four lines", None),
+    "plain NumPy, PCG64, less work: equal menus, one table": ("not", "plain NumPy, PCG64, equal menus", None),
     "np.bincount of cells that are ready-made": ("-", None, "np.bincount of cells"),
 }
 
@@ -64,6 +66,9 @@ def table(ours: dict[str, float], others: dict[str, Any], curves: dict[str, list
         "privatize / fastest peer's client, in its best form": ours["privatize"] / _fastest(others, "client"),
         "privatize / fastest cryptographic peer": ours["privatize"] / _fastest(others, "client", cryptographic=True),
         "privatize / plain NumPy, PCG64": ours["privatize"] / ours["plain NumPy, PCG64"],
+        "privatize / plain NumPy, PCG64, four lines": ours["privatize"] / ours["plain NumPy, PCG64, four lines"],
+        "privatize / plain NumPy, PCG64, less work": ours["privatize"] / ours["plain NumPy, PCG64, equal menus"],
+        "privatize mixed / peer's kernel, a bit and ten categories": ours["privatize mixed"] / _mixed(others),
         "privatize / plain NumPy, the same AES bits": ours["privatize"] / ours["plain NumPy"],
         "tally / fastest peer's server": ours["tally"] / _fastest(others, "server"),
         "tally / np.bincount of both columns": ours["tally"] / ours["np.bincount"],
@@ -75,6 +80,8 @@ def table(ours: dict[str, float], others: dict[str, Any], curves: dict[str, list
         lines += ["", f"| {curve} | " + " | ".join(_unit(name) for name in names) + " |"]
         lines += ["|---:" * (len(names) + 1) + "|"]
         lines += [f"| {p['size']:,} | " + " | ".join(f"{p[name]:,.3g}" for name in names) + " |" for p in points]
+        grown = (f"{growth.exponent(points, name):.2f}" for name in names)
+        lines += ["| exponent, last tenfold | " + " | ".join(grown) + " |"]
     return "\n".join(lines) + "\n"
 
 
@@ -83,12 +90,16 @@ def _fastest(others: dict[str, Any], side: str, cryptographic: bool = False) -> 
     return max((found.get(side) or 0.0 for found in able), default=0.0) or float("nan")
 
 
+def _mixed(others: dict[str, Any]) -> float:
+    return float(others.get("the same, a bit and ten categories", {}).get("client", float("nan")))
+
+
 def _unit(name: str) -> str:
     return "memory, MB" if name == "memory" else f"{name}, s"
 
 
 def draw(curves: dict[str, list[dict[str, float]]], folder: Path) -> None:
-    """One picture for each curve: seconds on the left, memory on the right."""
+    """One picture for each curve: seconds of the processor on the left, memory on the right."""
     import matplotlib.pyplot as plt
 
     for curve, points in curves.items():
@@ -97,7 +108,7 @@ def draw(curves: dict[str, list[dict[str, float]]], folder: Path) -> None:
         for name, look in zip(list(points[0])[1:-1], ("o-", "s--", "^:"), strict=False):
             left.loglog(sizes, [point[name] for point in points], look, color="black", markersize=5, label=name)
         right.semilogx(sizes, [point["memory"] for point in points], marker="o", color="black")
-        left.set(xlabel=curve, ylabel="seconds")
+        left.set(xlabel=curve, ylabel="seconds of the processor")
         left.legend()
         right.set(xlabel=curve, ylabel="peak memory, MB")
         right.set_ylim(bottom=0)
@@ -108,13 +119,14 @@ def draw(curves: dict[str, list[dict[str, float]]], folder: Path) -> None:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--largest", type=float, default=1e7, help="people in the largest file, 1e4 to 1e8 and beyond")
-    options.add_argument("--people", type=float, default=2e6, help="records in memory")
+    options.add_argument("--people", type=float, default=1e7, help="records in memory")
     options.add_argument("--peer-records", type=int, default=50_000)
     options.add_argument("-o", "--output", type=Path, default=Path("bench-output"))
     chosen = options.parse_args()
     chosen.output.mkdir(exist_ok=True)
     sizes = {
         "people": [10**k for k in range(4, 12) if 10**k <= chosen.largest],
+        "reports": [10**k for k in range(6, 13) if 10**k <= 10 * chosen.largest],
         "features": [2, 5, 10, 20, 50, 100, 200, 500, 1000],
         "categories": [2, 10, 100, 1000, 10_000],
     }

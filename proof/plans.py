@@ -106,7 +106,12 @@ def cuts_of(question: Mapping[str, Any]) -> list[list[float] | None]:
     return stated
 
 
-def sees(question: Mapping[str, Any], correlation: Mapping[str, Any]) -> str:
+def is_own(feature: Mapping[str, Any]) -> bool:
+    """Whether no answer is a value of its own: the last level, to which no number is rounded."""
+    return feature.get("missing") == "own" and "own" not in (feature.get("values") or [])
+
+
+def sees(question: Mapping[str, Any], correlation: Mapping[str, Any], own: Collection[str]) -> str:
     """How the numbers that were seen only after one rounding enter an answer (docs/theory.md, 4.5).
 
     For `q`, steps that begin at cuts between which it tells numbers apart are as good as rounding.
@@ -115,7 +120,8 @@ def sees(question: Mapping[str, Any], correlation: Mapping[str, Any]) -> str:
     product = question.get("kind", "values") == "product"
     sizes = question["levels"] * len(question["features"]) if product else question["levels"]
     for name, size, cuts in zip(question["features"], sizes, cuts_of(question), strict=True):
-        if name in marked and (STEPS % (size - 1) if cuts is None else not set(cuts) <= set(known.get(name, []))):
+        levels = size - (name in own)  # to which numbers are rounded: the last may be no answer
+        if name in marked and (STEPS % (levels - 1) if cuts is None else not set(cuts) <= set(known.get(name, []))):
             return "as they are"
     if any(name in marked and cuts for name, cuts in zip(question["features"], cuts_of(question), strict=True)):
         return "in steps"
@@ -170,8 +176,12 @@ def row(place: Fraction, size: int, common: int) -> list[int]:
 def span(feature: Mapping[str, Any], cuts: list[float], size: int) -> list[list[list[int]]]:
     """The ranges of a number, each as the laws of the level at its ends, moved outward, and at the levels inside it.
 
-    In between the laws are straight lines, so these are the extreme ones. "Missing" is a range with one number.
+    In between the laws are straight lines, so these are the extreme ones. "Missing" is a range with one number, or with
+    a level of its own.
     """
+    if is_own(feature):
+        rounded = span({**feature, "missing": None}, cuts, size - 1)
+        return [*([[*law, 0] for law in laws] for laws in rounded), [[0] * (size - 1) + [sum(rounded[0][0])]]]
     low, high = map(Fraction, feature["bounds"])
     apart = [] if feature.get("missing") is None else [feature["missing"]]
     parts = zip([low, *cuts, *apart], [*cuts, high, *apart], strict=True)
@@ -222,7 +232,8 @@ def spans_term(plan: Mapping[str, Any], name: str) -> str:
     if len({size for size, _ in found}) < len(found):
         raise UncoveredError(f"question: {name} enters in two ways with one number of levels")
     sizes = {size: span(feature, cuts, size) if steps is None else met(feature, cuts, steps) for size, steps in found}
-    sizes.setdefault(2, span(feature, cuts, 2))
+    least = 2 + is_own(feature)
+    sizes.setdefault(least, span(feature, cuts, least))
     return f"[{'; '.join(f'({size}%nat, {coq(sizes[size])})' for size in sorted(sizes))}]"
 
 
@@ -245,7 +256,8 @@ def known_laws(correlation: Mapping[str, Any], name: str, questions: list[Any], 
 
 def menu_term(plan: Mapping[str, Any], names: list[str], weight: int, asked: list[Any], terms: list[str]) -> str:
     correlation = plan["correlation"]
-    seen = [sees(question, correlation) for question in asked]
+    own = [name for name, feature in plan["collection"]["features"].items() if is_own(feature)]
+    seen = [sees(question, correlation, own) for question in asked]
     others = {name for question in asked for name in question["features"]}
     bounds = [coq(bound(correlation, name, others - {name}, seen)) for name in names]
     odds = [odds_bound(correlation, name, others - {name}, seen) for name in names]
@@ -293,7 +305,10 @@ def plan_term(plan: Mapping[str, Any]) -> str:
         raise UncoveredError(f"mechanism: {plan['mechanism']}")
     names = list(features)
     menus = (survey_menus if plan["mechanism"] == "survey" else cascade_menus)(plan, names)
-    shares = [feature["type"] == "numeric" or feature.get("missing") is not None for feature in features.values()]
+    shares = [
+        feature["type"] == "numeric" or (feature.get("missing") is not None and not is_own(feature))
+        for feature in features.values()
+    ]
     spans = [spans_term(plan, name) for name in names]
     return f"Plan {coq(shares)} [{'; '.join(spans)}] [{'; '.join(menus)}]"
 

@@ -60,7 +60,8 @@ def enumerated(document: Any) -> tuple[Pair, dict[str, Pair], dict[str, Pair]]:
                 by_value: dict[int, list[int]] = {}
                 for record, chance in zip(records, chances, strict=True):
                     by_value.setdefault(0 if place is None else record[place], []).append(chance)
-                shared = place is None or feature["type"] == "numeric" or feature.get("missing") is not None
+                imputed = feature.get("missing") is not None and not is_own(feature)
+                shared = place is None or feature["type"] == "numeric" or imputed
                 q, odds = (found(document, menu, name, frozenset(names) - {name}) for found in (_q, _odds))
                 f = list(by_value.values())
                 c[name] = larger(c[name], _worst(f, Fraction(0), shared))
@@ -72,6 +73,11 @@ def enumerated(document: Any) -> tuple[Pair, dict[str, Pair], dict[str, Pair]]:
         for name in features:
             delta[name] = larger(delta[name], min(levels[name], _by_laws(document, menu, name), key=_size))
     return epsilon, c, delta
+
+
+def is_own(feature: Any) -> bool:
+    """Whether no answer is a value of its own: the last level."""
+    return feature.get("missing") == "own" and "own" not in (feature.get("values") or ())
 
 
 def larger(one: Pair, other: Pair) -> Pair:
@@ -131,7 +137,10 @@ def _worst_of_ranges(feature: Any, f: Sequence[Sequence[int]], q: Fraction, odds
     that enter by steps it is the levels that some number of a range has: those of its first number and of the first
     numbers of steps that begin inside it.
     """
-    rows = [_reached(part, f) for part in _parts(feature)] if cuts is None else _met(feature, f, cuts)
+    own = is_own(feature)
+    lines = f[: len(f) - own]  # no line leads to no answer
+    rows = [_reached(part, lines) for part in _parts(feature)] if cuts is None else _met(feature, f, cuts)
+    rows += [[f[-1]]] * own
     most, least = ([[pick(column) for column in zip(*row, strict=True)] for row in rows] for pick in (max, min))
     if odds is not None:
         return _worst_within(most, least, q, odds, shared=False)
@@ -149,7 +158,7 @@ def _parts(feature: Any) -> Iterator[tuple[Fraction, Fraction]]:
     cuts = feature.get("ranges") or [float(low) + float(high - low) * share for share in (0.25, 0.5, 0.75)]
     shares = [(Fraction(cut) - low) / (high - low) for cut in cuts]
     yield from itertools.pairwise([Fraction(0), *shares, Fraction(1)])
-    if feature.get("missing") is not None:
+    if feature.get("missing") is not None and not is_own(feature):
         yield ((Fraction(feature["missing"]) - low) / (high - low),) * 2
 
 
@@ -258,7 +267,7 @@ def _q(document: Any, menu: Any, name: str, others: frozenset[str]) -> Fraction:
     marked, questions = set(stated.get("rounded", ())), [document["questions"][k] for k in menu["questions"]]
     rows, multiplied = stated["bounds"], False
     for question in questions:
-        otherwise = _otherwise(stated, question)
+        otherwise = _otherwise(document, question)
         multiplied |= (squared := "kind" in question and marked.issuperset(question["features"]))
         if otherwise or (squared and len(questions) > 1):
             return Fraction(1) if marked & others else _stated(rows, name, others)
@@ -276,22 +285,27 @@ def _odds(document: Any, menu: Any, name: str, others: frozenset[str]) -> Fracti
     marked = set(stated.get("rounded", ()))
     for question in (document["questions"][k] for k in menu["questions"]):
         stepped = [n for n, cuts in zip(question["features"], question.get("cuts", ()), strict=False) if cuts]
-        otherwise = _otherwise(stated, question) or marked.intersection(stepped)
+        otherwise = _otherwise(document, question) or marked.intersection(stepped)
         if (otherwise or ("kind" in question and marked.issuperset(question["features"]))) and marked & others:
             return None
     known = [Fraction(most) for feature, more, most in stated["odds"] if feature == name and others <= set(more)]
     return min(known, default=None)
 
 
-def _otherwise(stated: Any, question: Any) -> list[str]:
+def _otherwise(document: Any, question: Any) -> list[str]:
     """The marked numbers that a question sees neither through one rounding nor between cuts that are known."""
+    stated, features = document["correlation"], document["collection"]["features"]
     sizes = question["levels"] * (len(question["features"]) if "kind" in question else 1)
     steps = question.get("cuts", [None] * len(sizes))
     return [
         name
         for name, size, cuts in zip(question["features"], sizes, steps, strict=True)
         if name in stated.get("rounded", ())
-        and (16 % (size - 1) if cuts is None else not set(cuts) <= set(stated.get("cuts", {}).get(name, ())))
+        and (
+            16 % (size - 1 - is_own(features[name]))
+            if cuts is None
+            else not set(cuts) <= set(stated.get("cuts", {}).get(name, ()))
+        )
     ]
 
 

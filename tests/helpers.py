@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import block_diag
 
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.planning import make_plan
@@ -210,7 +211,7 @@ def sizes_of(plan: Plan) -> tuple[int, ...]:
     """How many values each feature has in enumerations."""
     grid = max(3, *(size for question in plan.questions for size in question.levels))  # of numbers: -1, .., 0, .., 1
     return tuple(
-        grid if feature.type == "numeric" else len(feature.values or (0, 1))
+        grid + feature.own if feature.type == "numeric" else len(feature.categories)
         for feature in plan.policy.features.values()
     )
 
@@ -231,8 +232,10 @@ def question_kernel(plan: Plan, number: int) -> Array:
     order = np.argsort([names.index(name) for name in question.features])
     for axis, (name, size) in enumerate(zip(question.features, question.levels, strict=True)):
         cuts, low, high = question.cuts_of(name), *plan.policy.features[name].span
-        grid = np.linspace(low, high, sizes[names.index(name)])
-        matrix = rounding(len(grid), size) if cuts is None else np.eye(size)[(grid[:, None] >= np.array(cuts)).sum(1)]
+        own = plan.policy.features[name].own and plan.policy.features[name].is_number
+        grid = np.linspace(low, high, sizes[names.index(name)] - own)
+        matrix = rounding(len(grid), size - own) if cuts is None else np.eye(size)[(grid[:, None] >= cuts).sum(1)]
+        matrix = block_diag(matrix, np.ones((1, 1))) if own else matrix  # after the numbers, no answer
         kernel = np.moveaxis(np.tensordot(matrix, kernel, axes=(1, axis)), 0, axis)
     kernel = kernel.transpose(*order, len(order))
     shape = [size if name in question.features else 1 for name, size in zip(names, sizes, strict=True)]

@@ -42,6 +42,8 @@ def fresh_plans(rng: np.random.Generator, count: int) -> list[Any]:
     ]
     opened = {**features, "where": {"type": "open", "values": ["n", "s"]}, "year": {"type": "open", "values": [1, 2]}}
     found.append(json.loads(make_plan(Policy(epsilon=2, correlation=0.05, features=opened, tasks=tasks[:2])).text))
+    silent = {name: {**feature, "missing": "own"} for name, feature in features.items()}
+    found.append(json.loads(make_plan(Policy(epsilon=2, correlation=0.05, features=silent)).text))
     while len(found) < count:
         document = with_steps(rng, random_document(rng)) if rng.random() < 0.7 else random_product_document(rng)
         _correlate(rng, document)
@@ -69,6 +71,8 @@ def _correlate(rng: np.random.Generator, document: Any) -> None:
     _state_q(rng, document)
     for _ in range(rng.integers(4)):
         change_the_odds(rng, document, ODDS[:8])
+    if rng.random() < 0.4:
+        own_the_missing(rng, document)
 
 
 def _state_q(rng: np.random.Generator, document: Any) -> None:
@@ -339,6 +343,18 @@ def open_a_feature(rng: np.random.Generator, document: Any) -> None:
         features["year"] = {"type": "open", "values": list(range(int(_one(rng, [2, 5_000, 5_001, 10_000]))))}
 
 
+def own_the_missing(rng: np.random.Generator, document: Any) -> None:
+    """No answer as a value of its own, mostly in the place of the last value, so that levels still fit."""
+    feature = _one(rng, document["collection"]["features"].values())
+    feature["missing"] = _one(rng, [*["own"] * 6, "Own", "no answer"])
+    if feature["type"] == "numeric" or rng.random() < 0.1:
+        return
+    values = feature.get("values") or [0, 1]
+    feature |= {"type": "categorical", "values": values[:-1]}
+    if rng.random() < 0.2:
+        feature["values"][0] = _one(rng, ["own", "no answer"])
+
+
 def change_a_word(rng: np.random.Generator, document: Any) -> None:
     """What means nothing for privacy: labels, the order, what the answers are for, what they cost."""
     features = document["collection"]["features"]
@@ -415,7 +431,7 @@ def rename_a_feature(rng: np.random.Generator, document: Any) -> None:
 CHANGES: list[Callable[[np.random.Generator, Any], None]] = [
     *(replace_anything, drop_anything, repeat_anything, add_a_key, change_a_type, nudge_a_number, nudge_a_claim),
     *(move_weight, change_the_correlation, change_the_odds, change_the_ranges, change_the_cuts, change_a_word),
-    *(rename_a_feature, open_a_feature),
+    *(rename_a_feature, open_a_feature, own_the_missing),
 ]
 
 

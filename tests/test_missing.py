@@ -65,7 +65,8 @@ def test_records_without_a_value_are_refused_unless_there_is_a_rule(name: str, r
     read = READERS[reader]
     sentence = (
         f"column '{name}': 7 of 100 records have no value; "
-        "accepted: complete records, or `missing: VALUE` in the policy's feature, to count them as VALUE"
+        "accepted: complete records, or `missing: VALUE` in the policy's feature, to count them as VALUE, "
+        "or `missing: own`, to make no answer a value of its own"
     )
     with pytest.raises(InputError) as caught:
         read(policy(), lacking_values(name))

@@ -159,7 +159,7 @@ def test_a_broken_reader_in_python_is_caught(
         ("checks.js", "if (unknown.length || absent.length)", "if (absent.length)"),
         ("plan.js", "if (written !== text)", "if (false)"),
         ("plan.js", "document.bcdp !== FORMAT", "false"),
-        ("correlation.js", "feature.values?.length !== shares", "false"),
+        ("correlation.js", "feature.inputs !== shares", "false"),
         ("features.js", "!different(equal)", "false"),
         ("questions.js", "answers > MOST_ANSWERS", "false"),
         ("spelling.js", "number.toExponential()", "number.toExponential(15)"),

@@ -79,7 +79,7 @@ def records_of(plan: Plan, seed: int, people: int) -> dict[str, list[Any]]:
             low, high = feature.bounds
             values = [low + (high - low) * (int(w) / 2**32 * 1.5 - 0.25) for w in words]
         else:
-            known = feature.categories
+            known = feature.values or (0, 1)
             values = [known[int(w) // 16 % len(known)] for w in words]
         seldom = _usual(feature) if getattr(feature, "missing", None) is None else None
         columns[name] = [seldom if w % 16 == 0 else value for w, value in zip(words, values, strict=True)]
@@ -125,7 +125,9 @@ def edges(plan: Plan) -> list[tuple[dict[str, Any], list[int]]]:
 
 
 def _place(feature: Any, which: int) -> Any:
-    """The first or last value; a number a quarter from the low or the high bound."""
+    """The first or last value; a number a quarter from the low or the high bound; no answer, if that is the last."""
+    if which and getattr(feature, "own", False):
+        return None
     if isinstance(feature, NumericFeature):
         low, high = feature.bounds
         return low + (high - low) * (0.25, 0.75)[which]
@@ -344,6 +346,25 @@ ODDS_OF_EACH = {
     "odds": {"default": 2.0, "named": {"kind": 1.5, "number": 1.25}},
 }
 KNOWN_CUTS = {**RANGES, "cuts": {"age": [12.5, 25, 50.0, 75.0], "wage": [-2.0, 0.125, 9.5]}}
+OWN: dict[str, Any] = {
+    "bit": {**BIT, "missing": "own"},
+    "wage": {**NUMBER, "ranges": [-2.0, 0.125, 9.5], "missing": "own"},
+    "kind": {**categories(2), "missing": "own"},
+    "home": {"type": "categorical", "values": ["own", "rent"], "missing": "own"},
+}
+OWN_RANGES = {
+    "kind": "listed",
+    "source": "a sample",
+    "bounds": [
+        *[[name, others, 0.0625] for name in ("home", "kind") for others in (["wage"], ["bit", "wage"], ["bit"])],
+        ["wage", ["bit"], 0.25],
+        ["wage", ["home", "kind"], 0.125],
+        ["bit", ["wage"], 0.25],
+    ],
+    "rounded": ["wage"],
+    "ranges": {"wage": [-2.0, 0.125, 9.5]},
+    "laws": [["home", "bit", [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]]],
+}
 MIXED: dict[str, Any] = {"bit": {**BIT, "missing": True}, "number": NUMBER, "kind": categories(3), "never": BIT}
 
 PLANS: dict[str, Callable[[], Plan]] = {
@@ -465,6 +486,19 @@ PLANS: dict[str, Callable[[], Plan]] = {
         OPENED,
         [(("sick", "hours"), (2, 3), joint((2, 3), 0.4)), (("hours",), (17,), numeric(1.5))],
         [[0], [1]],
+    ),
+    "own": lambda: built(
+        OWN,
+        [
+            (("wage", "bit"), (3, 3), subset(9, 2, 0.8)),
+            (("wage",), (18,), response(18, 1.1)),
+            (("bit",), (3,), response(3, 0.7)),
+            (("home", "wage", "kind"), (2, 5, 3), joint((2, 5, 3), 0.9)),
+            (("kind", "wage"), (3, 6), subset(18, 2, 0.6)),
+            (("kind", "home"), (3, 2), subset(6, 2, 0.5)),
+        ],
+        [[0], [1, 2], [3], [2], [4, 2], [5, 0]],
+        OWN_RANGES,
     ),
 }
 

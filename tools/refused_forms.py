@@ -70,6 +70,21 @@ def opened() -> Any:
     return json.loads(built({"sick": BIT, **OPEN}, asked, [[0]]).text)
 
 
+def silent() -> Any:
+    """A plan in which no answer is a value of its own, with every task that allows it."""
+    features = {
+        "bit": {**BIT, "missing": "own"},
+        "kind": {**categories(2), "missing": "own"},
+        "number": {**NUMBER, "missing": "own"},
+        "whole": BIT,
+    }
+    asked: Any = [(("kind",), (3,), response(3, 0.5)), (("bit", "number"), (3, 3), response(9, 0.25))]
+    document = json.loads(built(features, asked, [[0], [1]]).text)
+    by = [{"mean": ["whole"], "by": "kind"}, {"table": ["kind", "bit"]}]
+    document["collection"]["tasks"] = [{"mean": ["bit", "number"]}, {"frequency": ["bit", "kind"]}, *by]
+    return document
+
+
 OPEN: dict[str, Any] = {
     "where": {"type": "open", "values": ["n", "s", 3], "label": "Region"},
     "year": {"type": "open", "values": [2025, 2026], "value_labels": {"de": ["vorher", "nachher"]}},
@@ -469,7 +484,12 @@ STEPS: list[tuple[str, tuple[Any, ...], Any]] = [
 
 def forms() -> Cases:
     """One part changed of a plan that is right: in form no planner writes it, and no device can execute it."""
-    return [*_changed(small(), FORMS), *_changed(stepped(), STEPS), *_changed(opened(), OPENED)]
+    return [
+        *_changed(small(), FORMS),
+        *_changed(stepped(), STEPS),
+        *_changed(opened(), OPENED),
+        *_changed(silent(), OWN),
+    ]
 
 
 OPENED: list[tuple[str, tuple[Any, ...], Any]] = [
@@ -512,6 +532,51 @@ OPENED: list[tuple[str, tuple[Any, ...], Any]] = [
     ("a task about an open feature", ("collection", "tasks"), [{"frequency": ["where"]}]),
     ("a mean by an open feature", ("collection", "tasks"), [{"mean": ["sick"], "by": "where"}]),
     ("a table with an open feature", ("collection", "tasks"), [{"table": ["sick", "where"]}]),
+]
+
+
+OWN: list[tuple[str, tuple[Any, ...], Any]] = [
+    *(
+        (f"missing is {it!r}, of a {name} with no answer as a value", (*FEATURES, name, "missing"), it)
+        for name in ("bit", "kind", "number")
+        for it in ("Own", "no answer", ["own"], {"own": True}, 99.5, *([None] if name != "number" else []))
+    ),
+    ("no answer among the values, and as a value of its own", (*FEATURES, "kind", "values"), ["no answer", "v1"]),
+    ("own among the values, and so no value more", (*FEATURES, "kind", "values"), ["own", "v1"]),
+    ("three values, and no level for no answer", (*FEATURES, "kind", "values"), ["v0", "v1", "v2"]),
+    ("two levels of a number with no answer", ("questions", 1, "levels"), [3, 2]),
+    ("two levels of a bit with no answer", ("questions", 1, "levels"), [2, 3]),
+    ("a table for too many levels", ("questions", 1, "levels"), [3, 4]),
+    ("a word for no answer", (*FEATURES, "kind", "value_labels"), {"de": ["a", "b", "keine"]}),
+    (
+        "cuts of a number with no answer",
+        ("questions", 1),
+        {"features": ["bit", "number"], "levels": [3, 3], "table": 1, "cuts": [None, [0.5, 1.0]]},
+    ),
+    *(
+        (
+            f"the product of {' and '.join(names)}, with no answer",
+            ("questions", 0),
+            {"features": names, "levels": [3], "table": 0, "kind": "product", "categories": [kind] * len(names)},
+        )
+        for names, kind in ((["bit", "whole"], None), (["number", "whole"], None), (["number"], None), (["kind"], 0))
+    ),
+    ("a cascade", ("mechanism",), "cascade"),
+    *(
+        (f"the task {task!r} of what may have no answer", ("collection", "tasks"), [task])
+        for task in (
+            {"mean": ["number"], "by": "whole"},
+            {"mean": ["bit"], "by": "whole"},
+            {"mean": ["whole"], "by": "number"},
+            {"table": ["number", "whole"]},
+            {"distribution": ["number"]},
+            {"regression": {"target": "whole", "features": ["number"]}},
+            {"regression": {"target": "whole", "features": ["kind"]}},
+            {"regression": {"target": "bit", "features": ["whole"]}},
+            {"mean": ["kind"]},
+            {"frequency": ["number"]},
+        )
+    ),
 ]
 
 

@@ -22,7 +22,7 @@ from bcdp.audit.population import Array, Codes, Population, distinct_rows
 from bcdp.errors import refuse
 from bcdp.exact import TOTAL
 from bcdp.plan import Menu, Plan, Question, check_menus
-from bcdp.policy import Feature
+from bcdp.policy import NO_ANSWER, Feature
 from bcdp.policy.encoding import step_of
 
 MOST_WORK = 2**37  # multiplications: a few minutes
@@ -209,8 +209,9 @@ def _chances(plan: Plan, question: Question, held: Sequence[npt.NDArray[Any]]) -
     if all(column.dtype.kind == "i" for column in held):
         return np.asarray(weights[np.ravel_multi_index(tuple(held), question.levels)])
     chance = np.ones((len(held[0]), 1))
-    for column, levels in zip(held, question.levels, strict=True):
-        chance = _both(chance, _rounded(column, levels) if column.dtype.kind == "f" else np.eye(levels)[column])
+    for name, column, levels in zip(question.features, held, question.levels, strict=True):
+        own = plan.policy.features[name].own
+        chance = _both(chance, _levels_of(column, levels, own) if column.dtype.kind == "f" else np.eye(levels)[column])
     return np.asarray(chance @ weights)
 
 
@@ -222,6 +223,12 @@ def _rounded(value: Array, levels: int) -> Array:
     """The probability of each of the equally spaced levels, when a number in [-1, 1] is rounded at random."""
     place = (value + 1) / 2 * (levels - 1)
     return np.asarray(np.maximum(0.0, 1 - np.abs(place[:, None] - np.arange(levels))), dtype=np.float64)
+
+
+def _levels_of(value: Array, levels: int, own: bool) -> Array:
+    """The same where the last level may be no answer, whose code is beyond 1."""
+    rounded = _rounded(value, levels - own)
+    return np.column_stack([rounded * (value <= 1)[:, None], value > 1]) if own else rounded
 
 
 def _both(left: Array, right: Array) -> Array:
@@ -328,4 +335,4 @@ def _symbol(plan: Plan, question: Question, symbol: int) -> str:
 
 
 def _value(feature: Feature, size: int, code: int, ranged: bool = False) -> str:
-    return feature.range_words[code] if ranged else feature.word_of(code, size)
+    return (*feature.range_words, NO_ANSWER)[code] if ranged else feature.word_of(code, size)

@@ -15,8 +15,8 @@ from bcdp.correlation import FinitePrior, correlation_of
 from bcdp.errors import InputError, refuse
 from bcdp.files import naming_file, read_batches
 from bcdp.plan import Plan
-from bcdp.policy import Policy
-from bcdp.policy.encoding import arrow_types, as_arrow, encode, range_of
+from bcdp.policy import Feature, Policy
+from bcdp.policy.encoding import UNANSWERED, arrow_types, as_arrow, encode, range_of
 from bcdp.policy.opened import digits_of, group_numbers, value_number
 
 Array = npt.NDArray[np.float64]
@@ -55,9 +55,12 @@ class Population:
     def held(self, policy: Policy, name: str) -> npt.NDArray[Any]:
         """What each record holds of a feature, as a device reads it: a number in [-1, 1], or the number of a value."""
         place = self.names.index(name)
-        if name in self.numbers or not policy.features[name].is_number:
+        feature = policy.features[name]
+        if name in self.numbers or not feature.is_number:
             return self.numbers.get(name, self.codes[:, place])
-        return np.asarray(self.codes[:, place] * (2.0 / (self.sizes[place] - 1)) - 1, dtype=np.float64)
+        bins = self.sizes[place] - feature.own  # no answer is the last code, where it is a value of its own
+        number = np.asarray(self.codes[:, place] * (2.0 / (bins - 1)) - 1, dtype=np.float64)
+        return np.where(self.codes[:, place] < bins, number, UNANSWERED)
 
 
 def population_of(names: Sequence[str], prior: npt.ArrayLike) -> Population:
@@ -118,7 +121,7 @@ def population_from_records(plan: Plan, tables: Iterable[Any], group: Mapping[st
     kept = {name: column[first] for name, column in held.items()}
     numbers = {name: kept[name] for name, feature in plan.policy.features.items() if feature.is_number}
     sizes = {name: _size(plan, name) for name in names}
-    bins = {name: np.rint((values + 1) / 2 * (sizes[name] - 1)) for name, values in numbers.items()}
+    bins = {name: _bins(plan.policy.features[name], values, sizes[name]) for name, values in numbers.items()}
     codes = np.stack(list((kept | bins).values()), axis=1).astype(np.int64)
     return Population(names, codes, np.bincount(row) / people, tuple(sizes.values()), numbers, people)
 
@@ -148,8 +151,9 @@ def in_ranges(plan: Plan, population: Population) -> Population:
     for name in plan.correlation_model.ranges:
         place, feature = population.names.index(name), plan.policy.features[name]
         if feature.cuts:
-            numbers[name] = population.held(plan.policy, name)
-            codes[:, place], sizes[place] = range_of(feature, numbers[name]), len(feature.cuts) + 1
+            numbers[name] = held = population.held(plan.policy, name)
+            codes[:, place] = np.where(held > 1, len(feature.cuts) + 1, range_of(feature, held))
+            sizes[place] = len(feature.cuts) + 1 + feature.own
     return replace(population, codes=codes, sizes=tuple(sizes), numbers=numbers)
 
 
@@ -182,4 +186,10 @@ def _size(plan: Plan, name: str) -> int:
     if not feature.is_number:
         return len(feature.categories)
     finest = max((max(question.levels) for question in plan.questions if name in question.features), default=2) - 1
-    return finest * -(-(LEAST_BINS - 1) // finest) + 1
+    return finest * -(-(LEAST_BINS - 1) // finest) + 1 + feature.own
+
+
+def _bins(feature: Feature, numbers: Array, size: int) -> Array:
+    """The bin of each coded number; after them, no answer, where it is a value of its own."""
+    last = size - 1 - feature.own
+    return np.where(numbers > 1, size - 1, np.rint((numbers + 1) / 2 * last))

@@ -42,14 +42,13 @@ def check(
         bcdp check policy.yaml people.csv
         bcdp check policy.yaml people.csv -o mended.csv
     """
-    from bcdp.files import read_batches
     from bcdp.policy import Policy
     from bcdp.policy.data_check import check_data, policy_lines
 
     check_output("--output", output, policy, data, ending=".csv")
     stated = Policy.load(policy)
     with working("checking"):
-        found = check_data(stated, read_batches(data, {}))
+        found = check_data(stated, _batches(stated, data))
         lines = policy_lines(stated, found.problems)
         if output is not None:
             _write(stated, data, output)
@@ -68,14 +67,22 @@ def check(
 def _write(policy: Policy, data: Path, output: Path) -> None:
     from pyarrow import csv
 
-    from bcdp.files import read_batches, written_whole
+    from bcdp.files import written_whole
     from bcdp.policy.data_check import mended
 
-    batches: Iterator[pa.RecordBatch] = (mended(policy, batch) for batch in read_batches(data, {}))
+    batches: Iterator[pa.RecordBatch] = (mended(policy, batch) for batch in _batches(policy, data))
     first = next(batches)
     with written_whole(output) as draft, csv.CSVWriter(draft, first.schema) as writer:
         for batch in (first, *batches):
             writer.write_batch(batch)
+
+
+def _batches(policy: Policy, data: Path) -> Iterator[pa.RecordBatch]:
+    """The records: the cells of a CSV as text, as they stand there; what has labels by these, unless it is a number."""
+    from bcdp.files import ending, read_batches
+    from bcdp.policy.encoding import arrow_types
+
+    return read_batches(data, {} if ending(data) == ".csv" else arrow_types(policy))
 
 
 def _told(found: Checked) -> Iterator[str]:

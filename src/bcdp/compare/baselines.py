@@ -71,6 +71,8 @@ def _errors(plan: Plan) -> dict[str, float]:
 def standard_error(policy: Policy, name: str, error: float, people: int) -> float:
     """The largest standard error for so many people in own units; of frequencies, the root of their mean square."""
     feature = policy.features[name]
+    if feature.own and feature.asked_as != feature.type:  # told as a mean: as if nearly everybody answered
+        return math.sqrt(error / people) * (feature.span[1] - feature.span[0]) / 2
     if feature.counts_values:
-        return math.sqrt(error / people / len(feature.categories))
+        return math.sqrt(error / people / feature.joint_inputs)
     return math.sqrt(error / people) * (feature.span[1] - feature.span[0]) / 2

@@ -215,17 +215,18 @@ def _coded(
     `steps`: cuts at which the answers about a number change, besides its ranges.
     """
     if feature.is_number:
-        coded = _as_number(codes, coded_cuts(feature), coded_numbers(feature, steps))
+        coded = _as_number(np.minimum(codes, 1.0), coded_cuts(feature), coded_numbers(feature, steps))
     else:
         coded = _as_value(codes, feature)
-    if feature.missing is None:
+    if feature.missing is None or (feature.own and coded.inputs is None):  # then it is among the values
         return coded
     missing = is_missing(column)
     coded = replace(coded, values=coded.values + 1, given=np.where(missing, coded.values, coded.given))
-    if not tree:
+    if not tree and not feature.own:
         return coded
     parts = tuple((np.where(missing, coded.cells, cell), share) for cell, share in coded.parts)
-    return replace(coded, cells=coded.cells + 1, parts=parts)
+    inputs = None if coded.inputs is None else np.append(coded.inputs, STEPS + 1)
+    return replace(coded, cells=coded.cells + 1, parts=parts, inputs=inputs)
 
 
 def _pair_odds(counts: Array, other: _Coded, failure: float, tree: bool) -> float:
@@ -233,7 +234,7 @@ def _pair_odds(counts: Array, other: _Coded, failure: float, tree: bool) -> floa
     if other.inputs is None:
         return odds_limit(counts, failure, whole=True)
     if not tree:
-        counts = counts @ (other.inputs[:, None] == np.arange(STEPS + 1))
+        counts = counts @ (other.inputs[:, None] == np.arange(other.inputs.max() + 1))
     return odds_limit(counts, failure, whole=False, slack=_ROUNDING)
 
 

@@ -59,7 +59,7 @@ def correlation_from_wave(tally: Tally, confidence: float = 0.95) -> Estimated:
     if plan.policy.open:
         raise refuse("tally", "groups of open values", "a wave without open features, or a pilot sample within groups")
     names = [name for name in plan.policy.features if 2 <= _values(plan, name) <= _MOST_VALUES]
-    given = [name for name in names if plan.policy.features[name].missing is None]
+    given = [name for name in names if not plan.policy.features[name].imputes]
     found = {(i, j): list(_asked(cast("SurveyTally", tally), i, j)) for i in given for j in names if i != j}
     together = {pair: asked for pair, asked in found.items() if asked}
     limits: dict[str, dict[frozenset[str], float]] = {name: {} for name in plan.policy.features}
@@ -89,7 +89,7 @@ def correlation_from_wave(tally: Tally, confidence: float = 0.95) -> Estimated:
 def _notes(policy: Policy, unbounded: set[str]) -> Iterator[str]:
     if len(policy.features) < 2:
         return
-    silent = [name for name, feature in policy.features.items() if feature.missing is not None]
+    silent = [name for name, feature in policy.features.items() if feature.imputes]
     if apart := len(unbounded.difference(silent)):
         yield f"{apart} features were asked together with no other, so their q is 1"
     if silent:

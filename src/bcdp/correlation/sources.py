@@ -233,7 +233,7 @@ def _one_prior(path: Path, policy: Policy, rows: list[list[str]]) -> FinitePrior
     sizes = [max(code.values()) + 1 for code in codes]
     ruled = {name: policy.features[name] for name in names if policy.features[name].missing is not None}
     imputed = encode(policy.model_copy(update={"features": ruled}), pa.table({name: pa.nulls(1) for name in ruled}))
-    missing = {name: int(codes[0]) for name, codes in imputed.items()}
+    missing = {name: int(codes[0]) for name, codes in imputed.items() if not ruled[name].own}
     if len(names) > MOST_PRIOR_FEATURES or math.prod(sizes) > MOST_PRIOR_ENTRIES:
         raise refuse(f"correlation.prior ({path.name})", f"{len(names)} features of {math.prod(sizes)} combinations",
                      f"at most {MOST_PRIOR_FEATURES} features and {MOST_PRIOR_ENTRIES} combinations")  # fmt: skip
@@ -251,7 +251,7 @@ def _one_prior(path: Path, policy: Policy, rows: list[list[str]]) -> FinitePrior
         told.update(name for name, cell in zip(names, row, strict=False) if not cell)
     if abs(prior.sum() - 1) > 1e-6:
         raise refuse(f"correlation.prior ({path.name})", f"probabilities that sum to {prior.sum():.6g}", "a sum of 1")
-    unknown = frozenset(missing) - told
+    unknown = frozenset(ruled) - told
     return FinitePrior(names, prior / prior.sum(), f"known prior from {path.name}", missing, unknown)
 
 

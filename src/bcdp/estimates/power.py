@@ -19,8 +19,8 @@ from bcdp.errors import expect, refuse
 from bcdp.estimates.results import estimate
 from bcdp.exact import TOTAL
 from bcdp.plan import A_PLAN, GROUP, Plan, Question, check_menus
-from bcdp.policy import Feature
-from bcdp.policy.encoding import codes_of, spelled
+from bcdp.policy import NO_ANSWER, Feature
+from bcdp.policy.encoding import UNANSWERED, codes_of, spelled
 from bcdp.statistics.special import ndtr, ndtri
 from bcdp.statistics.target import product_of
 from bcdp.tally import Tally
@@ -93,8 +93,9 @@ def precision(plan: Plan, guess: Mapping[str, Any] | None = None) -> list[Precis
     """Every number that a collection would tell, with n times its variance, in the features' own units.
 
     `guess` says what the population may be like: the share of a feature's second value, shares of all its values, or
-    the mean of a number. Without a guess values are equally frequent and numbers half at each bound: then shares of two
-    values and means of numbers have their largest variance. Features are taken as independent of each other.
+    the mean of a number; with `missing: own` also `{"mean": 50, "no answer": 0.2}`. Without a guess values are equally
+    frequent and numbers half at each bound: then shares of two values and means of numbers have their largest variance.
+    Features are taken as independent of each other.
 
     >>> from bcdp import Policy, make_plan
     >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
@@ -160,20 +161,25 @@ def _law(name: str, feature: Feature, guess: Any) -> Law:
     """The codes that people have, with their shares."""
     if feature.is_number:
         low, high = feature.span
+        silent = 1 / 3 if feature.own and guess is None else 0.0
+        if feature.own and isinstance(guess, Mapping) and set(guess) == {"mean", NO_ANSWER}:
+            guess, silent = guess["mean"], _number(name, guess[NO_ANSWER])
         mean = (low + high) / 2 if guess is None else _number(name, guess)
-        if not low <= mean <= high:
-            raise refuse(f"guess of {name}", guess, f"a mean within the bounds [{low:g}, {high:g}]")
+        if not (low <= mean <= high and 0 <= silent < 1):
+            also = f", and a share of {NO_ANSWER!r} below 1" * feature.own
+            raise refuse(f"guess of {name}", guess, f"a mean within the bounds [{low:g}, {high:g}]{also}")
         above = (mean - low) / (high - low)
-        return [(-1.0, 1 - above), (1.0, above)]
+        law = [(-1.0, (1 - above) * (1 - silent)), (1.0, above * (1 - silent))]
+        return [*law, (UNANSWERED, silent)] if feature.own else law
     size = len(feature.categories)
     if guess is None:
         return [(code, 1 / size) for code in range(size)]
     if not isinstance(guess, Mapping):
-        if size != 2:
+        if size - feature.own != 2:
             raise refuse(f"guess of {name}", guess, "a share for each value")
         guess = {feature.categories[0]: 1 - _number(name, guess), feature.categories[1]: guess}
     values = feature.definition["values"]
-    known = codes_of(None if values is None else tuple(values))
+    known = codes_of(None if values is None else tuple(values)) | ({NO_ANSWER: size - 1} if feature.own else {})
     shares = [0.0] * size
     for value, share in guess.items():
         if spelled(value) not in known:
@@ -210,6 +216,8 @@ def _levels(plan: Plan, question: Question, laws: Mapping[str, Law]) -> Iterator
             continue
         level = 0
         for name, code, size in zip(question.features, codes, question.levels, strict=True):
-            digit = round((code + 1) / 2) * (size - 1) if plan.policy.features[name].is_number else int(code)
+            feature = plan.policy.features[name]
+            last = size - 1 - feature.own  # after it, no answer
+            digit = int(code) if not feature.is_number else size - 1 if code > 1 else round((code + 1) / 2) * last
             level = level * size + digit
         yield level, share

@@ -144,10 +144,11 @@ def _mark(part: Any, collection: str) -> None:
     """Every estimate knows of which collection it is."""
     if isinstance(part, Estimate):
         object.__setattr__(part, "collection", collection)
+        _mark([inner for inner in vars(part).values() if isinstance(inner, Estimate)], collection)
     elif isinstance(part, Mapping):
         for inner in part.values():
             _mark(inner, collection)
-    elif isinstance(part, tuple):
+    elif isinstance(part, tuple | list):
         for inner in part:
             _mark(inner, collection)
     elif is_dataclass(part) and not isinstance(part, type):

@@ -90,8 +90,13 @@ def estimate_tiers(tallies: Mapping[str, Tally], level: float = 0.95, drawn: boo
 
 
 def _numbers(found: Estimates) -> dict[Key, Estimate]:
-    """The estimates that are averages over people: of these alone an average over tiers is one over all people."""
-    means: dict[Key, Estimate] = {(name,): mean for name, mean in found.means.items()}
+    """The estimates that are averages over people: of these alone an average over tiers is one over all people.
+
+    A mean among those who answered is none; its ends are, and where no answer is a value so are frequencies.
+    """
+    means: dict[Key, Estimate] = {
+        (name,): mean for name, mean in found.means.items() if not found.policy.features[name].own
+    }
     frequencies = found.frequencies.items()
     return means | {(name, str(value)): share for name, shares in frequencies for value, share in shares.items()}
 

@@ -101,13 +101,15 @@ class _AskedMenu:
         tables = [plan.tables[question.table] for question in questions]
         numbers = {name: number for number, question in enumerate(questions) for name in question.features}
         ratio = ratio_product(tuple(table.ratio for table in tables))
-        return cls(questions, tables, numbers, ratio, _bounds(questions, frozenset(numbers), correlation))
+        own = frozenset(name for name in numbers if plan.policy.features[name].own)
+        return cls(questions, tables, numbers, ratio, _bounds(questions, frozenset(numbers), correlation, own))
 
     def level(self, plan: Plan, name: str, within: Within, parts: Parts = ()) -> float:
-        number, shared = self.numbers.get(name), shares_inputs(plan.policy.features[name])
+        number, feature = self.numbers.get(name), plan.policy.features[name]
         if number is None:
             return independent_delta(_ONE, self.ratio, within)
-        return menu_delta(self.questions, self.tables, name, number, shared, within, parts)
+        shared = shares_inputs(feature)
+        return menu_delta(self.questions, self.tables, name, number, shared, within, parts, feature.own)
 
     def delta(self, plan: Plan, name: str, correlation: Correlation) -> float:
         feature, number = plan.policy.features[name], self.numbers.get(name)
@@ -129,15 +131,17 @@ def menu_bounds(plan: Plan, menu: Menu, correlation: Correlation) -> dict[str, W
     return {name: bounds(name) for name in plan.policy.features}
 
 
-def _bounds(questions: Sequence[Question], asked: frozenset[str], correlation: Correlation) -> Callable[[str], Within]:
-    """For a feature, how far what the questions ask about the others may move with it.
+def _bounds(
+    questions: Sequence[Question], asked: frozenset[str], correlation: Correlation, own: frozenset[str]
+) -> Callable[[str], Within]:
+    """For a feature, how far what the questions ask about the others may move with it; `own` have no answer as a value.
 
     A bound about numbers that are rounded once at random holds for a question that rounds them so, their product with
     a sign included. The product of two of them, or the square of one, has a bound of its own, and of those that enter
     by steps q has to know the cuts; odds never do (docs/theory.md, 4.5).
     """
     rounded = correlation.rounded
-    fit = all(_fits(question, correlation) for question in questions)
+    fit = all(_fits(question, correlation, own) for question in questions)
     multiplied = any(_multiplies(question, rounded) for question in questions)
     stepped = any(name in rounded and question.cuts_of(name) for question in questions for name in question.features)
 
@@ -158,12 +162,17 @@ def unrounded(correlation: Correlation, name: str, others: frozenset[str]) -> Wi
     return Within(unrounded_q(correlation, name, others), unrounded_odds(correlation, name, others))
 
 
-def _fits(question: Question, correlation: Correlation) -> bool:
-    """Whether all levels to which numbers are rounded are among the 17, and all steps begin at cuts that q knows."""
+def _fits(question: Question, correlation: Correlation, own: frozenset[str]) -> bool:
+    """Whether all levels to which numbers are rounded are among the 17, and all steps begin at cuts that q knows.
+
+    Of those that are `own` the last level is no answer.
+    """
     sizes = question.levels if question.kind == "values" else question.levels * len(question.features)
     marked = [(name, size) for name, size in zip(question.features, sizes, strict=True) if name in correlation.rounded]
     return all(
-        not _STEPS % (size - 1) if (cuts := question.cuts_of(name)) is None else _known(cuts, correlation, name)
+        _known(cuts, correlation, name)
+        if (cuts := question.cuts_of(name))
+        else not _STEPS % max(size - 1 - (name in own), 1)
         for name, size in marked
     )
 
@@ -180,9 +189,9 @@ def shares_inputs(feature: Feature) -> bool:
     """Whether two values of a feature may be coded alike: numbers are rounded, and `missing` stands for no value.
 
     Such values may still differ in what they say of the other features. A feature without a `missing` rule is
-    complete: records that lack it are refused.
+    complete: records that lack it are refused. So is one with `missing: own`, whose last input is no answer.
     """
-    return isinstance(feature, NumericFeature) or feature.missing is not None
+    return isinstance(feature, NumericFeature) or feature.imputes
 
 
 def guessed_parts(feature: Feature, correlation: Correlation, name: str) -> Parts:
@@ -194,13 +203,15 @@ def guessed_parts(feature: Feature, correlation: Correlation, name: str) -> Part
     >>> age = NumericFeature(type="numeric", bounds=(0, 100), ranges=(18, 65), missing=40)
     >>> guessed_parts(age, Listed({}, "a sample", ranges={"age": (18, 65)}), "age")
     ((0.0, 0.18), (0.18, 0.65), (0.65, 1.0), (0.4, 0.4))
+
+    No answer that is a value of its own is not among them, but one more part in `joint_delta`.
     """
     cuts = correlation.ranges.get(name)
     if cuts is None or not isinstance(feature, NumericFeature):
         return ()
     low, high = feature.bounds
     ranges = tuple(pairwise([0.0, *((cut - low) / (high - low) for cut in cuts), 1.0]))
-    if feature.missing is None:
+    if not isinstance(feature.missing, float):
         return ranges
     place = (feature.missing - low) / (high - low)
     return (*ranges, (place, place))
@@ -219,9 +230,9 @@ def inputs_of_parts(feature: Feature, ranges: Iterable[float], cuts: Iterable[fl
     first = [0, *np.searchsorted(own, ends, side="right").tolist()]
     last = [*np.searchsorted(own, ends, side="left").tolist(), len(own)]
     spans = tuple((low, max(low, high)) for low, high in zip(first, last, strict=True))
-    if feature.missing is None:
+    if not isinstance(feature.missing, float):
         return spans
-    imputed = int(np.searchsorted(own, coded_numbers(feature, [float(feature.missing)]), side="right")[0])
+    imputed = int(np.searchsorted(own, coded_numbers(feature, [feature.missing]), side="right")[0])
     return (*spans, (imputed, imputed))
 
 
@@ -233,11 +244,13 @@ def menu_delta(
     shared: bool,
     within: Within,
     parts: Parts = (),
+    own: bool = False,
 ) -> float:
     """The BCDP level of one feature, asked in question `number` of a menu or in none, over all priors `within` bounds.
 
     `shared`: several values of the feature may be coded as one input (`shares_inputs`). `parts`: the level is about
-    guesses between these (`guessed_parts`), or the inputs of each for a number that enters by steps.
+    guesses between these (`guessed_parts`), or the inputs of each for a number that enters by steps. `own`: the last
+    input is no answer.
     """
     rest = ratio_product(tuple(table.ratio for other, table in enumerate(tables) if other != number))
     if number is None:
@@ -247,7 +260,7 @@ def menu_delta(
         return independent_delta(table.ratio, rest, within)
     position = question.features.index(name)
     stepped = question.cuts_of(name) is not None
-    return joint_delta(table, question.levels, position, rest, within.q, shared, parts, within.odds, stepped)
+    return joint_delta(table, question.levels, position, rest, within.q, shared, parts, within.odds, stepped, own)
 
 
 def _known_delta(plan: Plan, correlation: Correlation, name: str, question: Question) -> float:
@@ -282,6 +295,7 @@ def joint_delta(
     parts: Parts = (),
     odds: float = math.inf,
     stepped: bool = False,
+    own: bool = False,
 ) -> float:
     """The certificate of a feature inside a joint table, for priors within q and odds.
 
@@ -289,26 +303,30 @@ def joint_delta(
     `shared` (`shares_inputs`): the others may be distributed differently for two values that are coded alike. Between
     `parts` of a number (docs/theory.md, Theorem 6) it counts the most and the least that any number of a part may give,
     because within a part it may go with the others. Where the number is `stepped`, parts are given by their inputs.
+    Where no answer is a value of its `own`, it is the last input and one more part.
     """
     weights = table.dense().weights.reshape(*levels, -1)
     f = np.moveaxis(weights, position, 0).reshape(levels[position], -1, table.symbols)  # own value x others x symbol
-    above, below = (_extremes_of_steps if stepped else _extremes)(f, parts) if parts else (f, f)
+    above, below = (f, f) if not parts else _extremes_of_steps(f, parts) if stepped else _extremes(f, parts, own)
     alike = shared and not parts  # a guess between a part and itself is none
     return log_up(joint_ratio(above, below, rest, Within(q, odds), alike))
 
 
-def _extremes(f: Integers, parts: Parts) -> tuple[Integers, Integers]:
+def _extremes(f: Integers, parts: Parts, own: bool) -> tuple[Integers, Integers]:
     """The largest and smallest weights over each part, exactly, in units of weight.
 
-    They are straight lines between inputs, so the ends of a part and the inputs inside it do.
+    They are straight lines between inputs, so the ends of a part and the inputs inside it do. If the last input is no
+    answer, it is the last part, and no line leads there.
     """
-    steps = len(f) - 1
+    steps = len(f) - 1 - own
     reached = []
     for low, high in parts:
         start = max(math.floor(low * steps * _UNITS) - 1, 0)
         end = min(math.ceil(high * steps * _UNITS) + 1, steps * _UNITS)
         inside = range(start // _UNITS + 1, -(-end // _UNITS))
-        reached.append([_between(f, place) for place in (start, *(step * _UNITS for step in inside), end)])
+        places = (start, *(step * _UNITS for step in inside), end)
+        reached.append([_between(f[: steps + 1], place) for place in places])
+    reached += [[_UNITS * f[-1]]] * own
     return np.array([np.max(rows, axis=0) for rows in reached]), np.array([np.min(rows, axis=0) for rows in reached])
 
 

@@ -112,6 +112,8 @@ def _check_values(path: str, question: Question, features: Mapping[str, Feature]
     for name, levels in zip(question.features, question.levels, strict=True):
         if not features[name].is_number and levels != len(features[name].categories):
             raise refuse(f"{path}.levels", levels, f"the number of values of {name}")
+        if levels < 2 + (features[name].is_number and features[name].own):
+            raise refuse(f"{path}.levels", levels, f"at least two for the numbers of {name}, and one for no answer")
     if question.cuts:
         _check_cuts(path, question, features)
 
@@ -125,7 +127,8 @@ def _check_cuts(path: str, question: Question, features: Mapping[str, Feature]) 
             continue
         ends = (features[name].span[0], *map(float, cuts), features[name].span[1])
         rising = all(one < following for one, following in pairwise(ends))
-        if not features[name].is_number or not rising or not len(cuts) == levels - 1 < MOST_STEPS:
+        complete = features[name].is_number and not features[name].own
+        if not complete or not rising or not len(cuts) == levels - 1 < MOST_STEPS:
             stated = f"for a number of at most {MOST_STEPS} levels as many as these less one, rising inside its bounds"
             raise refuse(f"{path}.cuts", cuts, stated)
 
@@ -140,6 +143,8 @@ def _check_product(path: str, question: Question, features: Mapping[str, Feature
     if len(question.categories) != len(question.features):
         raise refuse(f"{path}.categories", question.categories, "null or the number of a value, for each feature")
     for name, category in zip(question.features, question.categories, strict=True):
+        if features[name].own:
+            raise refuse(f"{path}.features", name, "features in which no answer is not a value of its own")
         if category not in features[name].columns:
             raise refuse(f"{path}.categories", category, f"the number of a value of {name}, null if not categorical")
 

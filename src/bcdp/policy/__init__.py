@@ -7,12 +7,21 @@ or refused with **all** its mistakes, one per line: the field's path, its value,
 from bcdp.policy.checks import PLACEHOLDER
 from bcdp.policy.correlation import Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QPerFeature
 from bcdp.policy.document import LARGEST_EPSILON, Policy
-from bcdp.policy.features import MOST_VALUES, BinaryFeature, CategoricalFeature, Feature, NumericFeature, OpenFeature
+from bcdp.policy.features import (
+    MOST_VALUES,
+    NO_ANSWER,
+    BinaryFeature,
+    CategoricalFeature,
+    Feature,
+    NumericFeature,
+    OpenFeature,
+)
 from bcdp.policy.yaml_text import Dumper, read_yaml
 
 __all__ = [
     "LARGEST_EPSILON",
     "MOST_VALUES",
+    "NO_ANSWER",
     "PLACEHOLDER",
     "BinaryFeature",
     "CategoricalFeature",

@@ -16,6 +16,7 @@ from bcdp.policy.checks import Accepts, Number, Record, Writable, expected, some
 from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
 from bcdp.policy.features import (
     MOST_GROUPS,
+    OWN,
     BinaryFeature,
     CategoricalFeature,
     Declared,
@@ -113,8 +114,9 @@ class Policy(Record):
             raise InputError("\n".join(broken))
         types = _declared_types(document.get("features"))
         filled = {**_default_tasks(types or {}), **document}
+        context = {"types": types, "own": _own_names(document.get("features"))}
         try:
-            self.__pydantic_validator__.validate_python(filled, self_instance=self, context={"types": types})
+            self.__pydantic_validator__.validate_python(filled, self_instance=self, context=context)
         except ValidationError as error:
             mistakes = [sentence(mistake, _owners()) for mistake in error.errors(include_url=False)]
             raise InputError("\n".join(mistakes)) from None
@@ -241,6 +243,16 @@ def _declared_types(features: object) -> dict[str, object] | None:
         for name, feature in features.items()
         if isinstance(name, str)
     }
+
+
+def _own_names(features: object) -> frozenset[str]:
+    """The features that seem to have no answer as a value of their own; whether they are right is checked elsewhere."""
+    stated = features.items() if isinstance(features, Mapping) else ()
+    return frozenset(
+        name
+        for name, feature in stated
+        if isinstance(feature, Mapping) and feature.get("missing") == OWN and OWN not in (feature.get("values") or ())
+    )
 
 
 def _default_tasks(types: Mapping[str, object]) -> dict[str, Any]:

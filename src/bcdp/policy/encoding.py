@@ -1,8 +1,9 @@
 """Records as numbers, by public rules only: clip, impute, look up; nothing random, nothing that could leak.
 
 A numeric feature becomes a float in [-1, 1], a binary or categorical one the number of its value. What is missing is
-imputed by the policy's public rule, and refused where there is none. What is out of bounds is moved to the nearer
-bound, and a value that the policy does not know is refused, by its column and row: errors never quote a record.
+imputed by the policy's public rule, or a value of its own (the last; of a number, 2), and refused where there is no
+rule. What is out of bounds is moved to the nearer bound, and a value that the policy does not know is refused, by its
+column and row: errors never quote a record.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from bcdp.policy import BinaryFeature, CategoricalFeature, Feature, NumericFeatu
 Codes = npt.NDArray[Any]  # float64 in [-1, 1], or int16 numbers of values
 _CODE = np.int16
 _UNKNOWN, _LACKING = -1, -2  # no codes: of a value that is not listed, and of none where there is no rule for that
+UNANSWERED = 2.0  # the code of no answer among those of a number, where it is a value of its own
 _NUMBERS = (int, float, Decimal, np.number, type(None))
 _LARGEST_WHOLE = 2**53 - 1  # the largest that every device can tell from its neighbours
 _WIDEST = 2**20  # the widest range of whole numbers that is looked up in a table
@@ -133,7 +135,8 @@ def incomplete(found: Counter[str], people: int) -> IncompleteError:
     of_all = "{0:,} of {1:,} records have no value" if people > 1 else "the record has no value"
     told = "; ".join(f"column '{name}': {of_all.format(count, people)}" for name, count in found.items())
     return IncompleteError(
-        f"{told}; accepted: complete records, or `missing: VALUE` in the policy's feature, to count them as VALUE"
+        f"{told}; accepted: complete records, or `missing: VALUE` in the policy's feature, to count them as VALUE, "
+        "or `missing: own`, to make no answer a value of its own"
     )
 
 
@@ -189,7 +192,7 @@ def _encode_column(policy: Policy, name: str, column: pa.ChunkedArray) -> Codes:
     if isinstance(feature, NumericFeature):
         return _scaled(feature, name, column)
     known = codes_of(feature.values)
-    imputed = _LACKING if feature.missing is None else known[spelled(feature.missing)]
+    imputed = imputed_code(feature, known, _LACKING)
     parts, rows = [], 0
     for chunk in column.chunks:
         try:
@@ -201,6 +204,13 @@ def _encode_column(policy: Policy, name: str, column: pa.ChunkedArray) -> Codes:
         rows += len(codes)
         parts.append(codes)
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=_CODE), *parts])
+
+
+def imputed_code(feature: BinaryFeature | CategoricalFeature, known: Mapping[str, int], none: int) -> int:
+    """The code of no answer: that of a value, one more where it is a value of its own, and `none` without a rule."""
+    if feature.missing is None:
+        return none
+    return len(feature.categories) - 1 if feature.own else known[spelled(feature.missing)]
 
 
 def _values_of(kind: pa.DataType) -> str:
@@ -310,9 +320,12 @@ def _scaled(feature: NumericFeature, name: str, column: pa.ChunkedArray) -> npt.
     if not holds_numbers(kind) and not is_missing(column).all():
         raise refuse(f"column '{name}'", _values_of(kind), "numbers")
     numbers = np.array(numbers_of(column))
-    if feature.missing is not None:
+    if isinstance(feature.missing, float):
         numbers[np.isnan(numbers)] = feature.missing
-    return _in_bounds(feature, numbers)
+    codes = _in_bounds(feature, numbers)
+    if feature.own:
+        codes[np.isnan(codes)] = UNANSWERED
+    return codes
 
 
 def _in_bounds(feature: Feature, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -23,6 +23,8 @@ _LARGEST_WHOLE = 2**53 - 1  # whole numbers beyond it are not exact in a browser
 _ONE_TYPE = Accepts("binary, numeric, categorical or open")
 _A_FEATURE = "a mapping such as {type: numeric, bounds: [0, 100], delta: 0.2}"
 _SCALARS = "text (not empty, which means missing), a whole number or true/false"
+OWN = "own"  # the rule that makes no answer a value of its own
+NO_ANSWER = "no answer"  # the name of that value
 
 Scalar = (
     StrictBool
@@ -62,7 +64,6 @@ class _Feature(Record):
     """What all features share; a policy fills in `delta` (epsilon, if left out) and `label` (the name)."""
 
     is_number: ClassVar[bool] = False  # a number within bounds, which devices round at random
-    counts_values: ClassVar[bool] = False  # told as the frequencies of its values, not as a mean
 
     type: str
     label: Text = ""
@@ -77,10 +78,30 @@ class _Feature(Record):
         return self.model_dump(mode="json", include={"type", "values", "bounds", "missing"})
 
     @property
+    def own(self) -> bool:
+        """Whether no answer is a value of its own, which questions tell apart from all others."""
+        return False
+
+    @property
+    def imputes(self) -> bool:
+        """Whether no answer counts as one of the other values."""
+        return False
+
+    @property
     def rule(self) -> str | None:
-        """How records without a value are counted, in words; None if there is no rule, and they are refused."""
+        """How records without a value are counted as others; None if they are refused, or a value of their own."""
         missing = self.definition["missing"]
-        return None if missing is None else f"missing counted as {repr(missing).removesuffix('.0')}"
+        return f"missing counted as {repr(missing).removesuffix('.0')}" if self.imputes else None
+
+    @property
+    def counts_values(self) -> bool:
+        """Whether the frequencies of what a question tells apart are decoded, not a mean."""
+        return self.own
+
+    @property
+    def asked_as(self) -> str:
+        """The type as which it is asked: with no answer among its values it is none of two, and no plain number."""
+        return "categorical" if self.own else self.type
 
     @property
     def categories(self) -> tuple[Scalar, ...]:
@@ -113,7 +134,10 @@ class _Feature(Record):
 
     @property
     def joint_inputs(self) -> int:
-        """How many inputs it has in a question about several features; a number is rounded at random to one of two."""
+        """How many inputs it has in a question about several features; a number is rounded at random to one of two.
+
+        Where no answer is a value of its own, it is the last input.
+        """
         return len(self.categories)
 
     @property
@@ -129,16 +153,24 @@ class _Feature(Record):
     @property
     def columns(self) -> tuple[int | None, ...]:
         """How it enters a record of numbers: as one number (None), or as one sign for each value (its code)."""
-        return (None,)
+        return tuple(range(self.joint_inputs)) if self.counts_values else (None,)
 
     @property
     def shares_inputs(self) -> bool:
         """Whether two values may be coded alike: numbers are rounded, and `missing` stands for no value.
 
         Such values may still differ in what they say of the other features. A feature without a `missing` rule is taken
-        as complete: its promise speaks of the value that is coded.
+        as complete, and so is one whose missing values are one value more: its promise speaks of the value coded.
         """
         return True
+
+    def indicators(self, codes: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """How far each record is at each input: at the one of its value; between two of them, if it is a number."""
+        return np.asarray(codes[:, None] == np.arange(self.joint_inputs), dtype=np.float64)
+
+    def input_values(self, levels: int) -> npt.NDArray[np.float64]:
+        """What is decoded at each of so many inputs of a question: the number that it is, or one number for each."""
+        return np.eye(levels) if self.counts_values else np.linspace(-1.0, 1.0, levels)[:, None]
 
     def worth(self, codes: npt.NDArray[Any], category: int | None = None) -> npt.NDArray[np.float64]:
         """Its codes on the [-1, 1] scale: a number as it is, two values as signs, one category against the others."""
@@ -152,7 +184,7 @@ class NumericFeature(_Feature):
 
     type: Annotated[Literal["numeric"], _ONE_TYPE]
     bounds: Annotated[tuple[Number, Number], AfterValidator(_ordered), Accepts("two finite numbers, low < high")]
-    missing: Annotated[Number | None, Accepts("a finite number within the bounds")] = None
+    missing: Annotated[Literal["own"] | Number | None, Accepts("a finite number within the bounds, or own")] = None
     ranges: Annotated[
         tuple[Number, ...] | None,
         AfterValidator(_rising),
@@ -169,26 +201,45 @@ class NumericFeature(_Feature):
 
     @field_validator("missing")
     @classmethod
-    def _within(cls, missing: float | None, info: ValidationInfo) -> float | None:
+    def _within(cls, missing: float | str | None, info: ValidationInfo) -> float | str | None:
         low, high = info.data.get("bounds", (-math.inf, math.inf))
-        if missing is not None and not low <= missing <= high:
-            raise expected(f"a number within the bounds [{low:g}, {high:g}]")
+        if isinstance(missing, int | float) and not low <= missing <= high:
+            raise expected(f"a number within the bounds [{low:g}, {high:g}], or own")
         return missing
+
+    @property
+    def own(self) -> bool:
+        return self.missing == OWN
+
+    @property
+    def imputes(self) -> bool:
+        return self.missing is not None and not self.own
 
     def word_of(self, code: int, size: int) -> str:
         low, high = self.bounds
-        return f"near {low + (high - low) * code / (size - 1):g}"
+        rounded = size - self.own
+        return NO_ANSWER if code == rounded else f"near {low + (high - low) * code / (rounded - 1):g}"
 
     @property
     def joint_inputs(self) -> int:
-        return 2
+        return 2 + self.own
 
     @property
     def span(self) -> tuple[float, float]:
         return self.bounds
 
+    def indicators(self, codes: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        inside, place = codes <= 1, (codes + 1) / 2  # beyond 1 is the code of no answer
+        return np.stack([np.where(inside, 1 - place, 0.0), np.where(inside, place, 0.0), ~inside], axis=1)
+
+    def input_values(self, levels: int) -> npt.NDArray[np.float64]:
+        if not self.own:
+            return super().input_values(levels)
+        places = np.linspace(0.0, 1.0, levels - 1)
+        return np.vstack([np.stack([1 - places, places, 0 * places], axis=1), [0.0, 0.0, 1.0]])
+
     def worth(self, codes: npt.NDArray[Any], category: int | None = None) -> npt.NDArray[np.float64]:
-        return codes
+        return codes if category is None else 2 * self.indicators(codes)[:, category] - 1
 
     @property
     def cuts(self) -> tuple[float, ...]:
@@ -212,17 +263,28 @@ class _ValuedFeature(_Feature):
     @classmethod
     def _among(cls, missing: Scalar | None, info: ValidationInfo) -> Scalar | None:
         values = info.data.get("values", (missing,)) or (0, 1, False, True)
-        if missing is not None and not any(type(value) is type(missing) and value == missing for value in values):
-            raise expected(f"one of {', '.join(map(repr, values[:20]))}{', ...' * (len(values) > 20)}")
+        listed = any(type(value) is type(missing) and value == missing for value in values)
+        if missing == OWN and not listed and NO_ANSWER in values:
+            raise expected(f"one of the values: own would add one called {NO_ANSWER!r}, and there is one already")
+        if missing not in (None, OWN) and not listed:
+            raise expected(f"one of {', '.join(map(repr, values[:20]))}{', ...' * (len(values) > 20)}, or own")
         return missing
 
     @property
+    def own(self) -> bool:
+        return self.missing == OWN and OWN not in (self.values or ())  # a value that is listed is meant first
+
+    @property
+    def imputes(self) -> bool:
+        return self.missing is not None and not self.own
+
+    @property
     def categories(self) -> tuple[Scalar, ...]:
-        return self.values or (0, 1)
+        return (*(self.values or (0, 1)), *((NO_ANSWER,) if self.own else ()))
 
     @property
     def shares_inputs(self) -> bool:
-        return self.missing is not None
+        return self.imputes
 
 
 class BinaryFeature(_ValuedFeature):
@@ -248,11 +310,10 @@ class CategoricalFeature(_ValuedFeature):
         Field(min_length=1, max_length=MOST_VALUES),
         Accepts(f"a list of 1 to {MOST_VALUES} different values, each {_SCALARS}"),
     ]
-    counts_values: ClassVar[bool] = True
 
     @property
-    def columns(self) -> tuple[int | None, ...]:
-        return tuple(range(len(self.values)))
+    def counts_values(self) -> bool:
+        return True
 
 
 class OpenFeature(Record):

@@ -12,8 +12,11 @@ TYPES = ("binary", "numeric", "categorical")  # of features that are protected
 OPEN = "open"  # the type of those that are not
 
 
-def _declared(*types: str, also: str = "") -> AfterValidator:
-    """A check that a name is that of a feature of the policy, of one of these types."""
+def _declared(*types: str, also: str = "", complete: tuple[str, ...] = ()) -> AfterValidator:
+    """A check that a name is that of a feature of the policy, of one of these types.
+
+    Of `complete` types none may have no answer as a value of its own.
+    """
 
     def check(name: str, info: ValidationInfo) -> str:
         declared = cast("dict[str, object]", (info.context or {}).get("types"))
@@ -27,6 +30,8 @@ def _declared(*types: str, also: str = "") -> AfterValidator:
             raise expected("a protected feature; by an open one everything can be told, without a task: estimate --by")
         if declared[name] in TYPES and declared[name] not in types:
             raise expected(f"a {' or '.join(types)} feature, and this one is {declared[name]}")
+        if declared[name] in complete and name in (info.context or {}).get("own", ()):
+            raise expected("a feature without `missing: own`: give this one a value that counts for no answer")
         return name
 
     return AfterValidator(check)
@@ -38,9 +43,14 @@ _NAMES = (AfterValidator(some), AfterValidator(different), Accepts("a list of di
 AnyName = Annotated[Writable, _NAME, _declared(*TYPES)]
 NameOrDefault = Annotated[Writable, _NAME, _declared(*TYPES, also="default")]
 NumberName = Annotated[Writable, _NAME, _declared("numeric", "binary")]
-NumericName = Annotated[Writable, _NAME, _declared("numeric")]
+NumericName = Annotated[Writable, _NAME, _declared("numeric", complete=TYPES)]
+CompleteName = Annotated[Writable, _NAME, _declared(*TYPES, complete=TYPES)]
+CompleteNumberName = Annotated[Writable, _NAME, _declared("numeric", "binary", complete=TYPES)]
+TableName = Annotated[Writable, _NAME, _declared(*TYPES, complete=("numeric",))]
 CategoryName = Annotated[Writable, _NAME, _declared("categorical", "binary")]
-AnyNames = Annotated[tuple[AnyName, ...], *_NAMES]
+CompleteNames = Annotated[tuple[CompleteName, ...], *_NAMES]
+CompleteNumberNames = Annotated[tuple[CompleteNumberName, ...], *_NAMES]
+TableNames = Annotated[tuple[TableName, ...], *_NAMES]
 NumberNames = Annotated[tuple[NumberName, ...], *_NAMES]
 NumericNames = Annotated[tuple[NumericName, ...], *_NAMES]
 CategoryNames = Annotated[tuple[CategoryName, ...], *_NAMES]
@@ -52,5 +62,5 @@ def _two(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-AnyPair = Annotated[AnyNames, AfterValidator(_two)]
+TablePair = Annotated[TableNames, AfterValidator(_two)]
 CategoryPair = Annotated[CategoryNames, AfterValidator(_two)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -17,6 +18,7 @@ from pyarrow import csv, parquet
 from bcdp.errors import refuse
 from bcdp.exact import odds_up
 from bcdp.files import NOT_A_NUMBER, csv_names, read_batches
+from bcdp.files.survey import ENDINGS, LABEL, LABELS, survey_schema
 from bcdp.policy import PLACEHOLDER, Dumper
 from bcdp.policy.encoding import holds_numbers, is_missing
 
@@ -42,7 +44,9 @@ class FileColumns(NamedTuple):
 
 
 def policy_skeleton(path: str | Path, watch: Callable[[FileColumns], object] = lambda columns: None) -> str:
-    """The YAML text of a policy to be filled in, from the column names and types of a CSV or Parquet file.
+    """The YAML text of a policy to be filled in, from the column names and types of a CSV, Parquet or survey file.
+
+    The files of SPSS, Stata and SAS have questions and value labels too, which are the questionnaire's and no record's.
 
     A column with missing values gets a line for them. How many there are is not written, because policies are public:
     `watch` is called with it.
@@ -87,9 +91,11 @@ def _text(schema: pa.Schema, missing: Counter[str]) -> str:
 
 def _schema(path: Path) -> pa.Schema:
     suffix = path.suffix.lower()
-    if suffix not in (".csv", ".parquet"):
-        raise refuse("data", str(path), "a file whose name ends in .csv or .parquet")
+    if suffix not in (".csv", ".parquet", *ENDINGS):
+        raise refuse("data", str(path), "a file whose name ends in .csv, .parquet, .sav, .dta, .sas7bdat or .xpt")
     try:
+        if suffix in ENDINGS:
+            return survey_schema(path)
         if suffix == ".parquet":
             return parquet.read_schema(path)
         csv_names(path)  # tells what is wrong with its letters or its commas
@@ -124,12 +130,25 @@ def _feature(column: pa.Field, lacking: bool) -> list[str]:
     missing = (
         f"    missing: {PLACEHOLDER}  # the value that counts where there is none; without a rule these are refused"
     )
+    told = column.metadata or {}
+    label = [f"    label: {_word(told[LABEL].decode())}"] if LABEL in told else []
+    kind = _listed(json.loads(told[LABELS])) if LABELS in told else _kind(column.type)
     return [
         f"  {_word(column.name)}:",
-        *(f"    {line}" for line in _kind(column.type)),
+        *label,
+        *(f"    {line}" for line in kind),
         *([missing] if lacking else []),
         f"    delta: {_EPSILON}  # {_SENSITIVE}: {_odds(_SENSITIVE)}, if the correlation below is right",
     ]
+
+
+def _listed(words: list[str]) -> tuple[str, ...]:
+    """The lines of a column whose file has the words of its values."""
+    values = yaml.dump(words, Dumper=Dumper, allow_unicode=True, width=math.inf, default_flow_style=True).strip()
+    return (
+        f"type: {'binary' if len(words) == 2 else 'categorical'}",
+        f"values: {values}  # the file's value labels, in the order of their codes",
+    )
 
 
 def _kind(arrow: pa.DataType) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ def _stored(feature: Feature, column: pa.ChunkedArray) -> Stored | None:
         codes = np.array([known.get(word, -1) for word in ("false", "true")], dtype=np.int16)
         return Stored(packed, codes, 0, skipped) if codes.min() >= 0 else None
     if pa.types.is_dictionary(kind):
-        imputed = -1 if feature.missing is None else known[rules.spelled(feature.missing)]
+        imputed = rules.imputed_code(feature, known, -1)
         return _within(values.indices, rules.values_coded({"": imputed, **known}, imputed, values.dictionary), 0)
     if pa.types.is_integer(kind) and kind != pa.uint64():
         numbers = rules.whole_numbers(known)
@@ -95,4 +95,4 @@ def _numbers(feature: Feature, column: pa.ChunkedArray) -> Stored | None:
 def scale(feature: Feature) -> tuple[float, float, float]:
     """The ends of a feature's scale, and the number that a missing one counts as."""
     low, high = feature.span
-    return low, high, float(feature.missing) if feature.is_number and feature.missing is not None else low
+    return low, high, feature.missing if isinstance(feature.missing, float) else low

@@ -100,4 +100,4 @@ def combined(parts: Sequence[Decoded], weights: Array, answers: int) -> Decoded:
 
 def error_without_privacy(feature: Feature) -> float:
     """n times the largest squared error of a mean, or of all frequencies together, without any protection."""
-    return 1 - 1 / len(feature.categories) if feature.counts_values else 1.0
+    return 1 - 1 / feature.joint_inputs if feature.counts_values else 1.0

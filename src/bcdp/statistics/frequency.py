@@ -10,6 +10,7 @@ from pydantic import Field
 
 from bcdp.policy import Policy
 from bcdp.policy.names import CategoryNames
+from bcdp.statistics.answered import answered_shares, share_sections
 from bcdp.statistics.interval import Estimate, bounded, on_simplex
 from bcdp.statistics.protocol import Array, Decoder, Goal, Means, Statistic, Weight
 from bcdp.statistics.rows import Row, Section
@@ -60,6 +61,7 @@ class Frequency(Statistic):
                 for value, share in shares.items()
             )
             yield Section(label, ("value", "frequency"), rows, "bars", f"{name}, from {rows[0].answers:,} answers")
+            yield from share_sections(label, name, shares)
 
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         return [_goal(policy, name, data) for name in self.features]
@@ -72,10 +74,11 @@ def _shares(decoder: Decoder, name: str, confidence: float) -> dict[Any, Estimat
     inside = on_simplex(shares.value) if np.all(np.isfinite(shares.value)) else shares.value
     low, high = np.fmin(low, inside), np.fmax(high, inside)
     rows = np.column_stack([inside, errors, low, high, shares.value]).tolist()
-    return {
+    told = {
         category: Estimate(value, se, start, end, found.answers, exact, feature.rule)
         for category, (value, se, start, end, exact) in zip(feature.categories, rows, strict=True)
     }
+    return answered_shares(decoder, name, told, confidence) if feature.own else told
 
 
 def _goal(policy: Policy, name: str, data: Means) -> Goal:

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from bcdp.policy import Policy
 from bcdp.policy.checks import expected
-from bcdp.policy.names import AnyName, NumberNames
+from bcdp.policy.names import CompleteNumberNames, TableName
 from bcdp.statistics.cells import Interaction, interaction, margin_of
 from bcdp.statistics.interval import Estimate
 from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Statistic, Weight, expected_error
@@ -50,8 +50,8 @@ class GroupMeans(Statistic):
     kind: ClassVar[str] = "mean by group"
     form: ClassVar[str] = "{mean: [names], by: name}"
     key: ClassVar[str] = "groups"
-    features: NumberNames = Field(alias="mean")
-    by: AnyName
+    features: CompleteNumberNames = Field(alias="mean")
+    by: TableName
     weight: Weight = 1.0
 
     @field_validator("by")

@@ -40,9 +40,10 @@ class Estimate:
     rule: str | None = None
     collection: str = field(default="", compare=False, repr=False)
 
-    def to_dict(self) -> dict[str, float | int | str | None]:
+    def to_dict(self) -> dict[str, Any]:
         """The estimate in plain JSON; what is not finite is null, and a rule is named where there is one."""
         told = {key: value for key, value in finite(vars(self)).items() if key != "collection"}
+        told = {key: value.to_dict() if isinstance(value, Estimate) else value for key, value in told.items()}
         return {key: value for key, value in told.items() if key != "rule" or value is not None}
 
     def __sub__(self, other: object) -> Estimate:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from bcdp.policy import Policy
 from bcdp.policy.names import NumberNames
+from bcdp.statistics.answered import AMONG, answered_mean, mean_of_shares, mean_sections
 from bcdp.statistics.interval import Estimate, bounded
 from bcdp.statistics.protocol import Array, Decoder, Goal, Means, Statistic, Weight
 from bcdp.statistics.rows import Row, Section
@@ -38,19 +39,29 @@ class Mean(Statistic):
     @classmethod
     def sections(cls, policy: Policy, estimates: Mapping[str, Estimate]) -> Iterator[Section]:
         rows = tuple(
-            Row(name, policy.features[name].share, mean, policy.features[name].span, (name,), mean.answers)
+            Row(name, _label(policy, name), mean, policy.features[name].span, (name,), mean.answers)
             for name, mean in estimates.items()
         )
         if rows:
             note = "In the features' own units; of two values, the share of the second."
-            yield Section("Means", ("feature", "mean"), rows, note=note)
+            silent = [name for name, mean in estimates.items() if mean.rule == AMONG]
+            remarks = (f"{AMONG}: {', '.join(silent)}",) if silent else ()
+            yield Section("Means", ("feature", "mean"), rows, note=note, remarks=remarks)
+        yield from mean_sections(policy, estimates)
 
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         return [_goal(policy, name, data) for name in self.features]
 
 
+def _label(policy: Policy, name: str) -> str:
+    feature = policy.features[name]
+    return f"{feature.share}, {AMONG}" if feature.own else feature.share
+
+
 def _mean(decoder: Decoder, name: str, confidence: float) -> Estimate:
     feature = decoder.policy.features[name]
+    if feature.own:
+        return answered_mean(decoder, name, confidence)
     low, high = feature.span
     scale = (high - low) / 2
     found = decoder.decode(Single(name))
@@ -64,6 +75,8 @@ def _goal(policy: Policy, name: str, data: Means) -> Goal:
     low, high = policy.features[name].span
 
     def solved(means: Means) -> Array:
+        if policy.features[name].own:
+            return low + mean_of_shares(means[Single(name)]) * (high - low)
         return low + (np.clip(means[Single(name)], -1, 1) + 1) * (high - low) / 2
 
     return Goal(

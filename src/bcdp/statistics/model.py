@@ -14,7 +14,7 @@ from bcdp.errors import refuse
 from bcdp.policy import Policy
 from bcdp.policy.checks import Accepts, Number, Record, expected
 from bcdp.policy.encoding import as_arrow, encode
-from bcdp.policy.names import AnyName, AnyNames, CategoryPair
+from bcdp.policy.names import CategoryPair, CompleteName, CompleteNames
 from bcdp.statistics.columns import Column, Design, design_of
 from bcdp.statistics.evidence import RegressionEvidence
 from bcdp.statistics.least_squares import Coefficient, own_scale
@@ -33,8 +33,8 @@ class Model(Record):
     link `logit` the log odds of a value are a line in the features, not its share.
     """
 
-    target: AnyName
-    features: AnyNames
+    target: CompleteName
+    features: CompleteNames
     intercept: Annotated[StrictBool, Accepts("true or false")] = True
     ridge: Annotated[Number | None, Field(ge=0), Accepts("null or a finite number of at least 0")] = None
     radius: Annotated[Number | None, Field(gt=0), Accepts("null or a finite number above 0")] = None

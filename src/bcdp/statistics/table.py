@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from bcdp.policy import Feature, Policy
-from bcdp.policy.names import AnyPair
+from bcdp.policy.names import TablePair
 from bcdp.statistics.association import Association, Independence, associations, independence
 from bcdp.statistics.cells import Interaction, interaction
 from bcdp.statistics.interval import Estimate, on_simplex
@@ -54,7 +54,7 @@ class TwoWayTable(Statistic):
     kind: ClassVar[str] = "table"
     form: ClassVar[str] = "{table: [name, name]}"
     key: ClassVar[str] = "tables"
-    features: AnyPair = Field(alias="table")
+    features: TablePair = Field(alias="table")
     weight: Weight = 1.0
 
     @property

@@ -55,12 +55,12 @@ class Single:
 
     def size(self, policy: Policy) -> int:
         feature = policy.features[self.feature]
-        return len(feature.categories) if feature.counts_values else 1
+        return feature.joint_inputs if feature.counts_values else 1
 
     def of(self, policy: Policy, codes: Codes) -> Array:
         feature, own = policy.features[self.feature], codes[self.feature]
         if feature.counts_values:
-            return np.asarray(own[:, None] == np.arange(self.size(policy)), dtype=np.float64)
+            return feature.indicators(own)
         return feature.worth(own)[:, None]
 
     def answered_by(self, question: Question) -> bool:
@@ -70,7 +70,7 @@ class Single:
     def at(self, policy: Policy, question: Question) -> Array:
         place = question.features.index(self.feature)
         levels = question.levels[place]
-        own = np.eye(levels) if policy.features[self.feature].counts_values else numeric_values(levels)[:, None]
+        own = policy.features[self.feature].input_values(levels)
         return own if len(question.levels) == 1 else marginal_target(question.levels, place, own)
 
 

@@ -43,6 +43,8 @@ OWN_KEYS = {
     "categorical": (("values",), ("value_labels",)),
 }
 OPEN_KEYS = (("type", "values"), ("label", "help", "labels", "helps", "value_labels"))
+OWN = "own"  # no answer is a value of its own
+NO_ANSWER = "no answer"
 MOST_GROUPS = 10_000
 SURVEY_KEYS = ("title", "purpose", "organiser", "contact")
 SURVEY_TRANSLATIONS = ("titles", "purposes", "declines")
@@ -93,13 +95,17 @@ class Number:
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature: how many values it has (None for numbers), what was asked for it, whether it may be missing."""
+    """A feature: how many values it has (None for numbers), what was asked for it, whether others stand for no answer.
+
+    Where no answer is a value of its `own`, it is counted among the values; of a number it is the last level.
+    """
 
     kind: str
     values: int | None
     delta: float
     missing: bool
     number: Number | None = None
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -177,15 +183,19 @@ def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
         translations(f"{path}.{key}", stated.get(key))
     delta, missing = number(f"{path}.delta", stated.get("delta", epsilon), 0), stated.get("missing")
     if kind == "numeric":
-        return Feature(kind, None, delta, missing is not None, _number(path, stated, missing))
+        own = missing == OWN
+        known = _number(path, stated, None if own else missing)
+        return Feature(kind, None, delta, known.missing is not None, known, own)
     listed = stated.get("values")
     values = (0, 1) if listed is None and kind == "binary" else _values(f"{path}.values", kind, listed)
-    known = (0, 1, False, True) if listed is None else values
-    if missing is not None and not any(type(value) is type(missing) and value == missing for value in known):
-        raise refuse(f"{path}.missing", missing, "one of the values")
+    accepted = (0, 1, False, True) if listed is None else values
+    counted = any(type(value) is type(missing) and value == missing for value in accepted)
+    own = missing == OWN and not counted and NO_ANSWER not in accepted
+    if not (missing is None or counted or own):
+        raise refuse(f"{path}.missing", missing, f"one of the values, or own, which adds {NO_ANSWER!r} to them")
     if stated.get("value_labels") is not None:
         _check_value_labels(f"{path}.value_labels", stated["value_labels"], len(values))
-    return Feature(kind, len(values), delta, missing is not None)
+    return Feature(kind, len(values) + own, delta, counted, None, own)
 
 
 def _number(path: str, stated: Any, missing: Any) -> Number:
@@ -225,24 +235,27 @@ def _check_value_labels(path: str, stated: Any, size: int) -> None:
 
 
 def _check_task(path: str, stated: Any, features: Mapping[str, Feature]) -> None:
+    complete = {name: feature for name, feature in features.items() if not feature.own}
     numbers = [name for name, feature in features.items() if feature.kind != "categorical"]
     categories = [name for name, feature in features.items() if feature.kind != "numeric"]
+    in_tables = [name for name in features if name in categories or name in complete]
     kind = next((key for key in TASK_KEYS if key in mapping(path, stated)), "mean")
     mapping(path, stated, (kind,), ("weight", *TASK_KEYS[kind]))
     if not number(f"{path}.weight", stated.get("weight", 1.0)) > 0:
         raise refuse(f"{path}.weight", stated["weight"], "a number above 0")
     if kind == "regression":
-        _check_regression(f"{path}.regression", stated["regression"], features)
+        _check_regression(f"{path}.regression", stated["regression"], complete)
     elif kind == "distribution":
-        names(f"{path}.{kind}", stated[kind], [name for name in numbers if features[name].kind == "numeric"])
+        names(f"{path}.{kind}", stated[kind], [name for name in complete if name not in categories])
         _check_distribution(path, stated)
     elif kind == "table":
-        if len(names(f"{path}.table", stated["table"], features, 2)) > 2:
+        if len(names(f"{path}.table", stated["table"], in_tables, 2)) > 2:
             raise refuse(f"{path}.table", stated["table"], "two features")
     else:
         named = names(f"{path}.{kind}", stated[kind], numbers if kind == "mean" else categories)
         if "by" in stated:
-            names(f"{path}.by", [stated["by"]], [name for name in features if name not in named])
+            names(f"{path}.mean", named, complete)
+            names(f"{path}.by", [stated["by"]], [name for name in in_tables if name not in named])
 
 
 def _check_distribution(path: str, stated: Any) -> None:

@@ -63,7 +63,7 @@ def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correl
             for level, masses, guessed in ((c, HELD, None), (delta, moved, parts)):
                 place = own.features.index(name)
                 read = (id(own.table), own.levels, own.product, place, own.cuts.get(name))
-                key = (*read, alike, rest, masses, guessed and tuple(guessed))
+                key = (*read, alike, rest, masses, guessed and (*guessed, feature.own))
                 if key not in known:
                     known[key] = _worst(own, name, rest, masses, feature, guessed)
                 level[name] = max(level[name], known[key])
@@ -144,19 +144,22 @@ def _worst(
     for column in set(question.table.columns()):
         runs = [column[start : start + below] for start in range(0, len(column), below)]  # with one own value each
         f = [[weight for run in runs[own::size] for weight in run] for own in range(size)]
-        most, least = (f, f) if parts is None else _extremes(f, parts) if steps is None else _of_levels(f, steps)
+        most, least = (
+            (f, f) if parts is None else _extremes(f, parts, feature.own) if steps is None else _of_levels(f, steps)
+        )
         for a, b in product(range(len(most)), repeat=2):
             if worst != math.inf and (shared or a != b):
                 worst = _raised(Fraction(worst), set(zip(most[a], least[b], strict=True)), rest, moved)
     return worst
 
 
-def _extremes(f: Sequence[Sequence[int]], parts: Sequence[Part]) -> tuple[list[list[int]], list[list[int]]]:
+def _extremes(f: Sequence[Sequence[int]], parts: Sequence[Part], own: bool) -> tuple[list[list[int]], list[list[int]]]:
     """For each part and others, the most and the least weight of any number in the part, times `STEP`.
 
-    A number's weight is a straight line between two levels: the ends of a part and the levels inside it suffice.
+    A number's weight is a straight line between two levels: the ends of a part and the levels inside it suffice. No
+    answer that is a value of its `own` is the last level, and one more part.
     """
-    last = len(f) - 1
+    last = len(f) - 1 - own
     above, below = [], []
     for low, high in parts:
         first = max(0, math.floor(low * last * STEP) - 1)
@@ -168,7 +171,8 @@ def _extremes(f: Sequence[Sequence[int]], parts: Sequence[Part]) -> tuple[list[l
             rows.append([(STEP - share) * one + share * two for one, two in zip(f[whole], following, strict=True)])
         above.append([max(column) for column in zip(*rows, strict=True)])
         below.append([min(column) for column in zip(*rows, strict=True)])
-    return above, below
+    silent = [[STEP * weight for weight in f[-1]]] if own else []
+    return above + silent, below + silent
 
 
 def _of_levels(f: Sequence[Sequence[int]], steps: Sequence[tuple[int, int]]) -> tuple[list[list[int]], list[list[int]]]:

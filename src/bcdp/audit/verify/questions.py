@@ -83,6 +83,7 @@ class Question:
     table: Table
     ratio: Ratio
     cuts: Mapping[str, tuple[float, ...]]  # where the levels of numbers that enter by steps begin, the first apart
+    own: frozenset[str]  # of which the last level is no answer
 
     def sees(self, rounded: frozenset[str], known: Mapping[str, frozenset[float]]) -> str:
         """How these numbers enter the answer: rounded once to some of 17 levels, multiplied before, or as they are.
@@ -91,7 +92,12 @@ class Question:
         """
         marked = [place for place, name in enumerate(self.features) if name in rounded]
         stepped = [place for place in marked if self.features[place] in self.cuts]
-        if any(16 % (self.levels[0 if self.product else place] - 1) for place in marked if place not in stepped):
+        rounded_to = [
+            self.levels[0 if self.product else place] - (self.features[place] in self.own)
+            for place in marked
+            if place not in stepped
+        ]
+        if any(16 % (levels - 1) for levels in rounded_to):
             return "as they are"
         if stepped:
             names = [self.features[place] for place in stepped]
@@ -170,6 +176,8 @@ def _question(
     for name, size in zip(() if product else asked, levels, strict=not product):
         if features[name].values not in (None, size):
             raise refuse(f"{path}.levels", size, f"the {features[name].values} values of {name}")
+        if features[name].own and features[name].number and size < 3:
+            raise refuse(f"{path}.levels", size, "two levels for numbers and one for no answer, at least")
     cuts = _cuts(f"{path}.cuts", stated["cuts"], asked, levels, features) if "cuts" in stated else {}
     place = whole(f"{path}.table", stated["table"], 0, len(tables) - 1)
     table = tables[place]
@@ -177,7 +185,8 @@ def _question(
         raise refuse(f"{path}.table", f"{table.levels} levels", f"{math.prod(levels)} levels")
     if len(levels) > 1:
         _check_cells(f"tables.{place}", table.levels, table.symbols)
-    return Question(asked, levels, product, table, ratios[place], cuts)
+    own = frozenset(name for name in asked if features[name].own)
+    return Question(asked, levels, product, table, ratios[place], cuts, own)
 
 
 def _cuts(
@@ -190,8 +199,8 @@ def _cuts(
         known = features[name].number
         if cuts is None:
             continue
-        if known is None:
-            raise refuse(path, cuts, "null for what is no number")
+        if known is None or features[name].own:
+            raise refuse(path, cuts, "null for what is no number, or has no answer as a value")
         found[name] = rising(path, cuts, *known.bounds)
         if len(cuts) != size - 1 or size > MOST_STEPS:
             raise refuse(path, cuts, f"one less than levels, which are at most {MOST_STEPS}")
@@ -205,6 +214,8 @@ def _check_product(path: str, stated: Any, asked: Sequence[Feature]) -> None:
         raise refuse(f"{path}.kind", stated["kind"], "product, or no such key")
     if len(stated["levels"]) != 1 or len(asked) > 2 or (len(asked) == 1 and asked[0].kind != "numeric"):
         raise refuse(path, stated, "one entry of levels, for the product of two features or the square of a number")
+    if any(feature.own for feature in asked):
+        raise refuse(path, stated, "features in which no answer is not a value of its own")
     categories = sequence(f"{path}.categories", stated["categories"])
     if len(categories) != len(asked):
         raise refuse(f"{path}.categories", categories, "one entry for each feature")

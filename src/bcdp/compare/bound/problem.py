@@ -21,7 +21,7 @@ def problem_of(policy: Policy) -> Problem:
     (Sensitive(delta=Fraction(1, 5), q=Fraction(1, 10), weight=Fraction(1, 1)),)
     """
     for name, feature in policy.features.items():
-        if feature.type != "binary":
+        if feature.asked_as != "binary":
             raise refuse(f"features.{name}.type", feature.type, "binary features only, for a bound on all mechanisms")
     stated = policy.correlation
     if not isinstance(stated, OneQ | OneOfBoth | QPerFeature):

@@ -12,6 +12,7 @@ from fractions import Fraction
 from bcdp.correlation import Correlation
 from bcdp.errors import refuse
 from bcdp.exact import TOTAL, log_up
+from bcdp.mechanisms.cascade.checks import check_complete
 from bcdp.plan import Certified, Plan, Within
 from bcdp.plan.certificate import independent_delta, ratio_product, unrounded
 from bcdp.plan.form import check_names
@@ -37,6 +38,7 @@ def bounds(plan: Plan, correlation: Correlation) -> list[dict[str, Within]]:
 
 def check_form(plan: Plan) -> None:
     """Channels are nested, and each tells something."""
+    check_complete(plan.policy)
     if not plan.channels or plan.menus or plan.questions or plan.tables_:
         raise refuse("channels", len(plan.channels), "at least one channel and no menus in a cascade plan")
     covered = tuple(plan.policy.features)

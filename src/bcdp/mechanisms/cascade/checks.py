@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import refuse
+from bcdp.policy import Policy
 from bcdp.randomness import Draws, KeyedDraws, RecordWords, SimulatedDraws
 
 Array = npt.NDArray[np.float64]
@@ -75,3 +76,12 @@ def check_people(n: int) -> int:
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise refuse("n", n, "a whole number of people, at least 1")
     return int(n)
+
+
+def check_complete(policy: Policy) -> None:
+    """Raises `InputError` if no answer is a value of its own: sums do not tell how its share varies with a mean."""
+    for name, feature in policy.features.items():
+        if feature.own:
+            raise refuse(
+                f"features.{name}.missing", "own", "a value that counts for no answer, or the mechanism survey"
+            )

@@ -2,7 +2,8 @@
 
 The menu is drawn before anything is looked at, every report has the same shape, and every random choice reads the next
 32-bit word of the record: word 0 draws the menu; then, for each question of the menu, one word per feature (to round a
-number at random; other features, and numbers that enter by steps, ignore theirs) and one word for the table.
+number at random; other features, and numbers that enter by steps, ignore theirs) and one word for the table. Where no
+answer is a value of its own, it is the last input, and a number is rounded to the others.
 
 A question of kind "product" has the same words, and the first of them rounds its one number `v` at random; the word of
 a second feature is not used. With binary features worth `2 code - 1`, categorical ones 1 where the code is the
@@ -76,11 +77,14 @@ def _input(
         return round_at_random(number, question.levels[0], words.column(position))
     given = np.zeros(len(rows), dtype=np.int32)
     for offset, (name, size) in enumerate(zip(question.features, question.levels, strict=True)):
-        code, cuts = codes[name].take(rows), question.cuts_of(name)
+        code, cuts, feature = codes[name].take(rows), question.cuts_of(name), policy.features[name]
         if cuts is not None:
-            digit = step_of(policy.features[name], cuts, code)
+            digit = step_of(feature, cuts, code)
+        elif code.dtype.kind == "i":
+            digit = code
         else:
-            digit = code if code.dtype.kind == "i" else round_at_random(code, size, words.column(position + offset))
+            digit = round_at_random(np.minimum(code, 1.0), size - feature.own, words.column(position + offset))
+            digit = np.where(code > 1, size - 1, digit) if feature.own else digit  # the last input is no answer
         given = given * np.int32(size) + digit if offset else digit.astype(np.int32)
     return given
 

@@ -222,7 +222,7 @@ class SurveyDecoder:
     def is_certain(self, target: Target) -> bool:
         """Whether it is the share of the only value that a feature has: known without asking."""
         feature = self.policy.features[target.features[0]]
-        return feature.counts_values and target == Single(target.features[0]) and len(feature.categories) == 1
+        return feature.counts_values and target == Single(target.features[0]) and feature.joint_inputs == 1
 
     def means(self, targets: Collection[Target]) -> Means:
         """The unbiased values of several targets, shape (size,)."""

@@ -77,7 +77,7 @@ def _randomizer(
         return sizes, shape.table
     if len(names) > 1:
         return sizes, joint(sizes, budget)
-    kind = policy.features[names[0]].type
+    kind = policy.features[names[0]].asked_as
     if kind == "categorical" or isinstance(asked[0], Steps):
         return sizes, categorical(sizes[0], budget)
     table = numeric(budget) if kind == "numeric" else binary(budget)

@@ -52,7 +52,7 @@ def lower_bound(policy: Policy, correlation: Correlation, plan: Plan) -> LowerBo
     True
     """
     for name, feature in policy.features.items():
-        if feature.type != "binary":
+        if feature.asked_as != "binary":
             raise refuse(f"features.{name}.type", feature.type, "binary features only, for a bound on all mechanisms")
     if any(not isinstance(target, Single) for task in policy.tasks for target, _ in task.targets(policy)):
         raise refuse("tasks", "a regression", "means and frequencies only, for a bound on all mechanisms")

@@ -34,6 +34,7 @@ _FAVOURITES = 5
 _OFFERED = 3
 _SEEDS = 2  # of the dearest features, and of those that tell most
 _CANDIDATES = 15  # likewise, classes that a group may grow by
+_STILL_TRIED = 12  # of many candidates, when a group has grown
 _TRIED_PAIRS = 8  # that are wanted: so many of the dearest, and of those that tell most
 _MOST_PAIR_WEIGHTS = 2**16  # of a table of two features, whose subsets may have any size
 _SUBSETS = 3  # sizes of subsets that are tried again at other prices
@@ -111,12 +112,16 @@ class ShapeOffers:
                 yield from self.groups(size, (*begun, j))
 
     def _fits(self, group: Group) -> bool:
-        """Whether there are so many features, and few enough weights in their table."""
+        """Whether there are so many features, and few enough weights in their table.
+
+        Of a number known by its ranges shapes have straight lines between two inputs, and no room for no answer.
+        """
         weights = math.prod(self._places[j].weights for j in group)
         names = [self._classes[j].members[0].features for j in set(group)]  # a number may have two classes
         once = len(set(names)) == len(names)
         enough = all(group.count(j) <= len(self._classes[j].members) for j in set(group))
-        return once and enough and weights <= _MOST_WEIGHTS
+        lines = all(self._classes[j].kind.values == 2 for j in group if self._classes[j].parts)
+        return once and enough and lines and weights <= _MOST_WEIGHTS
 
     def _grown(self, prices: Array) -> set[Group]:
         """Groups that no feature would improve, grown from the most promising features."""
@@ -145,6 +150,9 @@ class ShapeOffers:
             best = max(larger, default=(0.0, group, hits))
             if best[0] <= value * (1 + _WORTHWHILE):
                 break
+            if len(able) > _FEW_CLASSES:  # what adds little to a small group adds little to a larger one
+                adding = sorted(larger, reverse=True)[:_STILL_TRIED]
+                able = sorted({j for _, grown, _ in adding for j in able if grown.count(j) > group.count(j)})
             value, group, hits = best
         return group
 

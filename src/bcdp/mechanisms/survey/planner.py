@@ -246,8 +246,8 @@ def _classes(
         told_apart = () if free else guessed_parts(feature, correlation, name)
         parts = tuple((round(low, 12), round(high, 12)) for low, high in told_apart)  # alike between other bounds too
         weight = float(f"{counts:.12g}")  # whatever the order in which tasks were added up
-        key = (Kind(feature.type, values), demand, q, alone, weight, feature.shares_inputs, parts, odds)
-        keys[name] = (*key, name in spread)
+        key = (Kind(feature.asked_as, values), demand, q, alone, weight, feature.shares_inputs, parts, odds)
+        keys[name] = (*key, name in spread or (feature.own and bool(parts)))
     alone_of = cache(lambda features: _alone_together(policy, correlation, features))
     wanted: Wanted = {}
     for target, weight in weights.items():
@@ -297,7 +297,7 @@ def _stepped(policy: Policy, correlation: Correlation, target: Steps, weight: fl
     q = 0.0 if free else correlation.q(name, _others(policy, name))
     odds = math.inf if free else correlation.odds(name, _others(policy, name))
     by_range = correlation.ranges.get(name) == target.cuts  # then guesses are between the steps themselves
-    shared = feature.missing is not None if by_range else True
+    shared = feature.imputes if by_range else True
     kind = Kind("categorical", len(target.cuts) + 1)
     yield FeatureClass((target,), kind, demand, q, alone, weight, shared, (), odds)
 

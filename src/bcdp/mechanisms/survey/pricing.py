@@ -268,7 +268,10 @@ class Market:
         rests = self._rests(prices)
         low, high, best = 0.0, self.total, Priced((), 0.0, math.inf)
         for _ in range(3):
-            points = Boxes.joined([self._packed(prices, total) for total in np.linspace(low, high, 17)[1:]])
+            totals = np.linspace(low, high, 17)[1:]
+            cap = np.stack([np.maximum(caps(totals, c), 0.0) for c in self.classes], axis=1)
+            told = np.stack([c.kind.information(cap[:, j]) for j, c in enumerate(self.classes)], axis=1)
+            points = Boxes.joined([self._packed(prices, *at) for at in zip(totals.tolist(), cap, told, strict=True)])
             value, chosen = self._value(points, prices, rests)
             top = int(value.argmax())
             if value[top] > best.value:
@@ -278,13 +281,11 @@ class Market:
             low, high = max(0.0, float(points.low[top]) - step), min(self.total, float(points.low[top]) + step)
         return best
 
-    def _packed(self, prices: Array, total: float) -> Boxes:
+    def _packed(self, prices: Array, total: float, cap: Array, told: Array) -> Boxes:
         """Points of one total: the most valuable features at their caps for every part of it, in steps of 1/128.
 
-        A knapsack by dynamic programming, costs rounded up.
+        A knapsack by dynamic programming, costs rounded up. `told`: what a feature of each class tells at its cap.
         """
-        cap = np.array([max(float(caps(np.array([total]), c)[0]), 0.0) for c in self.classes])
-        told = [float(c.kind.information(np.array([b]))[0]) for c, b in zip(self.classes, cap, strict=True)]
         items = [
             (j, max(1, math.ceil(cap[j] / total * _KNAPSACK)))
             for j, c in enumerate(self.classes)

@@ -108,7 +108,10 @@ class Program:
 def program_of(plan: Plan) -> Program | None:
     """The program of a plan; None if the kernel does not know one of its questions or tables."""
     documents = [table.to_dict() for table in plan.tables]
-    if not all(map(_is_known, plan.questions)) or not {document["family"] for document in documents} <= set(_FAMILIES):
+    numbers = (feature for feature in plan.policy.features.values() if feature.is_number)
+    if any(feature.own for feature in numbers) or not all(map(_is_known, plan.questions)):
+        return None
+    if not {document["family"] for document in documents} <= set(_FAMILIES):
         return None
     features = tuple(dict.fromkeys(name for question in plan.questions for name in question.features))
     drawing = {"family": "dense", "weights": [[menu.weight for menu in plan.menus]]}

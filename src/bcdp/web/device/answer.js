@@ -1,7 +1,8 @@
 /**
  * The answer. Word 0 draws the menu; then, for each question of the menu, one word per feature (to round a number at
  * random; other features, and numbers that enter by steps, ignore theirs) and one word for the table. The number of a
- * product question is rounded with the first of its words.
+ * product question is rounded with the first of its words. Where no answer is a value of its own, it is the last input, and
+ * a number is rounded to the others.
  */
 
 import { InputError, TOTAL, keys, most, refuse, whole } from "./checks.js";
@@ -67,8 +68,9 @@ function inputOf(plan, question, codes, words) {
     const feature = plan.features.get(name);
     const cuts = question.cuts?.[index];
     if (cuts) return input * size + stepOf(feature, cuts, codes.get(name));
-    const rounded = feature.type === "numeric";
-    return input * size + (rounded ? roundAtRandom(codes.get(name), size, words[index]) : codes.get(name));
+    if (feature.type !== "numeric") return input * size + codes.get(name);
+    if (feature.own && codes.get(name) === feature.imputed) return input * size + size - 1;
+    return input * size + roundAtRandom(codes.get(name), size - Number(feature.own), words[index]);
   }, 0);
 }
 
@@ -97,6 +99,7 @@ export function code(name, feature, value) {
   }
   if (feature.type === "numeric") {
     if (!missing && typeof value !== "number") throw refuse(name, value, "a number");
+    if (missing && feature.own) return feature.imputed;
     return numberCode(feature, missing ? feature.imputed : value);
   }
   if (missing) return feature.imputed;

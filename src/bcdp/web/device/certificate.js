@@ -52,7 +52,7 @@ function readMenu(plan, menu) {
   const questions = menu.questions.map((number) => plan.questions[number]);
   const ratios = questions.map((question) => plan.tables[question.table].ratio);
   const place = new Map(questions.flatMap(({ features }, number) => features.map((name) => [name, number])));
-  const bounds = boundsOf(plan.correlation, questions);
+  const bounds = boundsOf(plan.correlation, plan.features, questions);
   return { questions, ratios, whole: product(ratios), asked: [...place.keys()], place, bounds, gains: new Map() };
 }
 
@@ -111,13 +111,14 @@ function outside(plan, menus, name, unasked) {
  * two, or the square of one, has a bound of its own; of numbers that enter by steps `q` has to know the cuts, and odds never
  * do (docs/theory.md, 4.5).
  */
-function boundsOf({ q, odds, productQ, rounded, cuts: known }, questions) {
-  const among = (levels) => 16 % (levels - 1) === 0;
+function boundsOf({ q, odds, productQ, rounded, cuts: known }, declared, questions) {
+  const among = (name, levels) => 16 % (levels - 1 - Number(declared.get(name).own)) === 0; // the last may be no answer
   const fits = ({ features, levels, kind, cuts }) =>
     features.every((name, place) => {
       if (!rounded.has(name)) return true;
       const told = cuts?.[place];
-      return told ? told.every((cut) => known.get(name)?.includes(cut)) : among(levels[kind === "product" ? 0 : place]);
+      if (told) return told.every((cut) => known.get(name)?.includes(cut));
+      return among(name, levels[kind === "product" ? 0 : place]);
     });
   const steps = ({ features, cuts }) => features.some((name, place) => rounded.has(name) && cuts?.[place]);
   const multiplies = ({ features, kind }) => kind === "product" && features.every((name) => rounded.has(name));
@@ -143,10 +144,13 @@ function remembered(keyOf, compute) {
   };
 }
 
+/** Whether two values may be coded alike: no answer need not be, where it is a value of its own. */
+const sharesInputs = ({ type, missing, own }) => type === "numeric" || (missing !== null && !own);
+
 /** All that `jointRatio` depends on: questions about features that are alike in it share their ratio. */
 function jointKey(plan, { features, levels, table, cuts: steps }, name, rest, within, guess) {
-  const { type, bounds, cuts, missing } = plan.features.get(name);
-  const told = guess === "range" ? [bounds, cuts, missing] : type === "numeric" || missing !== null;
+  const { bounds, cuts, missing } = plan.features.get(name);
+  const told = guess === "range" ? [bounds, cuts, missing] : sharesInputs(plan.features.get(name));
   const ratio = `${rest.top}/${rest.bottom}`;
   const place = features.indexOf(name);
   return JSON.stringify([table, levels, place, steps?.[place], ratio, within.q, String(within.odds), told]);
@@ -180,7 +184,7 @@ function independent(own, rest, within) {
  * The worst ratio for a feature inside a joint table, together with questions of ratio `rest`, over all priors within bounds.
  *
  * Two values that are coded alike may still differ in what they say of the others: numbers are rounded, and `missing`
- * stands for no value. Of a `guess` which "range" a number is in it counts the most and the least that any number of a
+ * stands for no value, unless that is a value of its own: the last input. Of a `guess` which "range" a number is in it counts the most and the least that any number of a
  * range may give, because within a range it may go with the others (Theorem 6). Doubles find the outputs and the pairs of
  * values that may be the worst, and these are computed exactly.
  */
@@ -190,7 +194,7 @@ function jointRatio(plan, { features, levels, table: index, cuts }, name, rest, 
   const steps = cuts?.[features.indexOf(name)];
   const ranges = () => (steps ? stepsOf(feature, steps) : rangesOf(feature, size - 1));
   const parts = guess === "range" ? ranges() : counted(size).map((own) => [[own, 0]]);
-  const alike = guess === "value" && (feature.type === "numeric" || feature.missing !== null);
+  const alike = guess === "value" && sharesInputs(feature);
   const pairs = parts.flatMap((_, a) => parts.map((_, b) => [a, b])).filter(([a, b]) => alike || a !== b);
   const masses = massesOf(within).filter(([one, other]) => one + other > 0n);
   const whole = total(massesOf(within).map(([one]) => one));
@@ -238,10 +242,12 @@ function columnsOf(table, levels, position) {
 }
 
 /** What guesses of a number's range tell apart: its ranges, and where "missing" is coded. */
-function rangesOf({ bounds: [low, high], cuts, missing }, steps) {
+function rangesOf({ bounds: [low, high], cuts, missing, own }, last) {
+  const steps = last - Number(own);
   const share = (number) => (number - low) / (high - low);
   const ends = [0, ...cuts.map(share), 1];
   const ranges = ends.slice(1).map((end, place) => pointsOf(ends[place], end, steps));
+  if (own) return [...ranges, [[last, 0]]];
   return missing === null ? ranges : [...ranges, pointsOf(share(missing), share(missing), steps)];
 }
 

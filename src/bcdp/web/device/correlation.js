@@ -148,7 +148,7 @@ function readCuts(stated, features) {
 
 /** A law has one share for each value of another feature than the one given; numbers have no values. */
 function checkTold(feature, shares, name, other) {
-  if (name === other || (feature && feature.values?.length !== shares)) {
+  if (name === other || (feature && feature.inputs !== shares)) {
     throw refuse(`correlation.laws of ${other}`, shares, "another feature, one share for each value, and no numbers");
   }
 }

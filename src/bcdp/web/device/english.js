@@ -21,6 +21,7 @@ export const ENGLISH = {
   plain: (value) => pythonFloat(value).replace(/\.0$/, ""), // as Python writes them
   all: "all answers together",
   nothingAssumed: NOTHING_ASSUMED,
+  noAnswer: "No answer",
   meaning:
     "A condition is about what the guesser knows: between people who differ in the answer, the chance of anything " +
     "about their other answers differs by no more than the condition says, in percentage points (q) or as a factor " +

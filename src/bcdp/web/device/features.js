@@ -14,6 +14,9 @@ const OWN_KEYS = {
   open: [["values"], ["value_labels"]],
 };
 const MOST_CUTS = 31;
+const OWN = "own"; // the rule that makes no answer a value of its own
+const NO_ANSWER = "no answer"; // the name of that value
+const UNANSWERED = 2; // its code among those of a number
 
 /** The value itself, if it is a level in nats. */
 export function level(path, value) {
@@ -63,20 +66,24 @@ function readFeature(name, feature, epsilon) {
     const half = (high - low) / 2; // by which a device divides
     const ordered = [low, high].every(Number.isFinite) && half > 0 && Number.isFinite(half);
     if (!ordered || feature.bounds.length > 2) throw refuse(`${path}.bounds`, feature.bounds, "two numbers, low first");
-    if (missing !== null && !(typeof missing === "number" && missing >= low && missing <= high)) {
-      throw refuse(`${path}.missing`, missing, "a number within the bounds");
+    const own = missing === OWN;
+    if (missing !== null && !own && !(typeof missing === "number" && missing >= low && missing <= high)) {
+      throw refuse(`${path}.missing`, missing, "a number within the bounds, or own");
     }
     const cuts = cutsOf(`${path}.ranges`, [low, high], feature.ranges ?? null);
-    return { ...common, bounds: [low, high], cuts, imputed: missing };
+    return { ...common, bounds: [low, high], cuts, own, imputed: own ? UNANSWERED : missing };
   }
   const values = feature.values ?? null;
   const words = wordsOf(path, type, values);
-  if (missing !== null && !(values ?? [0, 1, false, true]).includes(missing)) {
-    throw refuse(`${path}.missing`, missing, "one of the values");
+  const counted = (values ?? [0, 1, false, true]).includes(missing);
+  const own = missing === OWN && !counted && !words.has(NO_ANSWER);
+  if (missing !== null && !counted && !own) {
+    throw refuse(`${path}.missing`, missing, `one of the values, or own, which adds ${NO_ANSWER} to them`);
   }
-  const imputed = missing === null ? null : words.get(word(missing));
+  const inputs = (values?.length ?? 2) + Number(own); // the last is no answer, where that is a value of its own
+  const imputed = missing === null ? null : own ? inputs - 1 : words.get(word(missing));
   const valueLabels = readValueLabels(`${path}.value_labels`, feature.value_labels ?? null, (values ?? [0, 1]).length);
-  return { ...common, values: values ?? [0, 1], plain: values === null, words, imputed, valueLabels };
+  return { ...common, values: values ?? [0, 1], plain: values === null, words, own, inputs, imputed, valueLabels };
 }
 
 /** Where the ranges of a number begin, the first apart: as stated, or else four equal ones. */

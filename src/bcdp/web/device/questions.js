@@ -29,16 +29,17 @@ export function checkQuestions({ questions, tables, features }) {
 }
 
 function checkValues(path, { levels }, asked) {
-  const fits = ({ type, values }, index) => type === "numeric" || levels[index] === values.length;
+  const fits = ({ type, own, inputs }, index) => (type === "numeric" ? !own || levels[index] > 2 : levels[index] === inputs);
   if (levels.length !== asked.length || !asked.every(fits)) {
-    throw refuse(`${path}.levels`, levels, "one number for each feature: that of its values, if it has values");
+    throw refuse(`${path}.levels`, levels, "one number for each feature: that of its values, if it has values, no answer counted");
   }
 }
 
 /** Numbers that enter by steps have one cut less than levels, rising and inside their bounds; other features none. */
 function checkCuts(path, { cuts, levels }, asked) {
   const fits = (own, place) =>
-    own === null || (areCuts(own, asked[place]?.bounds) && own.length === levels[place] - 1 && own.length < MOST_STEPS);
+    own === null ||
+    (areCuts(own, asked[place]?.bounds) && !asked[place].own && own.length === levels[place] - 1 && own.length < MOST_STEPS);
   const stated = list(path, cuts);
   if (stated.length !== asked.length || !stated.every(fits) || stated.every((own) => own === null)) {
     throw refuse(path, cuts, "for each feature null, or for a number rising cuts inside its bounds, one less than levels");
@@ -46,6 +47,7 @@ function checkCuts(path, { cuts, levels }, asked) {
 }
 
 function checkProduct(path, { levels, categories }, asked) {
+  if (asked.some(({ own }) => own)) throw refuse(path, levels, "features in which no answer is not a value of its own");
   const squared = asked.length === 1 && asked[0].type === "numeric";
   if (!(squared || asked.length === 2) || levels.length !== 1) {
     throw refuse(path, levels, "one entry, for the product of two features or the square of a number");

@@ -16,17 +16,20 @@ export function checkTasks(tasks, features) {
   const named = (...types) => [...features].filter(([, { type }]) => types.includes(type)).map(([name]) => name);
   const numbers = named("numeric", "binary");
   const categories = named("categorical", "binary");
+  const complete = new Map([...features].filter(([, { own }]) => !own)); // no answer is not a value of its own
+  const inTables = [...features.keys()].filter((name) => complete.has(name) || categories.includes(name));
   list("collection.tasks", tasks, 1).forEach((task, number) => {
     const path = `collection.tasks.${number}`;
     const kind = Object.keys(KINDS).find((key) => Object.hasOwn(Object(task), key)) ?? "mean";
     keys(path, task, [kind], ["weight", ...KINDS[kind]]);
     if ("weight" in task) checkNumber(`${path}.weight`, task.weight, (weight) => weight > 0);
-    if (kind === "regression") checkRegression(`${path}.regression`, task.regression, features);
-    else if (kind === "table") checkTable(`${path}.table`, task.table, [...features.keys()]);
-    else if (kind === "distribution") checkDistribution(path, task, named("numeric"));
+    if (kind === "regression") checkRegression(`${path}.regression`, task.regression, complete);
+    else if (kind === "table") checkTable(`${path}.table`, task.table, inTables);
+    else if (kind === "distribution") checkDistribution(path, task, named("numeric").filter((name) => complete.has(name)));
     else namesAmong(`${path}.${kind}`, task[kind], kind === "mean" ? numbers : categories);
     if (kind === "mean" && "by" in task) {
-      namesAmong(`${path}.by`, [task.by], [...features.keys()].filter((name) => !task.mean.includes(name))); // prettier-ignore
+      namesAmong(`${path}.mean`, task.mean, [...complete.keys()]);
+      namesAmong(`${path}.by`, [task.by], inTables.filter((name) => !task.mean.includes(name)));
     }
   });
   const spread = tasks.flatMap(({ distribution = [] }) => distribution);

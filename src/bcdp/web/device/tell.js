@@ -68,11 +68,14 @@ function digitWord(feature, digit, { size, cuts }, words) {
   if (feature.type !== "numeric") return valueWord(feature, digit, words);
   const [low, high] = feature.bounds;
   if (cuts) return words.range(...[low, ...cuts, high].slice(digit, digit + 2).map((end) => words.number(end)));
-  return words.near(words.number(low + ((high - low) * digit) / (size - 1)));
+  const rounded = size - Number(feature.own); // then the last is no answer
+  if (digit === rounded) return words.noAnswer;
+  return words.near(words.number(low + ((high - low) * digit) / (rounded - 1)));
 }
 
 /** The value of a feature in words; the usual values of a binary one are no and yes. */
 export function valueWord({ type, values, plain, valueWords }, digit, words = ENGLISH) {
+  if (digit === values.length) return words.noAnswer; // a value of its own
   if (valueWords) return valueWords[digit];
   return type === "binary" && plain ? [words.no, words.yes][digit] : String(values[digit]);
 }

@@ -45,7 +45,11 @@ function countedAs(feature, words) {
   return type === "numeric" ? digitsOf(imputed, words.locale) : valueWord(feature, imputed, words);
 }
 
-const leftOut = (feature, words) => (optional(feature) ? words.countsAs(countedAs(feature, words)) : null);
+function leftOut(feature, words) {
+  if (!optional(feature)) return null;
+  return feature.own ? words.ownAnswer : words.countsAs(countedAs(feature, words));
+}
+
 const boundsOf = ({ bounds }, words) =>
   bounds ? words.bounds(...bounds.map((end) => digitsOf(end, words.locale))) : null;
 
@@ -112,7 +116,7 @@ const CONTROLS = {
     };
     const choices = feature.values.map((_, index) => choice(index, valueWord(feature, index, words)));
     if (optional(feature)) {
-      choices.push(choice(-1, words.noAnswerCounts(countedAs(feature, words))));
+      choices.push(choice(-1, feature.own ? words.noAnswer : words.noAnswerCounts(countedAs(feature, words))));
       choices.at(-1)[0].checked = true;
     }
     const legend = element("legend", { dir: "auto" }, feature.label);

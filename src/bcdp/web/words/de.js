@@ -89,6 +89,7 @@ export const words = {
     "Damit entsteht Ihre verwischte Antwort, ein für alle Mal: Eine zweite würde mehr über Sie verraten. Noch wird nichts " +
     "gesendet.",
   noAnswer: "Keine Antwort",
+  ownAnswer: "Darf leer bleiben: Keine Antwort ist so geschützt wie jede Antwort.",
   countsAs: (word) => `Darf leer bleiben: zählt als ${word}.`,
   noAnswerCounts: (word) => `Keine Antwort (zählt als ${word})`,
   bounds: (low, high) => `Von ${low} bis ${high}.`,

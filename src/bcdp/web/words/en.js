@@ -32,7 +32,7 @@ export const words = {
   change: "Change my answers",
   show: "Show me what would be sent",
   once: "This makes your blurred answer, once and for all: a second one would tell more about you. Nothing is sent yet.",
-  noAnswer: "No answer",
+  ownAnswer: "May be left empty: no answer is protected like any answer.",
   countsAs: (word) => `May be left empty: counts as ${word}.`,
   noAnswerCounts: (word) => `No answer (counts as ${word})`,
   bounds: (low, high) => `From ${low} to ${high}.`,

@@ -87,6 +87,7 @@ export const words = {
   show: "Mostrar lo que se enviaría",
   once: "Esto crea su respuesta difuminada, de una vez por todas: una segunda diría más sobre usted. Todavía no se envía nada.",
   noAnswer: "Sin respuesta",
+  ownAnswer: "Puede quedar vacío: no responder está tan protegido como cualquier respuesta.",
   countsAs: (word) => `Puede quedar vacío: cuenta como ${word}.`,
   noAnswerCounts: (word) => `Sin respuesta (cuenta como ${word})`,
   bounds: (low, high) => `De ${low} a ${high}.`,

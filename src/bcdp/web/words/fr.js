@@ -86,6 +86,7 @@ export const words = {
     "Ceci fabrique votre réponse brouillée, une fois pour toutes : une seconde en dirait plus sur vous. Rien n’est encore " +
     "envoyé.",
   noAnswer: "Pas de réponse",
+  ownAnswer: "Peut rester vide : l’absence de réponse est protégée comme toute réponse.",
   countsAs: (word) => `Peut rester vide : compte comme ${word}.`,
   noAnswerCounts: (word) => `Pas de réponse (compte comme ${word})`,
   bounds: (low, high) => `De ${low} à ${high}.`,

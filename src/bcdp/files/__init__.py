@@ -1,4 +1,4 @@
-"""Tables on disk, read batch by batch and written whole or not at all: Parquet, CSV and Arrow.
+"""Tables on disk, read batch by batch and written whole or not at all: Parquet, CSV and Arrow; survey files are read.
 
 What is wrong with a file is described by its columns and lines: what people's records say is never quoted.
 """
@@ -23,6 +23,8 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from bcdp.errors import InputError, refuse
+from bcdp.files.survey import ENDINGS as SURVEY_ENDINGS
+from bcdp.files.survey import survey_batches
 
 try:
     import fcntl
@@ -40,6 +42,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _LOCKED_BYTE = 2**40  # beyond what any of these files holds
 WRITABLE = "a file in an existing folder that you may write to"
 _FORMATS = "a .parquet, .csv, .arrow or .feather file"
+_SURVEYS = ", or one of SPSS (.sav), Stata (.dta) or SAS (.sas7bdat, .xpt)"
 
 
 def read_batches(
@@ -61,8 +64,11 @@ def read_batches(
             yield from _read_csv(path, types, columns)
         elif ending(path) in (".arrow", ".feather"):
             yield from _read_arrow(path)
+        elif ending(path) in SURVEY_ENDINGS:
+            for batch in survey_batches(path, BATCH_ROWS, types, columns):
+                yield from _short(batch)
         else:
-            raise InputError(f"{path}: its ending '{path.suffix}' is not known; accepted: {_FORMATS}")
+            raise InputError(f"{path}: its ending '{path.suffix}' is not known; accepted: {_FORMATS}{_SURVEYS}")
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file; accepted: {_FORMATS}") from None
     except OSError as error:
