@@ -17,7 +17,9 @@ from playwright.sync_api import Page, Response, expect
 from bcdp import Plan, Policy, Tally, make_plan, privatize
 from bcdp.collector.operator import operator_document
 from bcdp.present.planned import own_errors
+from bcdp.present.report import write_report
 from bcdp.present.words import measured
+from npm_packages import npm_packages
 from test_web import TOKEN, Visit, enter, plan, server, visit  # noqa: F401
 
 
@@ -95,6 +97,23 @@ def test_days_are_noted_by_the_browser_once_enough_people_came(visit: Visit, ask
     kept: dict[str, str] = page.evaluate("({ ...localStorage })")
     assert list(kept) == [f"bcdp.days.{asked.id}"]
     assert [people for _, people in json.loads(kept[f"bcdp.days.{asked.id}"])] == [1200]
+
+
+def test_nothing_hinders_anybody_on_the_dashboard_and_the_report(visit: Visit, asked: Plan, tmp_path: Path) -> None:
+    """No violation of axe, and nothing wider than the screen, on a phone and on a desk, by day and by night."""
+    axe = (npm_packages() / "axe-core" / "axe.min.js").read_text("utf-8")
+    check = f"async () => {{ {axe}; return (await axe.run()).violations.map((v) => [v.id, v.nodes[0].html]); }}"
+    page = opened(visit, document(asked, 1200))
+    page.get_by_text("By day").click()
+    write_report(tmp_path / "report.html", asked, users=1200)
+    report = visit.context.new_page()
+    report.set_content((tmp_path / "report.html").read_text("utf-8"))
+    for width, scheme in ((390, "dark"), (1280, "light")):
+        for shown in (page, report):
+            shown.set_viewport_size({"width": width, "height": 900})
+            shown.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            assert shown.evaluate(check) == []
+            assert shown.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_without_a_number_of_people_it_warns_all_the_same(visit: Visit, asked: Plan) -> None:

@@ -112,7 +112,7 @@ def test_the_site_fetches_nothing(site):
         assert fetched == [], page.name
 
 
-@pytest.mark.parametrize("name", ["index", "tutorial", "files", "correlation", "install"])
+@pytest.mark.parametrize("name", ["index", "tutorial", "files", "correlation", "install", "reference", "theory"])
 def test_the_site_has_no_serious_barrier(name, site, browser):
     """As axe sees it, on pages that between them have all that pages are made of."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})

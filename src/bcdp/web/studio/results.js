@@ -66,7 +66,7 @@ export function shownPromises(policy, { promises, source }) {
   return [element("h2", {}, "What is promised"), ...promised(rows, said), note];
 }
 
-/** What each menu tells of each feature: a map in which darker is more. */
+/** What each menu tells of each feature: a map in which more colour is more. */
 export function shownMenus(policy, { menus }) {
   const names = Object.keys(policy.features);
   const sorted = [...menus].sort((one, other) => other.share - one.share);
@@ -94,7 +94,7 @@ export function shownMenus(policy, { menus }) {
     "p",
     { class: "small" },
     "A device is asked one line, which chance draws. Each number is the factor by which its answers can raise the odds " +
-      "of a guess about the feature above, asked or not; darker is more. The largest of a column is the promise.",
+      "of a guess about the feature above, asked or not; more colour is more. The largest of a column is the promise.",
   );
   const node = element("table", { class: "heats" }, element("thead", {}, head), element("tbody", {}, ...rows));
   const frame = element(
