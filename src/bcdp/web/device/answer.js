@@ -132,7 +132,7 @@ export function answerOnce(plan, record, store = browsersStore()) {
 
 function browsersStore() {
   if (globalThis.localStorage) return localStorage;
-  throw new InputError("store: got none; accepted: anything with getItem and setItem that lasts, as an answer is given once");
+  throw new InputError("store: got none; accepted: anything lasting with getItem and setItem");
 }
 
 /** The report that a store keeps for the plan, or null. */

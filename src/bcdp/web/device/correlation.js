@@ -131,7 +131,7 @@ function readRanges(stated, features) {
   for (const [name, cuts] of ranges) {
     const own = features.get(name)?.cuts;
     if (!Array.isArray(cuts) || cuts.length !== own?.length || !cuts.every((cut, place) => cut === own[place])) {
-      throw refuse(`correlation.ranges.${name}`, cuts, "the ranges of a numeric feature, as it states them");
+      throw refuse(`correlation.ranges.${name}`, cuts, "the ranges of the feature");
     }
   }
   return ranges;
@@ -141,7 +141,7 @@ function readRanges(stated, features) {
 function readCuts(stated, features) {
   const cuts = entries("correlation.cuts", stated);
   if (!cuts.length || !cuts.every(([name, own]) => areCuts(own, features.get(name)?.bounds))) {
-    throw refuse("correlation.cuts", stated, "for at least one number rising cuts inside its bounds");
+    throw refuse("correlation.cuts", stated, "for a number rising cuts inside the bounds");
   }
   return cuts;
 }
@@ -149,7 +149,7 @@ function readCuts(stated, features) {
 /** A law has one share for each value of another feature than the one given; numbers have no values. */
 function checkTold(feature, shares, name, other) {
   if (name === other || (feature && feature.inputs !== shares)) {
-    throw refuse(`correlation.laws of ${other}`, shares, "another feature, one share for each value, and no numbers");
+    throw refuse(`correlation.laws of ${other}`, shares, "another feature, one share for each value");
   }
 }
 

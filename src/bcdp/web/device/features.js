@@ -90,7 +90,7 @@ function readFeature(name, feature, epsilon) {
 function cutsOf(path, [low, high], stated) {
   if (stated === null) return [0.25, 0.5, 0.75].map((share) => low + (high - low) * share);
   if (!areCuts(list(path, stated, 1), [low, high]) || stated.length > MOST_CUTS) {
-    throw refuse(path, stated, "a few numbers inside the bounds, rising");
+    throw refuse(path, stated, "rising cuts inside the bounds");
   }
   return stated;
 }
@@ -120,7 +120,7 @@ function wordsOf(path, type, values) {
   // in a file 1 and "1" are one value, and in Python 1 and true
   const equal = (value) => (typeof value === "string" ? value : Number(value));
   if (!values.map(written).every(isScalar) || !fitting || !different(word) || !different(equal)) {
-    throw refuse(`${path}.values`, values, "different values, each text, a whole number or true/false");
+    throw refuse(`${path}.values`, values, "different values: text, whole numbers, true/false");
   }
   return wordsFor(values.map((value, number) => [value, number]));
 }

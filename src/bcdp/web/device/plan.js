@@ -20,7 +20,7 @@ export async function parsePlan(text) {
   const document = readText(text);
   if (document.bcdp !== FORMAT) throw refuse("bcdp", document.bcdp, `the version of the plan's format, ${FORMAT}`);
   if (document.mechanism !== "survey" || list("channels", document.channels).length) {
-    throw refuse("mechanism", document.mechanism, "survey, without channels: a browser answers questions only");
+    throw refuse("mechanism", document.mechanism, "survey, without channels");
   }
   const { collection, certificate } = document;
   keys("collection", collection, ...COLLECTION_KEYS);
@@ -73,7 +73,7 @@ function readText(text) {
   }
   keys("plan", document, PARTS);
   if (written !== text) {
-    throw new InputError("plan: not in canonical form; accepted: sorted keys, each once, no spaces, Python's numbers");
+    throw new InputError("plan: not in canonical form; accepted: the text of a plan, unchanged");
   }
   return document;
 }

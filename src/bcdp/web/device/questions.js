@@ -42,7 +42,7 @@ function checkCuts(path, { cuts, levels }, asked) {
     (areCuts(own, asked[place]?.bounds) && !asked[place].own && own.length === levels[place] - 1 && own.length < MOST_STEPS);
   const stated = list(path, cuts);
   if (stated.length !== asked.length || !stated.every(fits) || stated.every((own) => own === null)) {
-    throw refuse(path, cuts, "for each feature null, or for a number rising cuts inside its bounds, one less than levels");
+    throw refuse(path, cuts, "for each feature null, or for a number rising cuts inside the bounds, one less than levels");
   }
 }
 
@@ -50,7 +50,7 @@ function checkProduct(path, { levels, categories }, asked) {
   if (asked.some(({ own }) => own)) throw refuse(path, levels, "features in which no answer is not a value of its own");
   const squared = asked.length === 1 && asked[0].type === "numeric";
   if (!(squared || asked.length === 2) || levels.length !== 1) {
-    throw refuse(path, levels, "one entry, for the product of two features or the square of a number");
+    throw refuse(path, levels, "one entry, for two features or a number");
   }
   if (list(`${path}.categories`, categories).length !== asked.length) {
     throw refuse(`${path}.categories`, categories, "one entry for each feature");
