@@ -15,6 +15,7 @@ from bcdp.correlation.sources import write_pairs
 from bcdp.errors import InputError
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.planning import make_plan
+from bcdp.mechanisms.survey.planner import plan_evenly
 from bcdp.plan import Plan, certify
 from bcdp.policy import Policy
 from bcdp.tables import Table, numeric, response
@@ -186,9 +187,10 @@ def test_a_regression_planned_with_a_pilot_keeps_its_promise() -> None:
 
 def test_products_of_independent_numbers_may_be_asked_loudly() -> None:
     """With nothing known of them, the demand of 0.2 for s would bind; squares, products and signs are all bounded."""
-    plan = make_plan(POLICY, estimate_correlation(POLICY, sample(200_000, moved=False)))
+    known = estimate_correlation(POLICY, sample(200_000, moved=False))
     for features in (("x",), ("x", "y"), ("b", "x"), ("b", "y")):
-        assert asked_alone(plan, features).level > 1.5
+        assert asked_alone(plan_evenly(POLICY, known), features).level > 1.5
+    plan = make_plan(POLICY, known)
     assert plan.correlation["rounded"] == ["x", "y"]
     assert {tuple(numbers) for _, numbers, _ in plan.correlation["products"]} == {("x",), ("y",), ("x", "y")}
     assert Plan.parse(plan.text).correlation_model.to_dict() == plan.correlation
