@@ -83,7 +83,7 @@ def test_the_page_is_one_plain_table(collected: tuple[Path, Tally]) -> None:
     text = (folder / "all.html").read_text()
     head, *rows = Rows(text).rows
     assert head == ["About", "", "Estimate", "Standard error", "From", "To", "Answers"]
-    assert [row[1] for row in rows] == ["Smokes <daily>", "kind = a", "kind = b"]
+    assert [row[1] for row in rows] == ["Smokes <daily> = 1", "kind = a", "kind = b"]
     mean = estimate(tally).means["smoker"]
     assert float(rows[0][2]) == pytest.approx(mean.value, abs=mean.se / 10)
     assert rows[0][-1] == f"{mean.answers:,}"

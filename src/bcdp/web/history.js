@@ -21,7 +21,8 @@ export function remembered(store, plan, people, now = new Date()) {
   try {
     notes = JSON.parse(store.getItem(key) ?? "[]");
     notes = noted(notes, day, people);
-    store.setItem(key, JSON.stringify(notes));
+    if (notes.length) store.setItem(key, JSON.stringify(notes));
+    else store.removeItem(key);
   } catch {
     notes = noted([], day, people);
   }
