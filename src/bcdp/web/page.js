@@ -21,7 +21,9 @@ function filled(node, attributes, children) {
 /** A table with a caption and a header; a cell is text or an element, the first of each row is its header. */
 export function table(caption, header, rows) {
   const cell = (content, index, label) =>
-    index === 0 ? element("th", { scope: "row" }, content) : element("td", { "data-label": label }, content);
+    index === 0
+      ? element("th", { scope: "row" }, element("bdi", {}, content)) // a label may be in another script than the page
+      : element("td", { "data-label": label }, content);
   const head = (text) => (text ? element("th", { scope: "col" }, text) : element("td")); // an empty one heads nothing
   return element(
     "table",
