@@ -31,7 +31,7 @@ from bcdp.mechanisms.cascade import trust_region
 from bcdp.mechanisms.survey.decoding import information
 from bcdp.mechanisms.survey.design import design
 from bcdp.mechanisms.survey.offers import ShapeOffers
-from bcdp.mechanisms.survey.planner import Setting
+from bcdp.mechanisms.survey.planner import Setting, plan_evenly
 from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.present.planned import expectations
 from bcdp.statistics import Product, Single
@@ -223,6 +223,13 @@ def test_products_are_told_by_joint_questions_where_these_tell_more(q: float, le
     told = information(make_plan(policy))
     after = sum(weight / told[target] for target, weight in setting.weights.items())
     assert before / after > least
+
+
+def test_the_even_survey_asks_nothing_that_nobody_wants() -> None:
+    """Without an intercept no mean is wanted, and the baseline spends nobody on one."""
+    policy = survey_of([0.3, 1.0, 2.0], 2.0, 0.1, {"intercept": False})
+    plan = plan_evenly(policy, PerFeature(0.1, {}))
+    assert [question.kind for question in plan.questions] == ["product"] * 3
 
 
 # -- the scenario: nine signs, two of them sensitive, and a label ------------------------------------------------------

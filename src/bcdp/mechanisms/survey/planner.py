@@ -122,14 +122,16 @@ def _total(weights: dict[Target, float], told: dict[Target, float]) -> float:
 
 
 def plan_evenly(policy: Policy, correlation: Correlation) -> Plan:
-    """The survey that asks each person one question, about every feature (and product) equally often."""
-    classes = Setting.of(policy, correlation).classes
+    """The survey that asks each person one question, about every feature (and product) that is wanted equally often."""
+    setting = Setting.of(policy, correlation)
+    classes = setting.classes
     numbers = {target: number for number, c in enumerate(classes) if c.is_feature for target in c.members}
     asked: list[Asked] = [
         (tuple(sorted(target.margins, key=numbers.__getitem__)) if isinstance(target, Interaction) else (target,),
          c.alone, c.whole)
         for c in classes
         for target in c.members
+        if setting.weights[target] > 0
     ]  # fmt: skip
     menus = [(Fraction(1, len(asked)), [question]) for question in asked]
     return Plan.certified(document_of(policy, correlation, menus))
