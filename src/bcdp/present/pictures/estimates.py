@@ -39,7 +39,13 @@ def estimate_figure(plan: Plan, found: Estimates, truth: Truth | None = None) ->
 
 
 def sections_figure(sections: Iterable[Section], people: int, level: float, truth: Truth | None = None) -> Figure:
-    """A figure of sections, one below the other; `level` is the confidence of their intervals."""
+    """A figure of sections, one below the other; `level` is the confidence of their intervals.
+
+    >>> from bcdp.statistics import Estimate
+    >>> row = Row("smoker", "Smokes", Estimate(0.3, 0.1, 0.1, 0.5, 20, 0.3), (0.0, 1.0))
+    >>> len(sections_figure([Section("Means", ("feature", "mean"), (row,))], 20, 0.95).axes)
+    1
+    """
     panels: list[tuple[float, Callable[[Axes], None]]] = []
     for section in sections:
         if section.drawn in _PANELS:
