@@ -59,15 +59,15 @@ def trend(
     from bcdp.plan import Plan
     from bcdp.present.tidy import ENDINGS, tidy_parts, write_tidy
 
-    named = [(None, Path(given)) for given in waves] if over is not None else [_timed(given) for given in waves]
-    files = [path for _, path in named]
+    timed = [_timed(given) for given in waves] if over is None else []
+    files = [path for _, path in timed] or [Path(given) for given in waves]
     check_output("--plot", plot, plan, *files, ending=".png")
     check_output("--output", output, plan, *files, *(weights or ()), ending=ENDINGS)
     made = Plan.load(plan)
     check_distinct(files)
     if over is None:
-        times = dict.fromkeys(time for time, _ in named)
-        tallies = {time: count(made, [path for other, path in named if other == time]) for time in times}
+        times = dict.fromkeys(time for time, _ in timed)
+        tallies = {time: count(made, [path for other, path in timed if other == time]) for time in times}
     else:
         tallies = {_time("--over", value): part for value, part in count(made, files).by(over).items() if part.people}
     found = estimate_waves(tallies, level, weights or ())
