@@ -16,7 +16,7 @@ from bcdp.present.words import interval, measured, missing_note
 
 if TYPE_CHECKING:
     from bcdp.estimates.tiers import Tiered
-    from bcdp.estimates.waves import Waves
+    from bcdp.estimates.waves import WaveEstimates
 
 _MOST_WAVES = 5  # whose values stand in a table; of more the first and the last
 
@@ -98,7 +98,7 @@ def _time(option: str, value: Any) -> float:
         raise refuse(option, value, "times that are numbers, such as 2024 or 2024.5") from None
 
 
-def _trend_tables(found: Waves) -> list[Any]:
+def _trend_tables(found: WaveEstimates) -> list[Any]:
     """The trends of each section, and then all waves together."""
     from bcdp.estimates.waves import ALL_PEOPLE, ALL_WAVES
 

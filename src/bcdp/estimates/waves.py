@@ -52,7 +52,7 @@ class Trend:
 
 
 @dataclass(frozen=True)
-class Waves:
+class WaveEstimates:
     """The estimates of every wave, by its time, and those of the waves' tallies added up."""
 
     waves: Mapping[float, Estimates]
@@ -76,7 +76,7 @@ class Waves:
         return {"waves": waves, "trends": trends, "together": self.together.to_dict()}
 
 
-def estimate_waves(waves: Mapping[float, Tally], level: float = 0.95, weights: Sequence[Any] = ()) -> Waves:
+def estimate_waves(waves: Mapping[float, Tally], level: float = 0.95, weights: Sequence[Any] = ()) -> WaveEstimates:
     """The estimates of each wave, by the time at which it was collected; nobody may have answered in two of them.
 
     That people differ cannot be seen from counts. Equal counts are refused: devices that answer a plan again repeat
@@ -102,7 +102,7 @@ def estimate_waves(waves: Mapping[float, Tally], level: float = 0.95, weights: S
         seen.append(tally)
     together = sum(seen[1:], start=seen[0])
     found = {time: estimate(waves[time], level, weights) for time in sorted(waves)}
-    return Waves(found, estimate(together, level, weights))
+    return WaveEstimates(found, estimate(together, level, weights))
 
 
 def slope(numbers: Mapping[float, Estimate]) -> Estimate:

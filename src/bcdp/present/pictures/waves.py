@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bcdp.estimates.waves import Trend, Waves
+from bcdp.estimates.waves import Trend, WaveEstimates
 from bcdp.present import palette
 from bcdp.present.pictures.canvas import panels_figure, short
 from bcdp.present.words import interval, measured
@@ -19,7 +19,7 @@ _MOST = 24  # numbers; tables tell the others
 _HEIGHT = 1.35  # inches
 
 
-def trend_figure(found: Waves) -> Figure:
+def trend_figure(found: WaveEstimates) -> Figure:
     """A panel for each number: the waves as dots with bars, and the line of least squares through them.
 
     >>> from bcdp import Policy, Tally, make_plan, privatize
