@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _MOST_WAVES = 5  # whose values stand in a table; of more the first and the last
 
-Level = Annotated[float, typer.Option(metavar="P", help="Confidence of the intervals.")]
 TidyFile = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="A table to write: .csv, .parquet or .html.")
 ]
@@ -38,7 +37,7 @@ def trend(
     weights: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Weights of every wave, as in bcdp estimate.")
     ] = None,
-    level: Level = 0.95,
+    level: Annotated[float, typer.Option(metavar="P", help="Confidence of the intervals.")] = 0.95,
     output: TidyFile = None,
     plot: Picture = None,
     as_json: AsJson = False,
@@ -146,7 +145,7 @@ def tiers(
         bool,
         typer.Option("--drawn", help="State that chance alone chose each person's tier: pool by precision too."),
     ] = False,
-    level: Level = 0.95,
+    level: Annotated[float, typer.Option(metavar="P", help="Confidence of the intervals.")] = 0.95,
     output: TidyFile = None,
     plot: Picture = None,
     as_json: AsJson = False,
