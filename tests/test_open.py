@@ -305,7 +305,8 @@ def test_the_collector_counts_by_group(tmp_path: Path) -> None:
             reader.read(body(wrong))
     given = [{"id": f"r{group}{k}", "menu": k % 2, "answer": 0, "group": group} for group in range(4) for k in range(5)]
     store = open_store(str(tmp_path / "reports.db"), PLAN.id)
-    store.add(dict(reader.read(body(*given))))
+    reports = reader.read(body(*given))
+    store.add(dict(zip(reports.marks, reports.answers, strict=True)))
     tally = tally_of(PLAN, store)
     store.close()
     assert tally == Tally(PLAN).add({key: [report[key] for report in given] for key in ("menu", "answer", "group")})

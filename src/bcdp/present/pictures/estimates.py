@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bcdp.errors import refuse
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan
 from bcdp.present import palette
-from bcdp.present.pictures.canvas import WIDTH, new_figure, short
+from bcdp.present.pictures.canvas import panels_figure, short
 from bcdp.present.pictures.tables import dots_panel, grid_panel
 from bcdp.present.words import measured, number
 from bcdp.statistics import Row, Section
@@ -35,21 +35,28 @@ def estimate_figure(plan: Plan, found: Estimates, truth: Truth | None = None) ->
     >>> found = estimate(Tally(plan).add(privatize(plan, {"smoker": [0, 1, 1]})))
     >>> save(estimate_figure(plan, found, truth={"smoker": 2 / 3}), "estimates.png")
     """
+    return sections_figure(found.sections(), found.people, found.level, truth)
+
+
+def sections_figure(sections: Iterable[Section], people: int, level: float, truth: Truth | None = None) -> Figure:
+    """A figure of sections, one below the other; `level` is the confidence of their intervals.
+
+    >>> from bcdp.statistics import Estimate
+    >>> row = Row("smoker", "Smokes", Estimate(0.3, 0.1, 0.1, 0.5, 20, 0.3), (0.0, 1.0))
+    >>> len(sections_figure([Section("Means", ("feature", "mean"), (row,))], 20, 0.95).axes)
+    1
+    """
     panels: list[tuple[float, Callable[[Axes], None]]] = []
-    for section in found.sections():
+    for section in sections:
         if section.drawn in _PANELS:
             panels.append(_PANELS[section.drawn](section, truth))
         else:
             panels += [(_LINE, _point(row, row.truth(truth))) for row in section.rows]
     if not panels:
         raise refuse("estimates", "none", "estimates of at least one mean, frequency or coefficient")
-    heights = [height for height, _ in panels]
-    figure = new_figure(WIDTH, sum(heights) + 0.5)
-    grid = figure.subplots(len(panels), 1, height_ratios=heights, squeeze=False)
     crosses = ", x marks the truth" if truth else ""
-    figure.suptitle(f"{found.people:,} reports, {100 * found.level:g}% intervals{crosses}", fontsize=9)
-    for (_, draw), panel in zip(panels, grid[:, 0], strict=True):
-        draw(panel)
+    figure = panels_figure(panels, f"{people:,} reports, {100 * level:g}% intervals{crosses}")
+    for panel in figure.axes:
         panel.tick_params(labelsize=8)
         panel.spines[["left", "right", "top"]].set_visible(False)
     return figure
