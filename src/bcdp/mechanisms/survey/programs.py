@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,7 +85,8 @@ class Solver:
     """
 
     def __init__(self) -> None:
-        begin = _warm if highs() else _cold
+        installed = highs()
+        begin = partial(_warm, installed) if installed else _cold
         self._begun = lru_cache(maxsize=_MOST_BEGUN)(lambda demands, total: begin(polytope(demands, total)))
         self._laws: dict[tuple[tuple[Demand, ...], float, bytes], Array] = {}
 
@@ -125,9 +126,8 @@ def _cold(within: Polytope) -> Minimise:
     return lambda costs: milp(costs, constraints=constraints, bounds=Bounds(within.lowest, np.inf)).x
 
 
-def _warm(within: Polytope) -> Minimise:
+def _warm(highspy: Any, within: Polytope) -> Minimise:
     """Solves each program from the vertex where the last one ended, which any costs leave feasible."""
-    highspy = highs()
     rows, columns = within.rows.shape
     solver, program = highspy.Highs(), highspy.HighsLp()
     solver.silent()
