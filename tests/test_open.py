@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bcdp import Device, InputError, Plan, Policy, Tally, estimate, estimate_by, make_plan, privatize
-from bcdp.audit import audit_plan, population_from_records, verify_limits
+from bcdp.audit import audit_plan, population_from_prior, population_from_records, verify_limits
 from bcdp.cli.app import program
 from bcdp.collector.operator import operator_document, tally_of
 from bcdp.collector.refusal import RefusalError
@@ -328,6 +328,25 @@ def test_an_audit_is_of_one_group(tmp_path: Path) -> None:
     assert found.delta["a"].measured > 0.3
     right = make_plan(Policy(epsilon=2, correlation=0.52, features=TWO))
     assert audit_plan(right, population_from_records(right, [drawn], {"g": "north"})).kept
+
+
+def test_an_audit_by_a_prior_is_of_one_group(tmp_path: Path) -> None:
+    """Exactly what enumeration with fractions finds within the group; a plan for q = 0 breaks its promise there."""
+    rows = [f"{a},{REGION['values'][g]},{b},{float(p)!r}" for (a, b, g), p in trap().items()]
+    prior = tmp_path / "prior.csv"
+    prior.write_text("\n".join(["a,g,b,probability", *rows]))
+    plan = make_plan(Policy(epsilon=2, correlation=0.0, features=TWO))
+    for number, name in enumerate(REGION["values"]):
+        found = audit_plan(plan, population_from_prior(plan, prior, {"g": name}))
+        assert found.delta["a"].measured == pytest.approx(told_about_a(plan, number), abs=1e-9)
+        assert not found.kept
+    right = make_plan(Policy(epsilon=2, correlation=0.5, features=TWO))
+    assert audit_plan(right, population_from_prior(right, prior, {"g": "north"})).kept
+    with pytest.raises(InputError, match="a value of every open feature: g="):
+        population_from_prior(plan, prior)
+    prior.write_text("a,g,b,probability\n0,north,0,0.5\n1,north,1,0.5\n")
+    with pytest.raises(InputError, match="a group that the prior gives a probability"):
+        population_from_prior(plan, prior, {"g": "south"})
 
 
 def test_the_theorem_within_groups_is_the_formula_at_the_groups_q() -> None:

@@ -81,6 +81,10 @@ class Tally:
             raise refuse("group", sorted(values), "open features of the policy, and it has none")
         return self
 
+    def rows(self) -> list[list[int]]:
+        """The counts as rows of the columns `groups` and a count, as `add` takes them; none where there are no such."""
+        return []
+
     def _check_plan(self, table: pa.Table) -> None:
         made_for = _stated_plan(table.schema.metadata or {})
         if made_for is not None and made_for != self.plan.id.encode():
@@ -241,6 +245,10 @@ class OpenTally(Tally):
         numbers = {*self._parts, *other._parts}
         total._parts = {number: self._part(number) + other._part(number) for number in sorted(numbers)}
         return total
+
+    def rows(self) -> list[list[int]]:
+        parts = sorted(self._parts.items())
+        return [[*cell, number, count] for number, part in parts for *cell, count in part.rows()]
 
     def to_dict(self) -> dict[str, Any]:
         parts = [[number, part.to_dict()] for number, part in sorted(self._parts.items()) if part.people]

@@ -11,7 +11,7 @@ from bcdp.compare.baselines import Errors
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan, certify, mechanism_of
 from bcdp.policy import Feature
-from bcdp.present.counts import VOID, counts_promises, trusted
+from bcdp.present.counts import VOID, counts_promises, least_people, trusted
 from bcdp.present.pictures import told_figure
 from bcdp.present.promise import MEANING, Promise, open_said, operator_says, promise_of_all
 from bcdp.present.report.html import Html, bold, code, joined, listing, paragraph, picture, section, table
@@ -126,7 +126,7 @@ def _cells(promise: Promise) -> list[str]:
 
 def counts(plan: Plan, promised: Mapping[str, Promise], people: int) -> Html:
     """What the published counts alone tell, and whom one has to trust for which promise; nothing of few people."""
-    told = counts_promises(plan, promised, people)
+    told = counts_promises(plan, promised, least_people(plan, people))
     if not told:
         return Html()
     rows = [
