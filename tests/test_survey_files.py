@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 from bcdp import InputError, Policy
 from bcdp.cli.app import program
-from bcdp.files import read_batches, survey
+from bcdp.files import read_batches, survey, table_in_memory
 from bcdp.policy.encoding import arrow_types, encode
-from bcdp.policy.skeleton import policy_skeleton
+from bcdp.policy.skeleton import policy_skeleton, skeleton_of
 
 pyreadstat = pytest.importorskip("pyreadstat")
 pandas = pytest.importorskip("pandas")
@@ -36,6 +36,7 @@ features:
   smoker: {type: binary, values: ["no", "yes"], missing: "no"}
   age: {type: numeric, bounds: [18, 90], missing: own}
 """
+TYPES = {"sex": pa.string(), "smoker": pa.string(), "age": pa.float64()}
 
 
 def written(folder: Path, kind: str) -> Path:
@@ -140,6 +141,21 @@ def test_a_draft_of_a_policy_has_the_questionnaire_s_words(tmp_path: Path) -> No
     assert "Köln" not in text
 
 
+@pytest.mark.parametrize("kind", ["sav", "zsav", "dta", "xpt"])
+def test_what_is_at_hand_is_read_as_the_file_is(tmp_path: Path, kind: str) -> None:
+    """So does the studio: by the policy's types, by no types, and for a draft."""
+    path = written(tmp_path, kind)
+    content = path.read_bytes()
+    path.rename(tmp_path / "elsewhere")
+    held = [table_in_memory(path.name, content, types) for types in (TYPES, {}, None)]
+    (tmp_path / "elsewhere").rename(path)
+    for table, types in zip(held[:2], (TYPES, {}), strict=True):
+        assert table.equals(pa.Table.from_batches(list(read_batches(path, types))))
+    text, missing, people = skeleton_of(held[2])
+    assert (text, people) == (policy_skeleton(path), 6)
+    assert sum(missing.values()) >= 4
+
+
 def test_commands_read_them(tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text(POLICY, encoding="utf-8")
     data = written(tmp_path, "sav")
@@ -181,3 +197,5 @@ def test_what_cannot_be_read_is_refused_and_not_quoted(tmp_path: Path, monkeypat
     monkeypatch.setitem(__import__("sys").modules, "pyreadstat", None)
     with pytest.raises(InputError, match=r"pip install 'bcdp-privacy\[survey-files\]'"):
         list(read_batches(broken))
+    with pytest.raises(InputError, match=r"people.sav: .* pip install 'bcdp-privacy\[survey-files\]'"):
+        table_in_memory("people.sav", b"$FL2")  # as the studio says it
