@@ -1,9 +1,10 @@
 """How often 95% intervals of survey practice hold the truth: `python benchmarks/practice_coverage.py [collections]`.
 
 Counts are drawn from the exact laws of the answers, 2,000 collections of each kind: differences between two waves of
-different people, post-stratified means of a sample in which one region is far too frequent, tier-stratified means
-where those who choose the strict tier differ, and means and shares among those who answered. The exit code is 1 if one
-is farther than 1.5 points from 95%.
+different people, slopes over three waves and all waves together, post-stratified means of a sample in which one region
+is far too frequent, means of strata whose sizes were fixed, tier-stratified means where those who choose the strict
+tier differ, and means and shares among those who answered. The exit code is 1 if one is farther than 1.5 points from
+95%.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from bcdp import Plan, Policy, Tally, estimate, make_plan
 from bcdp.estimates.power import imagined
 from bcdp.estimates.tiers import estimate_tiers, make_tiers
+from bcdp.estimates.waves import estimate_waves
 
 REGIONS = ["north", "south", "west"]
 SHARES = {"north": 0.5, "south": 0.3, "west": 0.2}  # of the population
@@ -70,8 +72,41 @@ def trends(rng: np.random.Generator, collections: int) -> Found:
             yield two.means[name] - one.means[name], after[name] - before[name]
 
 
+def waves(rng: np.random.Generator, collections: int) -> Found:
+    """Slopes over three waves of different sizes, unequally far apart, and all waves together."""
+    features = {"smoker": {"type": "binary", "delta": 0.5}, "age": {"type": "numeric", "bounds": [0, 100]}}
+    draw = Drawing(make_plan(Policy(epsilon=2, correlation=0.2, features=features)))
+    sizes = {2021: 20_000, 2022: 5_000, 2025: 35_000}
+    guess = {
+        2021: {"smoker": 0.3, "age": 40.0},
+        2022: {"smoker": 0.22, "age": 43.0},
+        2025: {"smoker": 0.2, "age": 44.0},
+    }
+    people = sum(sizes.values())
+    means = {name: [guess[year][name] for year in sizes] for name in features}
+    line = {name: float(np.polyfit(list(sizes), told, 1)[0]) for name, told in means.items()}
+    whole = {name: sum(sizes[year] * guess[year][name] for year in sizes) / people for name in features}
+    for _ in range(collections):
+        found = estimate_waves({year: draw.tally(rng, {0: (size, guess[year])}) for year, size in sizes.items()})
+        for trend in found.trends:
+            name = trend.row.name
+            yield trend.slope, line[name]
+            yield trend.all_people, whole[name]
+            yield trend.all_waves, float(np.mean(means[name]))
+
+
 def weighted(rng: np.random.Generator, collections: int) -> Found:
     """Post-stratified means."""
+    return _by_region(rng, collections, lambda: rng.multinomial(20_000, list(ASKED.values())))
+
+
+def stratified(rng: np.random.Generator, collections: int) -> Found:
+    """Means of strata whose sizes the design fixed."""
+    sizes = np.array([20_000 * share for share in ASKED.values()])
+    return _by_region(rng, collections, lambda: sizes, strata=["region"])
+
+
+def _by_region(rng: np.random.Generator, collections: int, sizes: Callable[[], np.ndarray], **how: Any) -> Found:
     features = {
         "smoker": {"type": "binary", "delta": 0.5},
         "age": {"type": "numeric", "bounds": [0, 100]},
@@ -81,12 +116,11 @@ def weighted(rng: np.random.Generator, collections: int) -> Found:
     population = {"region": REGIONS, "people": [SHARES[region] for region in REGIONS]}
     truth = {"smoker": sum(SHARES[r] * SMOKE[r] for r in REGIONS), "age": sum(SHARES[r] * AGE[r] for r in REGIONS)}
     for _ in range(collections):
-        sizes = rng.multinomial(20_000, [ASKED[region] for region in REGIONS])
         groups: Counts = {
             number: (int(size), {"smoker": SMOKE[region], "age": AGE[region]})
-            for number, (region, size) in enumerate(zip(REGIONS, sizes, strict=True))
+            for number, (region, size) in enumerate(zip(REGIONS, sizes(), strict=True))
         }
-        found = estimate(draw.tally(rng, groups), weights=[population])
+        found = estimate(draw.tally(rng, groups), weights=[population], **how)
         for name, true in truth.items():
             yield found.means[name], true
 
@@ -128,7 +162,9 @@ def answered(rng: np.random.Generator, collections: int) -> Found:
 
 KINDS: dict[str, Callable[[np.random.Generator, int], Found]] = {
     "trend differences": trends,
+    "slopes and pooled means": waves,
     "post-stratified means": weighted,
+    "strata of fixed sizes": stratified,
     "tier-stratified means": tiers,
     "among those who answered": answered,
 }

@@ -259,7 +259,8 @@ def test_counts_are_whole_while_a_store_is_settled(store_url: str) -> None:
 
     def write(turn: int) -> None:
         while not ends.is_set():
-            assert writers[turn].add({secrets.token_bytes(16): (0, turn)}) == set()
+            mark = secrets.token_bytes(16)
+            assert writers[turn].add({mark: (0, turn)}) == {mark}
             sent[turn] += 1
             if turn == 0:
                 with suppress(StoreError):  # PostgreSQL: the other one was at work for half a second

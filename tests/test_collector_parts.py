@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Set
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from bcdp.collector.refusal import RefusalError
 from bcdp.collector.settings import Quotas
 from bcdp.collector.store import Answers
 from bcdp.collector.tickets import is_ticket
-from bcdp.collector.upload import Marked
+from bcdp.collector.upload import Reports
 from bcdp.collector.writer import Writer
 from bcdp.errors import InputError
 from collector_fixtures import TOKEN
@@ -37,14 +36,14 @@ class Slow(Store):
         self.fails = False
         self.settled: list[int] = []  # after how many commits
 
-    def add(self, answers: Answers) -> Set[bytes]:
+    def add(self, answers: Answers) -> set[bytes]:
         self.began.set()
         assert self.may_commit.wait(10)
         if self.fails:
             raise StoreError("the store is full")
         known = {mark for commit in self.commits for mark in commit}
         self.commits.append({mark: answers[mark] for mark in answers.keys() - known})
-        return known & answers.keys()
+        return set(self.commits[-1])
 
     def settle(self) -> None:
         self.settled.append(len(self.commits))
@@ -52,8 +51,8 @@ class Slow(Store):
     _connect = _prepare = _insert = _rewrite = _reason = None  # type: ignore[assignment]
 
 
-def one(name: str, answer: int = 0) -> Marked:
-    return [(name.encode(), (0, answer))]
+def one(name: str, answer: int = 0) -> Reports:
+    return Reports([name.encode()], [(0, answer)])
 
 
 def with_writer(store: Slow, work: Any, most_waiting: int = 1000) -> None:
@@ -78,7 +77,7 @@ def test_requests_share_commits_and_are_answered_after_them() -> None:
         await asyncio.to_thread(store.began.wait, 10)
         names = [f"r{n % 40}" for n in range(50)]  # ten of them twice, with another answer
         others = [asyncio.create_task(writer.add(one(name, n))) for n, name in enumerate(names)]
-        again = asyncio.create_task(writer.add([*one("first"), *one("last"), *one("last")]))
+        again = asyncio.create_task(writer.add(Reports([b"first", b"last", b"last"], [(0, 0), (0, 5), (0, 6)])))
         await asyncio.sleep(0.05)
         assert not any(task.done() for task in [first, *others, again])
         store.may_commit.set()
@@ -87,6 +86,7 @@ def test_requests_share_commits_and_are_answered_after_them() -> None:
         assert await again == 1
         assert [len(commit) for commit in store.commits] == [1, 41]
         assert all(store.commits[1][f"r{n}".encode()] == (0, n) for n in range(40))  # the first answer stays
+        assert store.commits[1][b"last"] == (0, 5)
 
     with_writer(store, work)
 
@@ -111,7 +111,7 @@ def test_what_waits_is_bounded_and_a_caller_may_leave() -> None:
     async def work(writer: Writer) -> None:
         first = asyncio.create_task(writer.add(one("first")))
         await asyncio.to_thread(store.began.wait, 10)
-        second = asyncio.create_task(writer.add([(str(n).encode(), (0, 0)) for n in range(10)]))
+        second = asyncio.create_task(writer.add(Reports([str(n).encode() for n in range(10)], [(0, 0)] * 10)))
         await asyncio.sleep(0)
         with pytest.raises(RefusalError) as refused:
             await writer.add(one("more"))
@@ -272,7 +272,7 @@ def test_two_writers_of_one_store(store_url: str) -> None:
     def work(turn: int) -> None:
         for start in range(0, 500, 50):
             batch = (names if turn else names[::-1])[start : start + 50]
-            new[turn] += 50 - len(stores[turn].add(dict.fromkeys(batch, (0, turn))))
+            new[turn] += len(stores[turn].add(dict.fromkeys(batch, (0, turn))))
 
     threads = [threading.Thread(target=work, args=(turn,)) for turn in range(2)]
     for thread in threads:

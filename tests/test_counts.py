@@ -59,6 +59,18 @@ def test_the_enumeration_sees_a_wrong_bound(broken: object) -> None:
     assert any(max(shares_used(rng, case, 1, broken)) > 1 for case in cases(rng, 25))
 
 
+def test_tallies_of_open_groups_tell_what_the_smaller_one_does() -> None:
+    """Of 3 people in your group and 5 in another: the bound for 3 holds, and the bound for all 8 does not."""
+    plan = one_bit(response(2, 1.0))
+    kernel = full_kernel(plan).reshape(2, -1)
+    own, beside = tally_laws(kernel, (0, 1)), tally_laws(kernel, (0, 0, 1, 1))[0]
+    both = np.array([np.outer(law, beside).ravel() for law in own])  # all that is published
+    surplus = record_surplus(plan)(1.3)
+    true = exceeding(both, 1.3)
+    assert true == pytest.approx(exceeding(own, 1.3), abs=1e-12)
+    assert excess(1.3, surplus, 8) < true <= excess(1.3, surplus, 3)
+
+
 def test_numbers_by_ranges_in_joint_tables() -> None:
     """The range of a number that goes with the others in any way within it; 200 plans in benchmarks/counts.py."""
     rng = np.random.default_rng(2)

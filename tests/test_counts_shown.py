@@ -19,7 +19,7 @@ from bcdp.correlation import Stronger
 from bcdp.errors import InputError
 from bcdp.plan import Plan
 from bcdp.plan.counts import counts_levels
-from bcdp.present.counts import VOID, counts_promises
+from bcdp.present.counts import VOID, counts_promises, least_people
 from bcdp.present.promise import NOTHING_ASSUMED, promises
 from bcdp.present.report import write_report
 from bcdp.present.words import one_in, small_odds
@@ -99,13 +99,17 @@ def test_report_and_dashboard_say_it(plan: Plan, tmp_path: Path) -> None:
     assert document["counts_said"] == VOID
 
 
-def counted(plan: Plan, people: int, seed: int = 1) -> Tally:
+def counted(plan: Plan, people: int) -> Tally:
+    return Tally.from_dict(document(plan, people), plan)
+
+
+def document(plan: Plan, people: int) -> dict[str, Any]:
     """A tally whose every cell has about as many people; larger ones contain smaller ones."""
     sizes = [math.prod(symbols) for symbols in plan.symbols]
     cells = [(menu, answer) for menu, size in enumerate(sizes) for answer in range(size)]
     shares = [people // len(cells) + (place < people % len(cells)) for place in range(len(cells))]
     rows = [[*cell, share] for cell, share in zip(cells, shares, strict=True)]
-    return Tally.from_dict({"plan": plan.id, "people": people, "counts": rows}, plan)
+    return {"plan": plan.id, "people": people, "counts": rows}
 
 
 def publish(plan: Plan, folder: Path, tally: Tally, name: str = "public.json") -> Any:
@@ -144,6 +148,33 @@ def test_counts_that_do_not_contain_the_last_ones_are_refused(plan: Plan, tmp_pa
     other["people"] = sum(count for *_, count in other["counts"])
     assert publish(plan, tmp_path, Tally.from_dict(other, plan), "other.json").exit_code != 0
     assert publish(plan, tmp_path, counted(plan, 9_000), "more.json").exit_code == 0
+
+
+def by_region(plan: Plan, north: int, south: int) -> Tally:
+    """A tally by open groups, of which each is one of `counted`."""
+    groups = [[number, document(plan, people)] for number, people in enumerate((north, south)) if people]
+    return Tally.from_dict({"plan": plan.id, "people": north + south, "groups": groups}, plan)
+
+
+def test_groups_of_open_values_are_published_if_each_is_large(tmp_path: Path) -> None:
+    """What is promised is about the smallest group, and nearly the same people in one group are refused."""
+    features = {"smoker": {"type": "binary"}, "region": {"type": "open", "values": ["north", "south"]}}
+    plan = make_plan(Policy(epsilon=1, features=features))
+    assert publish(plan, tmp_path, by_region(plan, 9_000, 999)).exit_code != 0
+    first = publish(plan, tmp_path, by_region(plan, 9_000, 1_200))
+    assert first.exit_code == 0, first.output
+    assert "by groups of open values, of at least 1,200 people each" in first.stdout
+    plain = make_plan(Policy(epsilon=1, features={"smoker": features["smoker"]}))
+    [told, _] = counts_promises(plain, promises(plain), 1_200)
+    assert f"x{small_odds(told.level)}" in first.stdout
+    for north, south in ((9_001, 1_200), (10_100, 1_201), (9_000, 1_199), (11_000, 900)):
+        refused = publish(plan, tmp_path, by_region(plan, north, south), "more.json")
+        assert refused.exit_code != 0
+        assert not (tmp_path / "more.json").exists()
+    later = publish(plan, tmp_path, by_region(plan, 10_100, 1_200), "later.json")  # nobody new in the south
+    assert later.exit_code == 0
+    assert "at least 1,100 people each" in later.stdout
+    assert counts_promises(plan, promises(plan), least_people(plan, 10**6)) == []  # before, nobody knows the groups
 
 
 def test_few_people_and_a_spoiled_note_are_refused(plan: Plan, tmp_path: Path) -> None:

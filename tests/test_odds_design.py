@@ -20,7 +20,8 @@ from bcdp.mechanisms.survey.places import Place
 from bcdp.mechanisms.survey.planner import binding
 from bcdp.mechanisms.survey.pricing import caps
 from bcdp.mechanisms.survey.profiles import FeatureClass
-from bcdp.mechanisms.survey.shapes import Demand, best_shape, shaped_table
+from bcdp.mechanisms.survey.programs import Demand
+from bcdp.mechanisms.survey.shapes import best_shape, shaped_table
 from bcdp.notions import bcdp_from
 from bcdp.plan import certify, joint_delta
 from bcdp.statistics import Single

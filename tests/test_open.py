@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from typer.testing import CliRunner
 
 from bcdp import Device, InputError, Plan, Policy, Tally, estimate, estimate_by, make_plan, privatize
-from bcdp.audit import audit_plan, population_from_records, verify_limits
+from bcdp.audit import audit_plan, population_from_prior, population_from_records, verify_limits
 from bcdp.cli.app import program
 from bcdp.collector.operator import operator_document, tally_of
 from bcdp.collector.refusal import RefusalError
@@ -25,6 +26,7 @@ from bcdp.collector.settings import Settings
 from bcdp.collector.store import open_store
 from bcdp.collector.upload import Reader
 from bcdp.correlation import correlation_of, estimate_correlation
+from bcdp.correlation.private_sample import correlation_from_wave
 from bcdp.exact import TOTAL
 from bcdp.plan import certify
 from bcdp.policy.opened import group_numbers
@@ -305,7 +307,8 @@ def test_the_collector_counts_by_group(tmp_path: Path) -> None:
             reader.read(body(wrong))
     given = [{"id": f"r{group}{k}", "menu": k % 2, "answer": 0, "group": group} for group in range(4) for k in range(5)]
     store = open_store(str(tmp_path / "reports.db"), PLAN.id)
-    store.add(dict(reader.read(body(*given))))
+    reports = reader.read(body(*given))
+    store.add(dict(zip(reports.marks, reports.answers, strict=True)))
     tally = tally_of(PLAN, store)
     store.close()
     assert tally == Tally(PLAN).add({key: [report[key] for report in given] for key in ("menu", "answer", "group")})
@@ -327,6 +330,42 @@ def test_an_audit_is_of_one_group(tmp_path: Path) -> None:
     assert found.delta["a"].measured > 0.3
     right = make_plan(Policy(epsilon=2, correlation=0.52, features=TWO))
     assert audit_plan(right, population_from_records(right, [drawn], {"g": "north"})).kept
+
+
+def test_a_private_wave_is_bounded_within_groups() -> None:
+    """In the trap q is 1/2 in each group: the limit is wrong once in 10^9; all people together seem independent."""
+    features = {"a": {"type": "binary"}, "b": {"type": "binary"}}
+    drawn = sample(100_000)
+    wave, mixed = (make_plan(Policy(epsilon=6, features=stated)) for stated in ({**features, "g": REGION}, features))
+    model = correlation_from_wave(Tally(wave).add(privatize(wave, drawn)), 1 - 1e-9)
+    assert 0.5 <= model.q("a", {"b"}) < 0.7
+    assert 3 <= model.odds("a", {"b"}) < 8
+    assert "within every group of g" in model.source
+    assert model.laws("a", "b") is None
+    assert correlation_from_wave(Tally(mixed).add(privatize(mixed, drawn)), 1 - 1e-9).q("a", {"b"}) < 0.3
+    north = pa.table(drawn).filter(pc.equal(pa.array(drawn["g"]), "north"))
+    silent = correlation_from_wave(Tally(wave).add(privatize(wave, north)), 1 - 1e-9)
+    assert silent.q("a", {"b"}) == 1
+    assert "in g = south: nobody answered, so every q is 1" in silent.notes
+
+
+def test_an_audit_by_a_prior_is_of_one_group(tmp_path: Path) -> None:
+    """Exactly what enumeration with fractions finds within the group; a plan for q = 0 breaks its promise there."""
+    rows = [f"{a},{REGION['values'][g]},{b},{float(p)!r}" for (a, b, g), p in trap().items()]
+    prior = tmp_path / "prior.csv"
+    prior.write_text("\n".join(["a,g,b,probability", *rows]))
+    plan = make_plan(Policy(epsilon=2, correlation=0.0, features=TWO))
+    for number, name in enumerate(REGION["values"]):
+        found = audit_plan(plan, population_from_prior(plan, prior, {"g": name}))
+        assert found.delta["a"].measured == pytest.approx(told_about_a(plan, number), abs=1e-9)
+        assert not found.kept
+    right = make_plan(Policy(epsilon=2, correlation=0.5, features=TWO))
+    assert audit_plan(right, population_from_prior(right, prior, {"g": "north"})).kept
+    with pytest.raises(InputError, match="a value of every open feature: g="):
+        population_from_prior(plan, prior)
+    prior.write_text("a,g,b,probability\n0,north,0,0.5\n1,north,1,0.5\n")
+    with pytest.raises(InputError, match="a group that the prior gives a probability"):
+        population_from_prior(plan, prior, {"g": "south"})
 
 
 def test_the_theorem_within_groups_is_the_formula_at_the_groups_q() -> None:

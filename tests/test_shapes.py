@@ -10,13 +10,14 @@ import pytest
 from bcdp import Policy, make_plan
 from bcdp.correlation import correlation_of
 from bcdp.errors import InputError
-from bcdp.mechanisms.survey import information, lower_bound
+from bcdp.mechanisms.survey import information, lower_bound, programs
 from bcdp.mechanisms.survey.design import design
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.limit import closed_form
 from bcdp.mechanisms.survey.places import Place
 from bcdp.mechanisms.survey.planner import Setting
-from bcdp.mechanisms.survey.shapes import Demand, best_shape, shaped_table
+from bcdp.mechanisms.survey.programs import Demand, Solver
+from bcdp.mechanisms.survey.shapes import best_shape, shaped_table
 from bcdp.notions import bcdp_from, levels
 from bcdp.plan import certify, joint_delta
 from bcdp.tables import categorical_information
@@ -349,3 +350,31 @@ def test_bound_is_for_binary_features():
 def test_information_predicts_the_objective():
     plan = paper_plan(0.05)
     assert sum(1 / told for told in information(plan).values()) == pytest.approx(plan.certificate.objective)
+
+
+@pytest.mark.parametrize("odds", [2.0, math.inf])
+@pytest.mark.parametrize("place", [Place(Kind("binary")), Place(Kind("categorical", 5), 2)])
+def test_programs_that_begin_where_the_last_one_ended_find_the_same_laws(odds, place, monkeypatch):
+    pytest.importorskip("highspy")
+    demands = (Demand(0.2, 0.1, False, odds=odds), Demand(0.5, 0.1, False, place, odds=odds), Demand(2.0, 0.1, False))
+    warm = Solver()
+    monkeypatch.setattr(programs, "highs", lambda: None)
+    cold = Solver()
+    rng = np.random.default_rng(1)
+    for gains in rng.normal(size=(30, 8)):
+        law = warm.law(demands, 2.0, gains)
+        assert np.allclose(law, cold.law(demands, 2.0, gains), rtol=0, atol=1e-9)
+        assert gains @ law > gains @ warm.law(demands, 2.0, -gains) + 1e-3  # so that any law would not do
+
+
+def test_a_plan_has_the_same_menus_and_tables_whoever_solves_its_programs(monkeypatch):
+    pytest.importorskip("highspy")
+    features = {"ill": {"type": "binary", "delta": 0.3}, "pay": {"type": "numeric", "bounds": [0, 9], "delta": 0.5}}
+    features |= {"region": {"type": "categorical", "values": ["n", "s", "w"]}, "open": {"type": "binary"}}
+    policy = Policy(epsilon=2, features=features, correlation={"odds": 3, "q": 0.2})
+    plans = [make_plan(policy), make_plan(policy)]
+    monkeypatch.setattr(programs, "highs", lambda: None)
+    plans.append(make_plan(policy))
+    assert plans[0].text == plans[1].text
+    assert plans[0].menus == plans[2].menus
+    assert [table.to_dict() for table in plans[0].tables] == [table.to_dict() for table in plans[2].tables]

@@ -90,6 +90,21 @@ def test_a_stream_is_counted_once_however_often_it_is_stopped(
     assert counted() == expected(3000)
 
 
+def test_a_stream_is_counted_by_open_groups(spark: Any, tmp_path: Path) -> None:
+    features = {"a": {"type": "binary"}, "b": {"type": "binary"}, "region": {"type": "open", "values": ["n", "s"]}}
+    plan = make_plan(Policy(epsilon=2, features=features))
+    source, output, checkpoint = tmp_path / "people", tmp_path / "tally.json", tmp_path / "checkpoint"
+    source.mkdir()
+    everybody = people(600).append_column("region", pa.array(["n", "s", "s"] * 200))
+    for part in range(2):
+        pq.write_table(everybody.slice(300 * part, 300), source / f"{part}.parquet")
+        records = spark.readStream.schema("id bigint, a boolean, b boolean, region string").parquet(str(source))
+        reports = engine.privatize(plan, records, KEY, "id")
+        engine.tally_stream(plan, reports, output, checkpoint).trigger(availableNow=True).start().awaitTermination()
+        expected = Tally(plan).add(privatize(plan, everybody.slice(0, 300 * (part + 1)), KEY, "id"))
+        assert Tally.load(output, plan) == expected
+
+
 def test_what_cannot_be_counted_is_refused(spark: Any, tmp_path: Path) -> None:
     rate = spark.readStream.format("rate").load()
     reports = rate.selectExpr("value AS menu", "value AS answer")

@@ -268,7 +268,15 @@ def test_what_is_dropped_is_in_no_file_and_in_no_log(tmp_path: Path) -> None:
     folder.mkdir()
     running = Studio(folder)
     secret = b"Zanzibar77"
-    for name in ("people.csv", "people.parquet", "people.arrow", "people.xyz", "policy.yaml"):
+    for name in (
+        "people.csv",
+        "people.parquet",
+        "people.arrow",
+        "people.sav",
+        "people.dta",
+        "people.xyz",
+        "policy.yaml",
+    ):
         for path in ("columns", "check", "correlate", "policy"):
             for content in (b"smoker,age\n" + secret + b",3\n", secret, b"smoker,age\n" + secret):
                 answer = running.give(path, name, content, policy=SMALL)

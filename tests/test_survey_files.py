@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,9 @@ from typer.testing import CliRunner
 
 from bcdp import InputError, Policy
 from bcdp.cli.app import program
-from bcdp.files import read_batches, survey
+from bcdp.files import read_batches, survey, table_in_memory
 from bcdp.policy.encoding import arrow_types, encode
-from bcdp.policy.skeleton import policy_skeleton
+from bcdp.policy.skeleton import policy_skeleton, skeleton_of
 
 pyreadstat = pytest.importorskip("pyreadstat")
 pandas = pytest.importorskip("pandas")
@@ -35,6 +36,7 @@ features:
   smoker: {type: binary, values: ["no", "yes"], missing: "no"}
   age: {type: numeric, bounds: [18, 90], missing: own}
 """
+TYPES = {"sex": pa.string(), "smoker": pa.string(), "age": pa.float64()}
 
 
 def written(folder: Path, kind: str) -> Path:
@@ -54,7 +56,11 @@ def written(folder: Path, kind: str) -> Path:
                              missing_user_values={"sex": ["r"]}, column_labels=told)  # fmt: skip
     else:
         records = RECORDS.assign(sex=[1, 2, 2, 3, None, 1], age=[*AGES[:-1], None])
-        pyreadstat.write_xport(records, path, table_name="people", column_labels=told)
+        if kind == "por":
+            towns = ["Bonn", "Ulm", "", "Bonn", "Ulm", "Bonn"]
+            pyreadstat.write_por(records.assign(town=towns), path, column_labels=[*map(told.get, records)])
+        else:
+            pyreadstat.write_xport(records, path, table_name="people", column_labels=told)
     return path
 
 
@@ -72,9 +78,41 @@ def test_labels_are_values_and_declared_missing_values_are_missing(tmp_path: Pat
     assert found["town"] == ["Bonn", "Köln", None, "Bonn", "Köln", "Bonn"]
 
 
-def test_transport_files_of_sas_have_no_labels(tmp_path: Path) -> None:
-    found = read(written(tmp_path, "xpt"))
-    assert {name.lower(): column for name, column in found.items()}["sex"] == [1.0, 2.0, 2.0, 3.0, None, 1.0]
+@pytest.mark.parametrize("kind", ["xpt", "por"])
+def test_files_without_labels(tmp_path: Path, kind: str) -> None:
+    """Transport files of SAS have none, and portable files of SPSS need none."""
+    path = written(tmp_path, kind)
+    found = {name.lower(): column for name, column in read(path).items()}
+    assert found["sex"] == [1.0, 2.0, 2.0, 3.0, None, 1.0]
+    assert found["age"] == [34.0, 18.0, None, 71.5, 44.0, None]
+    assert found["town"][:2] == ["Bonn", "Ulm" if kind == "por" else "Köln"]
+    assert [part.num_rows for part in survey.survey_batches(path, 4, {}, None)] == [4, 2]
+    assert {field.metadata[survey.LABEL].decode() for field in survey.survey_schema(path) if field.metadata} == {
+        "Your sex", "Age in years"
+    }  # fmt: skip
+
+
+def test_a_portable_file_has_labels() -> None:
+    """Written by PSPP; which labels are of values that are declared missing, such a file does not tell its reader."""
+    path = Path(__file__).parent / "people.por"
+    found = read(path)
+    assert found["SEX"] == ["male", "female", "female", "other", None, "male"]
+    assert found["SMOKER"] == ["no", "yes", None, "yes", "no", "no"]
+    policy = Policy(epsilon=1, features={"AGE": {"type": "numeric", "bounds": [18, 90]}})
+    assert read(path, policy)["AGE"] == [34.0, 18.0, None, 71.5, 44.0, None]
+    assert "label: Your sex" in policy_skeleton(path)
+
+
+def test_a_file_of_sas(tmp_path: Path) -> None:
+    """Fisher's irises as the R package haven (MIT licence) has them among its examples."""
+    path = tmp_path / "iris.sas7bdat"
+    path.write_bytes(gzip.decompress((Path(__file__).parent / "iris.sas7bdat.gz").read_bytes()))
+    found = read(path)
+    assert list(found) == ["Sepal_Length", "Sepal_Width", "Petal_Length", "Petal_Width", "Species"]
+    assert found["Sepal_Length"][:3] == [5.1, 4.9, 4.7]
+    assert found["Species"] == [name for name in ("setosa", "versic", "virgin") for _ in range(50)]  # so the file
+    assert math.isclose(sum(found["Petal_Width"]), 179.9)
+    assert [part.num_rows for part in survey.survey_batches(path, 100, {}, ["Species"])] == [100, 50]
 
 
 @pytest.mark.parametrize("kind", ["sav", "dta"])
@@ -101,6 +139,21 @@ def test_a_draft_of_a_policy_has_the_questionnaire_s_words(tmp_path: Path) -> No
     assert "bounds: [FILL, FILL]" in text
     assert "34" not in text
     assert "Köln" not in text
+
+
+@pytest.mark.parametrize("kind", ["sav", "zsav", "dta", "xpt"])
+def test_what_is_at_hand_is_read_as_the_file_is(tmp_path: Path, kind: str) -> None:
+    """So does the studio: by the policy's types, by no types, and for a draft."""
+    path = written(tmp_path, kind)
+    content = path.read_bytes()
+    path.rename(tmp_path / "elsewhere")
+    held = [table_in_memory(path.name, content, types) for types in (TYPES, {}, None)]
+    (tmp_path / "elsewhere").rename(path)
+    for table, types in zip(held[:2], (TYPES, {}), strict=True):
+        assert table.equals(pa.Table.from_batches(list(read_batches(path, types))))
+    text, missing, people = skeleton_of(held[2])
+    assert (text, people) == (policy_skeleton(path), 6)
+    assert sum(missing.values()) >= 4
 
 
 def test_commands_read_them(tmp_path: Path) -> None:
@@ -144,3 +197,5 @@ def test_what_cannot_be_read_is_refused_and_not_quoted(tmp_path: Path, monkeypat
     monkeypatch.setitem(__import__("sys").modules, "pyreadstat", None)
     with pytest.raises(InputError, match=r"pip install 'bcdp-privacy\[survey-files\]'"):
         list(read_batches(broken))
+    with pytest.raises(InputError, match=r"people.sav: .* pip install 'bcdp-privacy\[survey-files\]'"):
+        table_in_memory("people.sav", b"$FL2")  # as the studio says it

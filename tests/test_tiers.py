@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
-import math
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner, Result
 
 from bcdp import InputError, Plan, Policy, Tally, make_plan, privatize
+from bcdp.cli.app import main, program
 from bcdp.estimates.power import imagined, precision
 from bcdp.estimates.tiers import Tiered, estimate_tiers, make_tiers
 from bcdp.present.promise import promises
@@ -105,6 +108,57 @@ def test_intervals_hold_the_truth_as_often_as_they_say(kind: str) -> None:
     assert np.mean([abs(one.value - truth) <= (one.high - one.low) / 4 for one, truth in found]) < 0.8
 
 
+def run(*words: object) -> Result:
+    given = [str(word) for word in words]
+    return CliRunner().invoke(program(given), given, catch_exceptions=False)
+
+
+def test_the_command_tells_tiers_side_by_side(tmp_path: Path) -> None:
+    """Pooled only where it is stated that chance chose."""
+    rng = np.random.default_rng(5)
+    tallies = {name: drawn(rng, plan, 20_000, 0.3) for name, plan in PLANS.items()}
+    for name, tally in tallies.items():
+        tally.plan.save(tmp_path / f"{name}.json")
+        tally.save(tmp_path / f"{name}-tally.json")
+    given = [f"{tmp_path / name}.json={tmp_path / name}-tally.json" for name in PLANS]
+    done = run("tiers", *given, "-o", tmp_path / "t.csv", "--plot", tmp_path / "t.png")
+    assert done.exit_code == 0, done.output
+    assert "all, as strata" in done.output
+    assert "pooled" not in done.output
+    lines = list(csv.DictReader((tmp_path / "t.csv").read_text("utf-8").splitlines()))
+    assert [(line["tier"], line["name"]) for line in lines] == [
+        (tier, "smoker") for tier in ("strict", "usual", "all, as strata")
+    ]
+    found = estimate_tiers(tallies, drawn=True)
+    assert float(lines[2]["value"]) == found.stratified["smoker",].value
+    assert (tmp_path / "t.png").read_bytes()[:4] == b"\x89PNG"
+    stated = run("tiers", *given, "--drawn")
+    assert "all, pooled" in stated.output
+    assert "chance alone chose" in stated.output
+    document = json.loads(run("tiers", *given, "--drawn", "--json").output)
+    assert document["stratified"] == [{"name": ["smoker"], **found.stratified["smoker",].to_dict()}]
+    assert document["pooled"][0]["value"] == pytest.approx(found.pooled["smoker",].value if found.pooled else None)
+    assert json.loads(run("tiers", *given, "--json").output)["pooled"] == []
+
+
+def test_what_the_command_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(5)
+    plan, tally, other = tmp_path / "strict.json", tmp_path / "tally.json", tmp_path / "other"
+    other.mkdir()
+    PLANS["strict"].save(plan)
+    PLANS["usual"].save(other / "strict.json")
+    drawn(rng, PLANS["strict"], 100, 0.5).save(tally)
+    drawn(rng, PLANS["usual"], 100, 0.5).save(other / "tally.json")
+    for words, said in (
+        ([f"{plan}"], "PLAN=FILE"),
+        ([f"{plan}={tally}"], "at least two tiers"),
+        ([f"{plan}={tally}", f"{other / 'strict.json'}={tally}"], "each file once"),
+        ([f"{plan}={tally}", f"{other / 'strict.json'}={other / 'tally.json'}"], "different names"),
+    ):
+        assert main(["tiers", *words]) == 2
+        assert said in capsys.readouterr().err
+
+
 def test_what_are_no_tiers_is_refused() -> None:
     for tiers, said in (
         ({"one": {}}, "at least two"),
@@ -122,4 +176,7 @@ def test_what_are_no_tiers_is_refused() -> None:
     other = make_plan(Policy(epsilon=1, features={"x": {"type": "binary"}}))
     with pytest.raises(InputError, match="tiers of one policy"):
         estimate_tiers({"strict": one, "x": Tally(other).add(privatize(other, {"x": [0, 1, 1]}))})
-    assert math.isfinite(one.people)
+    told = Policy(epsilon=2, features={"smoker": {"type": "binary", "values": ["never", "ever"]}})
+    reworded = make_tiers(told, {"a": {}, "b": {}})["a"]
+    with pytest.raises(InputError, match=r"tallies\.b: got 'a plan that asks something else'"):
+        estimate_tiers({"strict": one, "b": drawn(rng, reworded, 100, 0.5)})

@@ -77,6 +77,17 @@ designs <- list(
   design_one = postStratify(design, margins[[1]], one),
   design_raked = rake(design, margins, list(one, two), control = precise)
 )
+strata <- svydesign(ids = ~1, strata = margins[[1]], weights = ~1, data = d)
+cells <- svydesign(ids = ~1, strata = as.formula(paste("~ interaction(", names(one)[1], ",", names(two)[1], ")")),
+  weights = ~design, data = d)
+by <- as.character(d[[names(one)[1]]])
+d$known <- one$Freq[match(by, one[[1]])] / as.vector(table(by)[by])
+designs <- c(designs, list(
+  strata = strata, strata_one = svydesign(ids = ~1, strata = margins[[1]], weights = ~known, data = d),
+  strata_design = svydesign(ids = ~1, strata = margins[[1]], weights = ~design, data = d), cells = cells,
+  strata_two = postStratify(strata, margins[[2]], two), cells_one = postStratify(cells, margins[[1]], one),
+  strata_raked = rake(strata, margins, list(one, two), control = precise)
+))
 for (name in names(designs)) for (target in c("first", "second")) {
   top <- as.formula(paste0("~", target, "_vy")); bottom <- as.formula(paste0("~", target, "_v"))
   found <- svyratio(top, bottom, designs[[name]])
@@ -123,7 +134,7 @@ def collected(request: pytest.FixtureRequest) -> tuple[str, Plan, dict[str, Any]
 def test_every_weighted_estimate_is_that_of_r(
     collected: tuple[str, Plan, dict[str, Any], pa.Table], tmp_path: Path
 ) -> None:
-    """Six ways to weight, two features each, values and standard errors to 9 digits."""
+    """Six ways to weight, and seven with strata of fixed sizes, two features each: values and standard errors."""
     require(RSCRIPT and LIBRARY.exists(), "r-cran-survey")
     name, plan, people, reports = collected
     stated, (first, second) = FILES[name], list(plan.policy.features)
@@ -150,9 +161,17 @@ def test_every_weighted_estimate_is_that_of_r(
     cases = {"one": [one], "both": [both], "raked": [one, two], "design": [design]}
     cases |= {"design_one": [design, one], "design_raked": [design, one, two]}
     lines = [line.split() for line in done.stdout.splitlines()]
-    assert len(lines) == 12
+    assert len(lines) == 26
+    region, other = (next(iter(margin)) for margin in stated["margins"])
+    fixed: dict[str, tuple[list[Any], list[str]]] = {
+        "strata": ([], [region]), "strata_one": ([one], [region]), "strata_design": ([design], [region]),
+        "strata_two": ([two], [region]), "strata_raked": ([one, two], [region]),
+        "cells": ([design], [region, other]), "cells_one": ([design, one], [region, other]),
+    }  # fmt: skip
+    ways = {case: (tables, []) for case, tables in cases.items()} | fixed
     for case, target, value, error in lines:
-        found = estimate(tally, weights=cases[case]).means[first if target == "first" else second]
+        tables, strata = ways[case]
+        found = estimate(tally, weights=tables, strata=strata).means[first if target == "first" else second]
         assert found.raw == pytest.approx(float(value), rel=1e-9), (case, target)
         assert found.se == pytest.approx(float(error), rel=1e-9), (case, target)
 
@@ -181,6 +200,46 @@ def test_the_design_effect_is_that_of_r(tmp_path: Path) -> None:
     assert found.means["ill"].se == pytest.approx(error, rel=1e-9)
     assert found.design_effects["ill"] == pytest.approx(effect, rel=1e-9)
     assert found.to_dict()["design_effects"] == {"ill": pytest.approx(effect)}
+
+
+def test_strata_of_fixed_sizes_by_hand() -> None:
+    """Within strata only: with weights that differ, the difference between strata is no chance."""
+    plan, people, reports = single()
+    value, _ = decoded(plan, reports, "ill")
+    weight = np.where(people["region"] == "s", 1.0, 3.0)
+    theta = float(weight @ value / weight.sum())
+    added = weight * (value - theta) / weight.sum()
+    parts = [added[people["region"] == region] for region in ("n", "s")]
+    tally, tables = Tally(plan).add(reports), [{"region": ["n", "s"], "weight": [3, 1]}]
+    fixed = estimate(tally, weights=tables, strata=["region"])
+    assert fixed.means["ill"].raw == pytest.approx(theta, rel=1e-12)
+    within = sum(len(part) * part.var(ddof=1) for part in parts)
+    assert fixed.means["ill"].se ** 2 == pytest.approx(within, rel=1e-12)
+    assert estimate(tally, weights=tables).means["ill"].se > fixed.means["ill"].se
+
+
+def test_collections_are_drawn_again_within_strata() -> None:
+    """Everybody is ill in one stratum and nobody in the other: at a high epsilon, only strata's sizes could vary."""
+    features = {"ill": {"type": "binary"}, "arm": {"type": "open", "values": ["a", "b"]}}
+    plan = make_plan(Policy(epsilon=12, features=features))
+    people = {"ill": [1] * 300 + [0] * 700, "arm": ["a"] * 300 + ["b"] * 700}
+    tally = Tally(plan).add(privatize(plan, people))
+    spread = {}
+    for strata in ([], ["arm"]):
+        weighting = weighting_of(plan.policy, list(tally.parts), [], strata)
+        drawn = tally.weighted(weighting, list(tally.parts.values())).bootstrap([Single("ill")], 200)
+        assert drawn is not None
+        spread[len(strata)] = float(drawn[Single("ill")].std())
+    assert spread[1] < spread[0] / 3
+
+
+def test_strata_that_are_refused() -> None:
+    plan, people, reports = single(50)
+    few = reports.slice(0, 1 + int(np.argmax(people["region"] != people["region"][0])))
+    with pytest.raises(InputError, match="at least two reports in each"):
+        estimate(Tally(plan).add(few.slice(len(few) - 2)), strata=["region"])
+    with pytest.raises(InputError, match="strata: got 'ill'; accepted: open features: region"):
+        estimate(Tally(plan).add(reports), strata=["ill"])
 
 
 def single(size: int = 4_000) -> tuple[Plan, dict[str, Any], pa.Table]:

@@ -7,7 +7,7 @@ policy has open features, each group of open values is counted by itself.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,14 +72,18 @@ class Tally:
         return self
 
     def by(self, name: str) -> dict[Any, Tally]:
-        """The tally of each value of an open feature; of the other open features all values together."""
+        """The tally of each value of an open feature, by the other open features as before."""
         raise refuse("by", name, "an open feature of the policy, and it has none")
 
     def group(self, **values: Any) -> Tally:
-        """The tally of the people with these open values; of features not named all values together."""
+        """The tally of the people with these open values, by open features as before."""
         if values:
             raise refuse("group", sorted(values), "open features of the policy, and it has none")
         return self
+
+    def rows(self) -> list[list[int]]:
+        """The counts as rows of the columns `groups` and a count, as `add` takes them; none where there are no such."""
+        return []
 
     def _check_plan(self, table: pa.Table) -> None:
         made_for = _stated_plan(table.schema.metadata or {})
@@ -180,18 +184,13 @@ class OpenTally(Tally):
 
     @property
     def whole(self) -> Tally:
-        return self._together(self._parts)
+        return sum((self._parts[number] for number in sorted(self._parts)), start=self._empty())
 
     def by(self, name: str) -> dict[Any, Tally]:
         policy = self.plan.policy
         if name not in policy.open:
             raise refuse("by", name, f"an open feature: {', '.join(policy.open)}")
-        numbers = list(self._parts)
-        codes = digits_of(policy, np.array(numbers))[name].tolist()
-        found: dict[Any, Tally] = {value: self._empty() for value in policy.open[name].values}
-        for number, code in zip(numbers, codes, strict=True):
-            found[policy.open[name].values[code]] += self._parts[number]
-        return found
+        return {value: self.group(**{name: value}) for value in policy.open[name].values}
 
     def group(self, **values: Any) -> Tally:
         policy, numbers = self.plan.policy, np.array(list(self._parts), dtype=np.int64)
@@ -200,7 +199,9 @@ class OpenTally(Tally):
         digits, kept = digits_of(policy, numbers), np.ones(len(numbers), dtype=bool)
         for name, value in values.items():
             kept &= digits[name] == value_number(policy, name, value)
-        return self._together(numbers[kept].tolist())
+        found = OpenTally(self.plan)
+        found._parts = {number: self._parts[number] for number in numbers[kept].tolist()}
+        return found
 
     @property
     def parts(self) -> Mapping[int, Tally]:
@@ -238,15 +239,16 @@ class OpenTally(Tally):
     def _part(self, number: int) -> Tally:
         return self._parts.get(number) or self._empty()
 
-    def _together(self, numbers: Iterable[int]) -> Tally:
-        return sum((self._parts[number] for number in sorted(numbers)), start=self._empty())
-
     def _sum(self, other: Tally) -> Tally:
         assert isinstance(other, OpenTally)
         total = OpenTally(self.plan)
         numbers = {*self._parts, *other._parts}
         total._parts = {number: self._part(number) + other._part(number) for number in sorted(numbers)}
         return total
+
+    def rows(self) -> list[list[int]]:
+        parts = sorted(self._parts.items())
+        return [[*cell, number, count] for number, part in parts for *cell, count in part.rows()]
 
     def to_dict(self) -> dict[str, Any]:
         parts = [[number, part.to_dict()] for number, part in sorted(self._parts.items()) if part.people]

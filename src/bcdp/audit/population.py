@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.correlation import FinitePrior, correlation_of
+from bcdp.correlation.grouped import GroupedPrior
 from bcdp.errors import InputError, refuse
 from bcdp.files import naming_file, read_batches
 from bcdp.plan import Plan
@@ -78,8 +79,10 @@ def population_of(names: Sequence[str], prior: npt.ArrayLike) -> Population:
     return Population(tuple(names), codes.astype(np.int64), array[array > 0] / array.sum(), array.shape)
 
 
-def population_from_prior(plan: Plan, path: str | Path) -> Population:
+def population_from_prior(plan: Plan, path: str | Path, group: Mapping[str, str] | None = None) -> Population:
     """The population that a CSV describes: a column for each feature of the plan, and last its probability.
+
+    With open features, which have columns too, it is that of one `group` of their values.
 
     >>> from bcdp import Policy, make_plan
     >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
@@ -87,17 +90,18 @@ def population_from_prior(plan: Plan, path: str | Path) -> Population:
     >>> population_from_prior(plan, "prior.csv").probabilities.tolist()
     [0.75, 0.25]
     """
-    if plan.policy.open:
-        raise refuse(
-            "prior", "a plan with open features", "records, and a group of open values whose population they are"
-        )
-    prior = correlation_of(Policy(**{**plan.policy.to_dict(), "correlation": {"prior": str(Path(path).absolute())}}))
-    if not isinstance(prior, FinitePrior) or set(prior.names) != set(plan.policy.features):
+    policy, whose = plan.policy, group or {}
+    _check_group(plan, whose)
+    prior = correlation_of(Policy(**{**policy.to_dict(), "correlation": {"prior": str(Path(path).absolute())}}))
+    if isinstance(prior, GroupedPrior):
+        found = prior.parts.get(tuple(value_number(policy, name, whose[name]) for name in policy.open))
+        if found is None:
+            raise refuse("group", ", ".join(map("=".join, whose.items())), "a group that the prior gives a probability")
+        prior = found
+    if not isinstance(prior, FinitePrior) or set(prior.names) != set(policy.features):
         named = getattr(prior, "names", ())
-        raise refuse(
-            f"prior ({Path(path).name})", list(named), f"a column for each of {', '.join(plan.policy.features)}"
-        )
-    return population_of(prior.names, prior.coded).ordered(tuple(plan.policy.features))
+        raise refuse(f"prior ({Path(path).name})", list(named), f"a column for each of {', '.join(policy.features)}")
+    return population_of(prior.names, prior.coded).ordered(tuple(policy.features))
 
 
 def population_from_records(plan: Plan, tables: Iterable[Any], group: Mapping[str, str] | None = None) -> Population:
@@ -128,13 +132,17 @@ def population_from_records(plan: Plan, tables: Iterable[Any], group: Mapping[st
 
 def _within(plan: Plan, table: pa.Table, group: Mapping[str, str]) -> pa.Table:
     """The records of one group of open values; all records where nothing is open."""
-    if set(group) != set(plan.policy.open):
-        wanted = ", ".join(f"{name}=.." for name in plan.policy.open) or "none, because nothing is open"
-        raise refuse("group", ", ".join(group) or "none", f"a value of every open feature: {wanted}")
+    _check_group(plan, group)
     digits, kept = digits_of(plan.policy, group_numbers(plan.policy, table)), np.ones(len(table), dtype=bool)
     for name, value in group.items():
         kept &= digits[name] == value_number(plan.policy, name, value)
     return table.filter(pa.array(kept))
+
+
+def _check_group(plan: Plan, group: Mapping[str, str]) -> None:
+    if set(group) != set(plan.policy.open):
+        wanted = ", ".join(f"{name}=.." for name in plan.policy.open) or "none, because nothing is open"
+        raise refuse("group", ", ".join(group) or "none", f"a value of every open feature: {wanted}")
 
 
 def in_ranges(plan: Plan, population: Population) -> Population:

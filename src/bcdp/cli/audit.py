@@ -27,7 +27,7 @@ def audit(
     ] = None,
     data: Annotated[Path | None, typer.Option(metavar="D", help="Records, taken as the whole population.")] = None,
     group: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="With --data: the people with this open value.")
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Of the people with this open value.")
     ] = None,
     runs: Annotated[
         int | None, typer.Option(metavar="N", min=1000, help="Also run the device N times, and measure at 99.9%.")
@@ -55,7 +55,7 @@ def audit(
     made = _read(plan)
     with working("auditing") as tell:
         whose = _named(group or [])
-        population = population_from_prior(made, prior) if prior else population_from_file(made, source, whose)
+        population = population_from_prior(made, prior, whose) if prior else population_from_file(made, source, whose)
         tell("enumerating")
         found = audit_plan(made, population)
         measured = None

@@ -123,7 +123,7 @@ def tally(
 
     check_output("--output", output, plan, *reports, ending=".json")
     made = Plan.load(plan)
-    _check_distinct(reports)
+    check_distinct(reports)
     if engine == "spark":
         from bcdp.engines import spark
 
@@ -144,7 +144,7 @@ def tally(
         show(f"{output} written: {counted.people:,} reports counted", *counts_lines(made, told))
 
 
-def _check_distinct(paths: list[Path]) -> None:
+def check_distinct(paths: list[Path]) -> None:
     """Refuses a file that is given twice, under whatever names: its reports would count twice."""
     for number, path in enumerate(paths):
         if any(path == other or same_file(path, other) for other in paths[:number]):
@@ -156,7 +156,7 @@ def count(made: Plan, paths: list[Path]) -> Tally:
     from bcdp.engines.local import tally_files
     from bcdp.files import row_count
 
-    _check_distinct(paths)
+    check_distinct(paths)
     known = [row_count(path) for path in paths if path.suffix != ".json"]
     total = sum(rows for rows in known if rows is not None) if None not in known else None
     with progress("tally", total=total) as advance:
@@ -171,6 +171,10 @@ def estimate(
         list[Path] | None,
         typer.Option(metavar="FILE", help="A CSV: open features, and people (of the population) or weight; several."),
     ] = None,
+    strata: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="An open feature whose numbers of people the design fixed; several."),
+    ] = None,
     by: Annotated[str | None, typer.Option(metavar="NAME", help="Tell everything by this open feature.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="A table to write: .csv, .parquet or .html.")
@@ -182,6 +186,7 @@ def estimate(
 
     With `--weights` people count by weights that depend on open features: one file with a column `people` is a margin
     of the population, to which the answers are post-stratified; several are raked; a column `weight` is the design's.
+    `--strata` names what people were sampled by, so many of each: then chance chose people within each stratum only.
     By an open feature every estimate is told for each of its values, which are different people, and the differences.
 
     Examples:
@@ -200,14 +205,14 @@ def estimate(
     made = Plan.load(plan)
     counted = count(made, tally)
     if by is not None:
-        if plot is not None or weights:
-            raise refuse("--by", by, "no --plot and no --weights beside it")
+        if plot is not None or weights or strata:
+            raise refuse("--by", by, "no --plot, --weights or --strata beside it")
         groups = estimate_by(counted, by, level)
         if output is not None:
             write_tidy(tidy(groups, by), output, level)
         show_by(groups, by, level, as_json)
         return
-    found = from_tally(counted, level, weights or ())
+    found = from_tally(counted, level, weights or (), strata or ())
     if output is not None:
         write_tidy(tidy(found), output, level)
     if plot is not None:
@@ -248,13 +253,14 @@ def estimate_tables(found: Estimates) -> list[Any]:
         parts += [
             "",
             *([section.title] if section.title else []),
-            _section_table(section, found.level),
+            section_table(section, found.level),
             *section.remarks,
         ]
     return parts
 
 
-def _section_table(section: Section, confidence: float) -> Any:
+def section_table(section: Section, confidence: float) -> Any:
+    """The rows of a section as a table to show."""
     projected = any(row.raw is not None for row in section.rows)
     counted = not section.title and any(row.answers is not None for row in section.rows)
     share = f"{100 * confidence:g}% interval{section.interval}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 NOTE = "published.json"
 
-Counts = list[list[int]]  # rows of menu, answer and count
+Counts = list[list[int]]  # rows of menu, answer, with open features their group, and count
 
 
 def counts_lines(plan: Plan, promised: Sequence[CountsPromise]) -> list[str | Table]:
@@ -36,8 +37,11 @@ def counts_lines(plan: Plan, promised: Sequence[CountsPromise]) -> list[str | Ta
         [promise.name or promise.label, rounded_up(promise.epsilon), f"x{small_odds(promise.level)}"]
         for promise in promised
     ]
+    of = f"of {whole.people:,} people"
+    if plan.policy.open:
+        of = f"by groups of open values, of at least {whole.people:,} people each,"
     return [
-        f"What the published counts of {whole.people:,} people tell, except with {one_in(whole.chance)}",
+        f"What the published counts {of} tell, except with {one_in(whole.chance)}",
         table(["feature", "epsilon", "odds"], rows),
         *together((promise.name or promise.label, promise.condition) for promise in promised),
         *wrap(VOID, PIPED_WIDTH),
@@ -54,6 +58,7 @@ def published(tally: Tally, output: Path) -> list[CountsPromise]:
     Two tallies of nearly the same people tell what the few answered that they differ in. So the counts are of at least
     1,000 people, and where counts of this plan were published before, they are the same, or contain them cell by cell
     and at least 1,000 people more: then each person is counted once, in the first tally or in a difference of two.
+    With open features that is so of every group of their values, unless nobody came to it.
     """
     from bcdp.files import locked, written_whole
     from bcdp.plan import check_menus
@@ -62,37 +67,45 @@ def published(tally: Tally, output: Path) -> list[CountsPromise]:
     from bcdp.present.promise import promises
 
     check_menus(tally.plan)
-    if tally.plan.policy.open:
-        raise refuse("--publish", "counts by open features", "a plan without them: counts of groups tell more")
     note = output.with_name(NOTE)
     if output.name == NOTE or same_file(output, note):
         raise refuse("--output", str(output), f"another name than {NOTE}, which notes what was published")
-    counts: Counts = tally.to_dict()["counts"]
+    counts = tally.rows()
     with locked(note):
         noted = _noted(note)
         before = noted.get(tally.plan.id, [])
         series = before if counts in before[-1:] else [*before, counts]
-        groups = [_further(older, newer) for older, newer in pairwise([[], *series])]
-        if min(groups) < LEAST_PEOPLE:
+        least = min(people for older, newer in pairwise([[], *series]) for people in _further(older, newer))
+        if least < LEAST_PEOPLE:
+            each = " in every group of open values" if tally.plan.policy.open else ""
             further = f", all {_people(before[-1]):,} published before among them and so many more" if before else ""
             raise refuse(
                 "--publish",
                 f"counts of {tally.people:,} people",
-                f"counts of at least {LEAST_PEOPLE:,} people{further}; "
+                f"counts of at least {LEAST_PEOPLE:,} people{each}{further}; "
                 f"for other people, another folder with its own {NOTE}",
             )
         with written_whole(note) as draft:
             draft.write_text(json.dumps({**noted, tally.plan.id: series}), encoding="utf-8")
         with written_whole(output) as draft:
             tally.save(draft)
-    return counts_promises(tally.plan, promises(tally.plan), min(groups))
+    return counts_promises(tally.plan, promises(tally.plan), least)
 
 
-def _further(older: Counts, newer: Counts) -> int:
-    """How many people newer counts have beyond the older ones; 0 if they do not contain them in every cell."""
-    cells = {(menu, answer): count for menu, answer, count in newer}
-    contained = all(cells.get((menu, answer), 0) >= count for menu, answer, count in older)
-    return _people(newer) - _people(older) if contained else 0
+def _further(older: Counts, newer: Counts) -> list[int]:
+    """How many people newer counts have beyond the older ones, in each group of open values to which somebody came.
+
+    It is 0 if they do not contain the older ones in every cell.
+    """
+    before, after = ({tuple(cell): count for *cell, count in counts} for counts in (older, newer))
+    if any(after.get(cell, 0) < count for cell, count in before.items()):
+        return [0]
+    came = Counter[tuple[int, ...]]()
+    for (_, _, *group), count in after.items():
+        came[tuple(group)] += count
+    for (_, _, *group), count in before.items():
+        came[tuple(group)] -= count
+    return [people for people in came.values() if people] or [0]
 
 
 def _people(counts: Counts) -> int:
@@ -107,7 +120,7 @@ def _noted(note: Path) -> dict[str, list[Counts]]:
         found: dict[str, list[Counts]] = json.loads(note.read_text("utf-8"))
         for series in found.values():
             for counts in series:
-                _people(counts)
+                _further([], counts)
     except (OSError, ValueError, TypeError, AttributeError):
         raise refuse("--publish", str(note), "a note written by `bcdp tally --publish`") from None
     return found

@@ -30,7 +30,7 @@ def export(
     from bcdp.collector.store import StoreError, open_store
     from bcdp.files import written_whole
     from bcdp.plan import Plan
-    from bcdp.present.counts import counts_document, counts_promises
+    from bcdp.present.counts import counts_document, counts_promises, least_people
     from bcdp.present.promise import promises
 
     check_output("--output", output, plan, Path(store), ending=".json")
@@ -46,7 +46,7 @@ def export(
         opened.close()
     with written_whole(output) as draft:
         tally.save(draft)
-    counted = counts_promises(made, promises(made), tally.people)
+    counted = counts_promises(made, promises(made), least_people(made, tally.people))
     if as_json:
         document = {"plan": made.id, "tally": str(output), "people": tally.people}
         show_json(document | {"counts": counts_document(counted)})

@@ -26,7 +26,7 @@ from bcdp.collector.refusal import RefusalError
 from bcdp.collector.service import Routes, Service
 from bcdp.collector.settings import Settings
 from bcdp.collector.store import open_store
-from bcdp.collector.upload import Marked, Reader
+from bcdp.collector.upload import Reader, Reports
 from bcdp.collector.writer import Writer
 
 REPORTS = "/v1/reports"
@@ -106,7 +106,7 @@ class Collector:
         self._reports.charge(address_of(request.scope), len(reports) - 1, time.monotonic())
         return Response(await self._store(reports), media_type="application/json")
 
-    async def _store(self, reports: Marked) -> bytes:
+    async def _store(self, reports: Reports) -> bytes:
         accepted = await self._writer.add(reports)
         return b'{"accepted":%d,"duplicate":%d}' % (accepted, len(reports) - accepted)
 

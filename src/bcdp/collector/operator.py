@@ -17,7 +17,7 @@ from bcdp.estimates import estimate
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.plan import GROUP, Menu, Plan
-from bcdp.present.counts import VOID, counts_promises
+from bcdp.present.counts import VOID, counts_promises, least_people
 from bcdp.present.planned import own_errors
 from bcdp.present.promise import operator_says, promise_of_all, promises
 from bcdp.present.words import missing_note
@@ -97,7 +97,7 @@ def operator_document(tally: Tally, planned: int | None = None) -> dict[str, Any
             *({"name": name, **promise.to_dict()} for name, promise in promised.items()),
             {"name": None, **promise_of_all(plan).to_dict()},
         ],
-        "counts": [promise.to_dict() for promise in counts_promises(plan, promised, tally.people)],
+        "counts": [promise.to_dict() for promise in counts_promises(plan, promised, least_people(plan, tally.people))],
         "counts_said": VOID,
         "operator_says": operator_says(plan),
         "features": {

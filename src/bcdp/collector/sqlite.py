@@ -6,12 +6,11 @@ import errno
 import os
 import sqlite3
 import threading
-from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bcdp.collector.marks import MARK_BYTES
-from bcdp.collector.store import Answers, Store, StoreError, refuse_earlier
+from bcdp.collector.store import Answers, Store, StoreError, counted, refuse_earlier
 from bcdp.files import lock
 
 _PATIENCE = 30.0  # seconds to wait for another writer
@@ -59,14 +58,13 @@ class SqliteStore(Store):
         connection.execute(f"INSERT INTO collection {empty}", (self._plan_id,))
         connection.execute("COMMIT")
 
-    def _insert(self, connection: sqlite3.Connection, answers: Answers) -> Set[bytes]:
-        marks = {"marks": len(answers), "together": b"".join(answers)}
+    def _insert(self, connection: sqlite3.Connection, marks: list[bytes], answers: Answers) -> set[bytes]:
+        given = {"marks": len(marks), "together": b"".join(marks)}
         with self._turn():
             connection.execute("BEGIN IMMEDIATE")
             # one statement for all rows: the interpreter's lock is free for other requests while it runs
-            new = {row[0] for row in connection.execute(_MARKS, marks).fetchall()}
-            given = Counter(answers[mark] for mark in new)
-            connection.executemany(_COUNTS, [(*answer, count) for answer, count in given.items()])
+            new = {row[0] for row in connection.execute(_MARKS, given).fetchall()}
+            connection.executemany(_COUNTS, counted(answers, new))
             connection.execute("UPDATE collection SET settled = 0 WHERE settled")
             connection.execute("COMMIT")
         return new

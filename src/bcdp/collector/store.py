@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import importlib.util
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Set
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -36,13 +37,13 @@ class Store(ABC):
         self._plan_id = plan_id
         self._connection: Any = None
 
-    def add(self, answers: Answers) -> Set[bytes]:
-        """The marks that were already there; the others are now, and their answers counted, in one transaction.
+    def add(self, answers: Answers) -> set[bytes]:
+        """The marks that were not there yet; now they are, and their answers counted, in one transaction.
 
         The first answer under a mark is counted. Nobody can tell later whether another one differs from it.
         """
-        ordered = dict(sorted(answers.items()))  # fewer pages, and two writers never wait for each other
-        return answers.keys() - self._use(lambda connection: self._insert(connection, ordered))
+        marks = sorted(answers)  # fewer pages, and two writers never wait for each other
+        return self._use(lambda connection: self._insert(connection, marks, answers))
 
     def counts(self) -> dict[str, npt.NDArray[np.int64]]:
         """How many reports gave each answer to each menu, as a tally takes it: columns menu, answer and count."""
@@ -96,8 +97,8 @@ class Store(ABC):
         return str(connection.execute("SELECT plan FROM collection").fetchone()[0])
 
     @abstractmethod
-    def _insert(self, connection: Any, answers: Answers) -> Set[bytes]:
-        """The marks that were inserted, because they were not there."""
+    def _insert(self, connection: Any, marks: list[bytes], answers: Answers) -> set[bytes]:
+        """Inserts marks in this order, and counts the answers of those that were not there, which it returns."""
 
     def _read_counts(self, connection: Any) -> list[tuple[int, int, int]]:
         rows: list[tuple[int, int, int]] = connection.execute("SELECT menu, answer, count FROM counts").fetchall()
@@ -109,6 +110,11 @@ class Store(ABC):
     @abstractmethod
     def _reason(self, error: Exception) -> str:
         """What to tell the outside about an error, without the database's name or address."""
+
+
+def counted(answers: Answers, marks: Iterable[bytes]) -> list[tuple[int, int, int]]:
+    """How many of these marks gave each answer: menu, answer and count, in order."""
+    return [(*answer, count) for answer, count in sorted(Counter(map(answers.__getitem__, marks)).items())]
 
 
 def refuse_earlier(found: object) -> None:

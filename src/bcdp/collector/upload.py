@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
@@ -16,7 +17,6 @@ from bcdp.collector.tickets import is_ticket
 
 _ID_CHARACTERS = re.compile(r"[A-Za-z0-9._~-]*")
 ID_PATTERN = "^[A-Za-z0-9._~-]{1,64}$"
-Marked = Sequence[tuple[bytes, tuple[int, int]]]  # the mark of each report's id, its menu (and group) and its answer
 
 
 class Report(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -47,8 +47,19 @@ class OpenUpload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reports: list[OpenReport]
 
 
+@dataclass(frozen=True)
+class Reports:
+    """What goes on from a request: the mark of each report's id, and its menu (of its group) and answer."""
+
+    marks: Sequence[bytes]
+    answers: Sequence[tuple[int, int]]
+
+    def __len__(self) -> int:
+        return len(self.marks)
+
+
 class Reader:
-    """Reads uploads for one plan: a body becomes marks with their answers, or a refusal. No id goes any further."""
+    """Reads uploads for one plan: a body becomes reports or a refusal. No id goes any further."""
 
     def __init__(self, settings: Settings) -> None:
         self._plan_id = settings.plan.id
@@ -62,7 +73,7 @@ class Reader:
             msgspec.json.Decoder(OpenUpload).decode if self._keys == 4 else msgspec.json.Decoder(Upload).decode
         )
 
-    def read(self, body: bytes) -> Marked:
+    def read(self, body: bytes) -> Reports:
         """The reports in a body, all of them well formed and possible under the plan."""
         try:
             upload = self._decode(body)
@@ -75,20 +86,19 @@ class Reader:
             raise RefusalError(422, f"reports: got {len(reports)}; accepted: from 1 to {self._most} in one request")
         if not _ID_CHARACTERS.fullmatch("".join([report.id for report in reports])):
             raise RefusalError(422, "reports.id: accepted: letters, digits and . _ ~ -")
-        if body.count(b":") != 2 + self._keys * len(
-            reports
-        ):  # no value that is accepted holds one, so each follows a key
+        # no value that is accepted holds a colon, so each follows a key
+        if body.count(b":") != 2 + self._keys * len(reports):
             raise RefusalError(422, "malformed: a key is there twice")
         sizes = self._sizes
         if not all(report.menu < len(sizes) and report.answer < sizes[report.menu] for report in reports):
             raise RefusalError(422, "reports: a menu or an answer is not in the plan")
         if self._key is not None and not all(is_ticket(self._key, self._plan_id, r.id) for r in reports):
             raise RefusalError(422, "reports.id: accepted: an invitation's ticket")
-        mark = self._mark
+        marks = [self._mark(report.id) for report in reports]
         if self._keys == 3:
-            return [(mark(report.id), (report.menu, report.answer)) for report in reports]
+            return Reports(marks, [(report.menu, report.answer) for report in reports])
         opened = [(report, report.group) for report in reports if isinstance(report, OpenReport)]
         if not all(group < self._groups for _, group in opened):
             raise RefusalError(422, "reports.group: not in the plan")
         # the store counts by menu and answer: of each group it holds the menus one after the other
-        return [(mark(report.id), (group * len(sizes) + report.menu, report.answer)) for report, group in opened]
+        return Reports(marks, [(group * len(sizes) + report.menu, report.answer) for report, group in opened])

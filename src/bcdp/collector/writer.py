@@ -10,7 +10,6 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
@@ -18,8 +17,8 @@ from functools import cached_property
 from bcdp.collector.counters import ACCEPTED, COMMIT_MICROSECONDS, COMMITS, DUPLICATE, Counters
 from bcdp.collector.guard import Seldom
 from bcdp.collector.refusal import RefusalError
-from bcdp.collector.store import Answers, Store, StoreError
-from bcdp.collector.upload import Marked
+from bcdp.collector.store import Store, StoreError
+from bcdp.collector.upload import Reports
 
 _GROUP = 20_000  # reports in one transaction, at most (and one request more)
 _UNSETTLED_SECONDS = 10.0  # a store waits so long to be settled, or a thousand times as long as that takes
@@ -31,7 +30,7 @@ class Writer:
 
     def __init__(self, store: Store, counters: Counters, most_waiting: int) -> None:
         self._store, self._counters, self._most_waiting = store, counters, most_waiting
-        self._waiting: deque[tuple[Marked, asyncio.Future[int]]] = deque()
+        self._waiting: deque[tuple[Reports, asyncio.Future[int]]] = deque()
         self._size = 0
         self._arrived = asyncio.Event()
         self._settle_at: float | None = None
@@ -43,7 +42,7 @@ class Writer:
     def _loop(self) -> asyncio.AbstractEventLoop:  # once: finding it is a call of the system
         return asyncio.get_running_loop()
 
-    async def add(self, reports: Marked) -> int:
+    async def add(self, reports: Reports) -> int:
         """How many of the reports were new, once all of them are stored durably; refuses if the store cannot."""
         if self._size + len(reports) > self._most_waiting:
             raise RefusalError(503, "too many reports are waiting; send them again later", {"retry-after": "5"})
@@ -70,10 +69,13 @@ class Writer:
                 await self._settle()
 
     async def _commit(self) -> None:
-        group, answers, owners = self._next_group()
+        group = self._next_group()
+        answers: dict[bytes, tuple[int, int]] = {}
+        for reports, _ in reversed(group):  # and backwards in each: the first answer under a mark is counted
+            answers.update(zip(reversed(reports.marks), reversed(reports.answers), strict=True))
         began = time.perf_counter()
         try:
-            known = await self._loop.run_in_executor(self._thread, self._store.add, answers)
+            new = await self._loop.run_in_executor(self._thread, self._store.add, answers)
         except Exception as error:  # whatever it is, nobody may wait for ever, and the next group may fare better
             self._seldom.log(logging.ERROR, "commit failed", {}, {"cause": _without_values(error.__cause__ or error)})
             told = RefusalError(503, f"nothing was stored: {error}", {"retry-after": "5"})
@@ -84,27 +86,23 @@ class Writer:
             self._settle_at = time.monotonic() + self._rest
         self._counters.add(COMMITS)
         self._counters.add(COMMIT_MICROSECONDS, round((time.perf_counter() - began) * 1e6))
-        new = [0] * len(group)
-        for mark, owner in owners.items():
-            new[owner] += mark not in known
-        for (_, stored), count in zip(group, new, strict=True):
-            _finish(stored, count)
+        for reports, stored in group:
+            mine = new.intersection(reports.marks)
+            new -= mine  # a mark is new only to the request that brought it first
+            _finish(stored, len(mine))
 
-    def _next_group(self) -> tuple[list[tuple[Marked, asyncio.Future[int]]], Answers, Mapping[bytes, int]]:
-        """The requests of the next transaction, the answer of each mark, and the request that brought it first."""
-        group: list[tuple[Marked, asyncio.Future[int]]] = []
-        answers: dict[bytes, tuple[int, int]] = {}
-        owners: dict[bytes, int] = {}
-        while self._waiting and len(answers) < _GROUP:
+    def _next_group(self) -> list[tuple[Reports, asyncio.Future[int]]]:
+        """The requests of the next transaction."""
+        group: list[tuple[Reports, asyncio.Future[int]]] = []
+        size = 0
+        while self._waiting and size < _GROUP:
             reports, stored = self._waiting.popleft()
-            self._size -= len(reports)
-            for mark, answer in reports:
-                if mark not in answers:
-                    answers[mark], owners[mark] = answer, len(group)
+            size += len(reports)
             group.append((reports, stored))
+        self._size -= size
         if not self._waiting:
             self._arrived.clear()
-        return group, answers, owners
+        return group
 
     async def _settle(self) -> None:
         began = time.monotonic()

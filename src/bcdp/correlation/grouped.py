@@ -19,19 +19,19 @@ class GroupedPrior(Unrounded):
 
     >>> import numpy as np
     >>> laws = [np.array([[3, 1], [1, 3]]) / 8, np.array([[1, 3], [3, 1]]) / 8]
-    >>> both = GroupedPrior(tuple(FinitePrior(("a", "b"), law, "example") for law in laws), "example")
+    >>> both = GroupedPrior({(g,): FinitePrior(("a", "b"), law, "example") for g, law in enumerate(laws)}, "example")
     >>> round(both.q("a", {"b"}), 6)
     0.5
     """
 
-    parts: tuple[FinitePrior, ...]
+    parts: Mapping[tuple[int, ...], FinitePrior]  # by the number of each open feature's value
     source: str
 
     def q(self, feature: str, others: Collection[str]) -> float:
-        return max(part.q(feature, others) for part in self.parts)
+        return max(part.q(feature, others) for part in self.parts.values())
 
     def odds(self, feature: str, others: Collection[str]) -> float:
-        return max(part.odds(feature, others) for part in self.parts)
+        return max(part.odds(feature, others) for part in self.parts.values())
 
     def laws(self, feature: str, other: str) -> None:
         return None

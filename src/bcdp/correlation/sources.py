@@ -200,24 +200,23 @@ def _prior_of(path: Path, policy: Policy, rows: list[list[str]]) -> FinitePrior 
         raise refuse(f"correlation.prior ({path.name})", "no column of an open feature", accepted)
     places = [header.index(name) for name in opened]
     rest = [place for place in range(len(header)) if place not in places]
-    groups: dict[tuple[str, ...], list[tuple[list[str], float]]] = {}
+    groups: dict[tuple[int, ...], list[tuple[list[str], float]]] = {}
     for line, row in enumerate(rows[1:], start=2):
         probability = _number(row[-1]) if len(row) == len(header) else math.nan
         if not isinstance(probability, float) or not 0 <= probability <= 1:
             accepted = "a value for each feature, then a probability"
             raise refuse(f"correlation.prior ({path.name}, line {line})", "something else", accepted)
-        values = tuple(row[place] for place in places)
-        _ = [value_number(policy, name, value) for name, value in zip(opened, values, strict=True)]
+        values = tuple(value_number(policy, name, row[place]) for name, place in zip(opened, places, strict=True))
         groups.setdefault(values, []).append(([row[place] for place in rest[:-1]], probability))
     masses = {values: math.fsum(mass for _, mass in listed) for values, listed in groups.items()}
     if abs(sum(masses.values()) - 1) > 1e-6:
         raise refuse(f"correlation.prior ({path.name})", f"a sum of {sum(masses.values()):.6g}", "a sum of 1")
     head = [header[place] for place in rest]
-    parts = tuple(
-        _one_prior(path, policy, [head, *([*cells, repr(mass / masses[values])] for cells, mass in listed)])
+    parts = {
+        values: _one_prior(path, policy, [head, *([*cells, repr(mass / masses[values])] for cells, mass in listed)])
         for values, listed in groups.items()
         if masses[values] > 0
-    )
+    }
     return GroupedPrior(parts, f"known prior from {path.name}{within_groups(policy)}")
 
 

@@ -153,12 +153,10 @@ def tally_stream(plan: Plan, reports: DataFrame, output: Path, checkpoint: Path)
     stopped or killed and started again with the same folder and file goes on where it was, and counts nothing twice.
     """
     check_menus(plan)
-    if plan.policy.open:
-        raise refuse("plan", "open features", "a plan without them, or reports that have all come, in tally")
     _check_reports(plan, reports)
     if not reports.isStreaming:
         raise refuse("reports", "records that have all come", "a stream, from readStream")
-    changed = reports.groupBy("menu", "answer").count().writeStream.outputMode("update")
+    changed = reports.groupBy(*Tally(plan).groups).count().writeStream.outputMode("update")
     return changed.option("checkpointLocation", _place(checkpoint)).foreachBatch(partial(_replaced, plan.text, output))
 
 
@@ -166,17 +164,11 @@ def _replaced(text: str, output: Path, changed: DataFrame, batch: int) -> None:
     """Writes the tally with the new totals of the cells that changed; run again with the same, it changes nothing."""
     plan = _plan(text)
     before = Tally.load(output, plan) if output.exists() else Tally(plan)
-    totals = {(menu, answer): count for menu, answer, count in before.to_dict()["counts"]}
-    totals |= {(row["menu"], row["answer"]): row["count"] for row in changed.toArrow().to_pylist()}
-    after = Tally(plan).add(
-        pa.table(
-            {
-                "menu": pa.array([menu for menu, _ in totals], pa.int64()),
-                "answer": pa.array([answer for _, answer in totals], pa.int64()),
-                "count": pa.array(totals.values(), pa.int64()),
-            }
-        )
-    )
+    totals = {tuple(cell): count for *cell, count in before.rows()}
+    totals |= {tuple(row[name] for name in before.groups): row["count"] for row in changed.toArrow().to_pylist()}
+    rows = [[*cell, count] for cell, count in totals.items()]
+    columns = (pa.array(column, pa.int64()) for column in zip(*rows, strict=True))
+    after = Tally(plan).add(pa.table(dict(zip([*before.groups, "count"], columns, strict=True)))) if rows else before
     with written_whole(output) as draft:
         after.save(draft)
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from bcdp.errors import expect
 from bcdp.estimates.results import Estimates, estimate
-from bcdp.statistics import Estimate
+from bcdp.statistics import Estimate, Row, Section
 from bcdp.statistics.interval import finite
 from bcdp.tally import Tally
+
+
+class Part(NamedTuple):
+    """A number of some of the people, or of all of them: whose it is, and where estimates tell it."""
+
+    part: str
+    section: Section
+    row: Row
+    number: Estimate
+
 
 Difference = tuple[tuple[Any, Any], str, str, Estimate]  # of two groups: what it is about, its name, the difference
 
@@ -33,14 +43,23 @@ def estimate_by(tally: Tally, name: str, level: float = 0.95) -> dict[Any, Estim
     return {value: estimate(part, level, group=f"{name}={value!r}") for value, part in tally.by(name).items()}
 
 
+def aligned(found: Sequence[Estimates]) -> Iterator[tuple[Section, Row, tuple[Estimate, ...]]]:
+    """Every number that can be subtracted, of several estimates of one policy: where the first tells it, and all."""
+    told = [
+        [(section, row, row.number) for section in one.sections() for row in section.rows
+         if isinstance(row.number, Estimate)]
+        for one in found
+    ]  # fmt: skip
+    for numbers in zip(*told, strict=True):
+        section, row, _ = numbers[0]
+        yield section, row, tuple(number for *_, number in numbers)
+
+
 def differences(found: Mapping[Any, Estimates]) -> Iterator[Difference]:
     """Every number of one group less that of another."""
     for one, two in combinations(found, 2):
-        sections = zip(*(list(found[value].sections()) for value in (one, two)), strict=True)
-        for first, second in sections:
-            for row, other in zip(first.rows, second.rows, strict=True):
-                if isinstance(row.number, Estimate) and isinstance(other.number, Estimate):
-                    yield (one, two), first.subject, row.name, row.number - other.number
+        for section, row, (first, second) in aligned([found[one], found[two]]):
+            yield (one, two), section.subject, row.name, first - second
 
 
 def by_document(name: str, found: Mapping[Any, Estimates]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from bcdp.statistics.interval import finite
 from bcdp.statistics.model import RegressionEstimate
 from bcdp.tally import Tally
 
-_TIDY = pa.schema(
+TIDY = pa.schema(
     [(name, pa.string()) for name in ("about", "name", "label")]
     + [(name, pa.float64()) for name in ("value", "se", "low", "high")]
     + [("answers", pa.int64())]
@@ -83,7 +83,7 @@ class Estimates:
             for section in self.sections()
             for row in section.rows
         ]
-        return pa.Table.from_pylist(lines, schema=_TIDY)
+        return pa.Table.from_pylist(lines, schema=TIDY)
 
     def to_pandas(self) -> Any:
         """The lines of `to_arrow` as a pandas frame."""
@@ -106,12 +106,15 @@ class Estimates:
         return {"people": self.people, "level": self.level, **parts, **effects}
 
 
-def estimate(tally: Tally, level: float = 0.95, weights: Sequence[Any] = (), group: str = "") -> Estimates:
+def estimate(
+    tally: Tally, level: float = 0.95, weights: Sequence[Any] = (), strata: Sequence[str] = (), group: str = ""
+) -> Estimates:
     """The estimates of all that the plan's tasks name, with intervals that hold the truth with probability `level`.
 
     The intervals are for the population that the people were drawn from. `weights` are tables of the population's
-    people, or of the design's weights, by open features (`bcdp.estimates.weighting_of`). `group` names the people where
-    a collection is told in parts: estimates of different people may be subtracted, even if their counts are equal.
+    people, or of the design's weights, by open features (`bcdp.estimates.weighting_of`). `strata` are open features of
+    whose values the design fixed how many people there are. `group` names the people where a collection is told in
+    parts: estimates of different people may be subtracted, even if their counts are equal.
 
     >>> from bcdp import Policy, make_plan, privatize
     >>> plan = make_plan(Policy(epsilon=2, features={"age": {"type": "numeric", "bounds": [0, 100]}}))
@@ -123,7 +126,7 @@ def estimate(tally: Tally, level: float = 0.95, weights: Sequence[Any] = (), gro
     expect("level", level, float, "a number above 0 and below 1")
     if not 0 < level < 1:
         raise refuse("level", level, "a number above 0 and below 1")
-    decoder, effects = _weighted(tally, weights) if weights else (tally.decoder(), {})
+    decoder, effects = _weighted(tally, weights, strata) if weights or strata else (tally.decoder(), {})
     results: dict[str, dict[Any, Any]] = {statistic.key: {} for statistic in statistics().values()}
     for task in tally.plan.policy.tasks:
         results[task.key].update(task.estimate(decoder, level))
@@ -131,11 +134,11 @@ def estimate(tally: Tally, level: float = 0.95, weights: Sequence[Any] = (), gro
     return Estimates(tally.people, level, results, tally.plan.policy, effects)
 
 
-def _weighted(tally: Tally, tables: Sequence[Any]) -> tuple[Decoder, dict[str, float]]:
+def _weighted(tally: Tally, tables: Sequence[Any], strata: Sequence[str]) -> tuple[Decoder, dict[str, float]]:
     """What the tally tells if people count by weights, and the design effects."""
     if not tally.people:
         raise refuse("weights", "no reports", "a tally of somebody who is to be weighted")
-    weighting = weighting_of(tally.plan.policy, list(tally.parts), tables)
+    weighting = weighting_of(tally.plan.policy, list(tally.parts), tables, strata)
     found = tally.weighted(weighting, list(tally.parts.values()))
     return found, found.design_effects()
 

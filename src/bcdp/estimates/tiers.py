@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from bcdp.errors import refuse
+from bcdp.estimates.by import Part, aligned
 from bcdp.estimates.power import precision
 from bcdp.estimates.results import Estimates, estimate
 from bcdp.mechanisms.planning import make_plan
 from bcdp.plan import Plan
 from bcdp.policy import Policy
-from bcdp.statistics import Estimate
+from bcdp.statistics import Estimate, Row, Section
 from bcdp.statistics.ratios import width
 from bcdp.tally import Tally
 
 TIER = "tier"  # the open feature that names it
+STRATIFIED, POOLED = "all, as strata", "all, pooled"
 
 Key = tuple[str, ...]  # a feature, and for a frequency its value
 Numbers = Mapping[Key, Estimate]
@@ -36,6 +39,32 @@ class Tiered:
     tiers: Mapping[str, Estimates]
     stratified: Numbers
     pooled: Numbers | None
+
+    def parts(self) -> Iterator[Part]:
+        """Each number of every tier, and of all people where it is an average over people."""
+        whole = {STRATIFIED: self.stratified} | ({} if self.pooled is None else {POOLED: self.pooled})
+        for section, row, numbers in aligned(list(self.tiers.values())):
+            yield from (Part(name, section, row, one) for name, one in zip(self.tiers, numbers, strict=True))
+            key = tuple(map(str, row.key))
+            yield from (Part(name, section, row, found[key]) for name, found in whole.items() if key in found)
+
+    def sections(self) -> Iterator[Section]:
+        """The parts as rows to show, those of one number together."""
+        for _, parts in groupby(self.parts(), lambda part: id(part.row)):
+            told = list(parts)
+            _, section, row, _ = told[0]
+            rows = (Row(name, name, one, row.possible, (name,), one.answers) for name, *_, one in told)
+            yield Section(row.label, (row.label, section.heads[1]), tuple(rows), "dots")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tiers, and all people, in plain JSON."""
+        tiers = {name: told.to_dict() for name, told in self.tiers.items()}
+        whole = {"stratified": self.stratified, "pooled": self.pooled or {}}
+        told = {
+            name: [{"name": list(key), **number.to_dict()} for key, number in found.items()]
+            for name, found in whole.items()
+        }
+        return {"tiers": tiers, **told}
 
 
 def make_tiers(policy: Policy, tiers: Mapping[str, Mapping[str, float]]) -> dict[str, Plan]:
@@ -76,17 +105,28 @@ def estimate_tiers(tallies: Mapping[str, Tally], level: float = 0.95, drawn: boo
     """
     if len(tallies) < 2:
         raise refuse("tallies", sorted(tallies), "the tallies of at least two tiers")
+    asked = {name: _asked(tally.plan.policy) for name, tally in tallies.items()}
+    if other := [name for name, one in asked.items() if one != next(iter(asked.values()))]:
+        raise refuse(
+            f"tallies.{other[0]}", "a plan that asks something else", "tiers of one policy: only levels differ"
+        )
     found = {name: estimate(tally, level, group=f"{TIER}={name}") for name, tally in tallies.items()}
     told = {name: _numbers(one) for name, one in found.items()}
     keys = next(iter(told.values())).keys()
-    if any(numbers.keys() != keys for numbers in told.values()):
-        raise refuse("tallies", "plans that tell different things", "tiers of one policy")
     people = sum(tally.people for tally in tallies.values())
     shares = {name: tally.people / people for name, tally in tallies.items() if tally.people}
     features = next(iter(tallies.values())).plan.policy.features
     spans = {key: features[key[0]].span if len(key) == 1 else (0.0, 1.0) for key in keys}
     stratified = {key: _average(told, key, shares, level, spans[key], people) for key in keys}
     return Tiered(found, stratified, _pooled(tallies, told, level, spans) if drawn else None)
+
+
+def _asked(policy: Policy) -> dict[str, Any]:
+    """What a policy asks for, whatever it promises."""
+    document = policy.to_dict()
+    features = {name: {key: value for key, value in stated.items() if key != "delta"}
+                for name, stated in document["features"].items() if name != TIER}  # fmt: skip
+    return {"features": features, "tasks": document.get("tasks")}
 
 
 def _numbers(found: Estimates) -> dict[Key, Estimate]:

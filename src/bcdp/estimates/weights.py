@@ -22,12 +22,12 @@ PEOPLE, WEIGHT = "people", "weight"
 ACCEPTED = f"columns of open features, and `{PEOPLE}` (of the population) or `{WEIGHT}` (of the design)"
 
 
-def weighting_of(policy: Policy, groups: Sequence[int], tables: Sequence[Any]) -> Weighting:
+def weighting_of(policy: Policy, groups: Sequence[int], tables: Sequence[Any], strata: Sequence[str] = ()) -> Weighting:
     """The weights that some tables state for the groups of open values that occur.
 
     A table with a column `people` is a margin of the population: so many people, or such a share, have each combination
     of its open values. One margin is post-stratification, several are raking. A table with a column `weight` has the
-    weights of the design.
+    weights of the design. `strata` names the open features whose values, together, are strata of fixed sizes.
 
     >>> features = {"ill": {"type": "binary"}, "arm": {"type": "open", "values": ["a", "b"]}}
     >>> found = weighting_of(Policy(epsilon=1, features=features), [0, 1], [{"arm": ["a", "b"], "people": [30, 10]}])
@@ -35,6 +35,8 @@ def weighting_of(policy: Policy, groups: Sequence[int], tables: Sequence[Any]) -
     [1.5, 0.5]
     """
     digits = digits_of(policy, np.array(groups, dtype=np.int64))
+    if unknown := [name for name in strata if name not in digits]:
+        raise refuse("strata", unknown[0], f"open features: {', '.join(policy.open) or 'none'}")
     design, margins = np.ones(len(groups)), []
     for number, table in enumerate(map(_read, tables)):
         names, kind = _columns(policy, table)
@@ -57,7 +59,10 @@ def weighting_of(policy: Policy, groups: Sequence[int], tables: Sequence[Any]) -
     totals = [margin.people.sum() for margin in margins]
     if margins and max(totals) - min(totals) > 1e-6 * max(totals):
         raise refuse("weights", f"margins of {min(totals):g} and {max(totals):g} people", "margins of one population")
-    return Weighting(design, tuple(margins))
+    values = [tuple(int(digits[name][place]) for name in strata) for place in range(len(groups))]
+    order = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    places = np.array([order[value] for value in values], dtype=np.int64)
+    return Weighting(design, places, tuple(margins))
 
 
 def _read(table: Any) -> pa.Table:

@@ -24,7 +24,7 @@ import pyarrow.parquet
 
 from bcdp.errors import InputError, refuse
 from bcdp.files.survey import ENDINGS as SURVEY_ENDINGS
-from bcdp.files.survey import survey_batches
+from bcdp.files.survey import survey_batches, survey_schema
 
 try:
     import fcntl
@@ -34,6 +34,7 @@ except ImportError:  # Windows
 Source = str | os.PathLike[str] | IO[str] | IO[bytes]  # of a document: a path, or an open file
 
 BATCH_ROWS = 2**18
+_ALL_ROWS = 2**30  # more than a file in memory has
 NOT_A_NUMBER = ("", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "NULL", "null")  # cells without a number, in a CSV
 _BATCH_VALUES = 2**22  # rows times columns: wide tables are read in shorter batches, so that memory stays bounded
 _CSV_BYTES = 2**23
@@ -81,6 +82,8 @@ def read_batches(
 def table_in_memory(name: str, content: bytes, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:
     """The rows of a file of this name whose content is at hand: nothing is written, and errors quote none of it.
 
+    Without `types` a CSV's columns are of the types that its cells have, and those of a survey file tell their labels.
+
     >>> table_in_memory("people.csv", b"age\\n31\\n").to_pydict()
     {'age': [31]}
     """
@@ -97,9 +100,12 @@ def table_in_memory(name: str, content: bytes, types: Mapping[str, pa.DataType] 
             convert = pa.csv.ConvertOptions(column_types=stated, null_values=NOT_A_NUMBER)
             batches = pa.csv.read_csv(source, convert_options=convert).to_batches()
             return pa.Table.from_batches([_empty_is_null(batch) for batch in batches])
+        if kind in SURVEY_ENDINGS:
+            found = pa.Table.from_batches(survey_batches(Path(name), _ALL_ROWS, types, None, content))
+            return found if types is not None else found.cast(survey_schema(Path(name), content))
     except (OSError, pa.ArrowException, UnicodeDecodeError):  # their own words may quote the data
         raise InputError(f"{name}: cannot be read; accepted: {_FORMATS}, complete, in UTF-8") from None
-    raise InputError(f"{name}: its ending is not known; accepted: {_FORMATS}")
+    raise InputError(f"{name}: its ending is not known; accepted: {_FORMATS}{_SURVEYS}")
 
 
 def read_text(source: Source, accepted: str) -> str:

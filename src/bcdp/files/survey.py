@@ -6,6 +6,7 @@ labels for values that are not missing, and is not declared as a scale.
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -37,10 +38,13 @@ class _SurveyColumn(NamedTuple):
     coded: bool  # whether its numbers are codes
 
 
-def survey_schema(path: Path) -> pa.Schema:
-    """The columns of a file, with questions and value labels as they stand in the file; no record is read."""
+def survey_schema(path: Path, content: bytes | None = None) -> pa.Schema:
+    """The columns of a file, with questions and value labels as they stand in the file; no record is read.
+
+    Here and below, `content` is what is in the file if it is at hand; the path is but its name then.
+    """
     fields = []
-    for name, column in _columns(path).items():
+    for name, column in _columns(path, content).items():
         told = {LABEL: column.label.encode()} if column.label else {}
         if column.coded:
             told[LABELS] = json.dumps(list(dict.fromkeys(column.words.values())), ensure_ascii=False).encode()
@@ -50,14 +54,18 @@ def survey_schema(path: Path) -> pa.Schema:
 
 
 def survey_batches(
-    path: Path, rows: int, types: Mapping[str, pa.DataType] | None, columns: Sequence[str] | None
+    path: Path,
+    rows: int,
+    types: Mapping[str, pa.DataType] | None,
+    columns: Sequence[str] | None,
+    content: bytes | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The records, so many at a time; `types` says which columns are wanted as numbers, and which by their labels."""
-    known, stated = _columns(path), types or {}
+    known, stated = _columns(path, content), types or {}
     wanted = [name for name in known if columns is None or not set(columns) <= set(known) or name in columns]
     start, read = 0, rows
     while read == rows:
-        data, _ = _read(path, usecols=wanted, row_offset=start, row_limit=rows, output_format="dict")
+        data, _ = _read(path, content, usecols=wanted, row_offset=start, row_limit=rows, output_format="dict")
         arrays = [_array(data.get(name, []), known[name], stated.get(name)) for name in wanted]
         yield pa.RecordBatch.from_arrays(arrays, names=wanted)
         start, read = start + rows, len(arrays[0]) if arrays else 0
@@ -83,9 +91,9 @@ def _word(value: Any, words: Mapping[Any, str]) -> str | None:
     return found or (str(int(value)) if isinstance(value, float) and value.is_integer() else str(value))
 
 
-def _columns(path: Path) -> dict[str, _SurveyColumn]:
+def _columns(path: Path, content: bytes | None) -> dict[str, _SurveyColumn]:
     declares = _READERS[path.suffix.lower()] == "read_sav"  # which numbers are missing, beside those that are not there
-    _, meta = _read(path, metadataonly=True, **({"user_missing": True} if declares else {}))
+    _, meta = _read(path, content, metadataonly=True, **({"user_missing": True} if declares else {}))
     labels = meta.column_names_to_labels
     found = {}
     for name in meta.column_names:
@@ -109,18 +117,20 @@ def _is_missing(value: Any, declared: Sequence[Mapping[str, Any]], number: bool)
     return any(part["lo"] <= value <= part["hi"] for part in declared if isinstance(value, type(part["lo"])))
 
 
-def _read(path: Path, **how: Any) -> tuple[Any, Any]:
+def _read(path: Path, content: bytes | None, **how: Any) -> tuple[Any, Any]:
     try:
         import pyreadstat
     except ImportError:
         raise InputError(f"{path}: the package pyreadstat is missing; accepted: {install('survey-files')}") from None
-    catalogue = path.with_suffix(".sas7bcat")
-    if path.suffix.lower() == ".sas7bdat" and catalogue.exists():
-        how["catalog_file"] = str(catalogue)  # SAS keeps the words of values there
-    with path.open("rb"):  # tells whether it is there and may be read
-        pass
+    if content is None:
+        catalogue = path.with_suffix(".sas7bcat")
+        if path.suffix.lower() == ".sas7bdat" and catalogue.exists():
+            how["catalog_file"] = str(catalogue)  # SAS keeps the words of values there
+        with path.open("rb"):  # tells whether it is there and may be read
+            pass
+    source = str(path) if content is None else io.BytesIO(content)
     try:
-        found: tuple[Any, Any] = getattr(pyreadstat, _READERS[path.suffix.lower()])(str(path), **how)
+        found: tuple[Any, Any] = getattr(pyreadstat, _READERS[path.suffix.lower()])(source, **how)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError, ValueError, OverflowError):
         # their own words may quote the data
         raise InputError(f"{path}: cannot be read; accepted: a complete file of SPSS, Stata or SAS") from None

@@ -76,13 +76,18 @@ def rounded_people(people: int) -> int:
     return people // unit * unit
 
 
+def least_people(plan: Plan, people: int) -> int:
+    """In the smallest tally, if so many answer: with open features nobody knows, as their groups are counted apart."""
+    return 0 if plan.policy.open else people
+
+
 def counts_promises(
     plan: Plan, promised: Mapping[str, Promise], people: int, chance: float = CHANCE
 ) -> list[CountsPromise]:
     """What counts of so many people promise about each feature, then about all together; none for few people.
 
-    Nor where groups of open values are counted apart: what is said is about one tally of so many people. The conditions
-    are those of what a single report promises.
+    Where groups of open values are counted apart, it is so many in every group (docs/theory.md, section 4.10). The
+    conditions are those of what a single report promises.
 
     >>> from bcdp import Policy, make_plan
     >>> from bcdp.present.promise import promises
@@ -92,7 +97,7 @@ def counts_promises(
     >>> counts_promises(plan, promises(plan), 999)
     []
     """
-    if people < LEAST_PEOPLE or plan.policy.open:  # counts by group are tallies of parts
+    if people < LEAST_PEOPLE:
         return []
     enough = rounded_people(people)
     tell, nothing_assumed = mechanism_of(plan).counts_told, Stronger(plan.correlation_model, math.inf)

@@ -12,7 +12,7 @@ from bcdp.correlation import Correlation
 from bcdp.mechanisms.survey import information
 from bcdp.mechanisms.survey.planner import binding
 from bcdp.plan import Plan, mechanism_of
-from bcdp.present.counts import CountsPromise, counts_document, counts_promises
+from bcdp.present.counts import CountsPromise, counts_document, counts_promises, least_people
 from bcdp.present.promise import Promise, promises
 from bcdp.statistics import Expected, Means, Single
 
@@ -55,7 +55,8 @@ def planned(plan: Plan, correlation: Correlation, people: int) -> Planned:
     for name in policy.features if survey else ():
         limit = binding(policy, correlation, name)
         features[name] |= {"budget_alone": limit.budget, "limited_by": limit.by or "epsilon"}
-    counted, expected = counts_promises(plan, promised, people), expectations(survey, people) if survey else []
+    counted = counts_promises(plan, promised, least_people(plan, people))
+    expected = expectations(survey, people) if survey else []
     document = {
         "id": plan.id,
         "epsilon": plan.certificate.epsilon,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from bcdp.estimates import Estimates
+from bcdp.estimates.by import Part
+from bcdp.estimates.results import TIDY
 from bcdp.files import written_whole
 from bcdp.present.words import measured, number
 
@@ -31,6 +33,17 @@ def tidy(found: Estimates | Mapping[Any, Estimates], by: str = "") -> pa.Table:
         return found.to_arrow()
     parts = [(str(value), one.to_arrow()) for value, one in found.items()]
     return pa.concat_tables([part.add_column(0, by, pa.array([value] * len(part))) for value, part in parts])
+
+
+def tidy_parts(parts: Iterable[Part], by: str) -> pa.Table:
+    """One line for each number of some of the people, or of all; whose it is stands in the first column."""
+    lines = [
+        {by: part, "about": section.subject, "name": row.name, "label": row.label}
+        | {name: float(getattr(number, name)) for name in ("value", "se", "low", "high")}
+        | {"answers": number.answers}
+        for part, section, row, number in parts
+    ]
+    return pa.Table.from_pylist(lines, schema=TIDY.insert(0, pa.field(by, pa.string())))
 
 
 def write_tidy(table: pa.Table, path: Path, confidence: float) -> None:

@@ -37,9 +37,13 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Weighting:
-    """The weights of groups of people: those of the design, made to fit every margin that is known."""
+    """The weights of groups of people: those of the design, made to fit every margin that is known.
+
+    `strata` has for each group the stratum that it belongs to: how many people each stratum has was fixed beforehand.
+    """
 
     design: Array
+    strata: Places
     margins: Sequence[Known] = ()
 
     def weights(self, sizes: Array) -> Array:

@@ -14,7 +14,7 @@ from typing import Any
 from bcdp.errors import InputError
 from bcdp.studio.problems import problems_in
 
-_PRELOADED = "bcdp.studio.work"
+_PRELOADED = ["bcdp.studio.work", "scipy.optimize", "scipy.special", "highspy"]  # what is not installed is left out
 
 
 class Jobs:
@@ -22,22 +22,22 @@ class Jobs:
 
     def __init__(self) -> None:
         ways = multiprocessing.get_all_start_methods()
-        self._context: Any = multiprocessing.get_context("forkserver" if "forkserver" in ways else "spawn")
+        self.context: Any = multiprocessing.get_context("forkserver" if "forkserver" in ways else "spawn")
         if "forkserver" in ways:
-            self._context.set_forkserver_preload([_PRELOADED])  # a new process is then ready at once
+            self.context.set_forkserver_preload(_PRELOADED)  # a new process is then ready at once
         self._running: dict[str, BaseProcess] = {}
 
     def warm(self) -> None:
         """Makes ready what every job needs, before the first is asked for."""
-        process = self._context.Process(target=os.getpid, daemon=True)
+        process = self.context.Process(target=os.getpid, daemon=True)
         process.start()
         process.join()
 
     async def run(self, kind: str, given: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
         """The parts that a job sends; what cannot be used is a last part `{"problems": ..}`."""
         self._end(kind)
-        receiver, sender = self._context.Pipe(duplex=False)
-        process = self._context.Process(target=_work, args=(kind, dict(given), sender), daemon=True)
+        receiver, sender = self.context.Pipe(duplex=False)
+        process = self.context.Process(target=_work, args=(kind, dict(given), sender), daemon=True)
         process.start()
         sender.close()
         self._running[kind] = process

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.places import Place, places
 from bcdp.mechanisms.survey.profiles import ClassQuestion, FeatureClass, Profile
-from bcdp.mechanisms.survey.shapes import Demand, Pairs, Shape, best_shape, climb
-from bcdp.notions import ldp_limit
+from bcdp.mechanisms.survey.programs import Demand, Solver
+from bcdp.mechanisms.survey.shapes import Pairs, Shape, best_shape, climb
 from bcdp.tables.categorical import subset_moment
 
 Array = npt.NDArray[np.float64]
@@ -58,7 +58,7 @@ class ShapeOffers:
         classes = tuple(c for c in classes if c.is_feature)
         self._classes = classes
         self._epsilon = min(epsilon, outside)
-        self._limits = [max(float(ldp_limit(c.delta, c.q, c.odds)), c.delta) for c in classes]
+        self._limits = [c.limit for c in classes]
         self._places = [_place(c.kind, min(c.delta, epsilon)) for c in classes]
         self._hints = [math.tanh(min(c.delta, 2.0) / 2) for c in classes]  # what a feature asked alone would tell
         self._tried: dict[Group, list[tuple[Place, ...]]] = {}  # of two features, the subsets worth trying again
@@ -67,6 +67,7 @@ class ShapeOffers:
         everything = list(islice(self.groups(self._largest), _MOST_GROUPS + 1)) if few and features > 1 else []
         self._all = everything if len(everything) <= _MOST_GROUPS else []
         self._known: dict[Group, Shape] = {}
+        self._solver = Solver()
 
     def __call__(self, prices: Array, enough: float) -> list[Profile]:
         """The most valuable menus, best first, of those worth more than `enough`."""
@@ -145,7 +146,7 @@ class ShapeOffers:
                     start = (*hits[:place], self._hints[j] / 2, *hits[place:])
                     pairs, demands, total = self._pairs(grown), self._demands(grown), self.total(grown)
                     begun = (_with_pairs(start, pairs),)
-                    found = climb(self._priced(grown, prices), demands, total, begun, programs=1, pairs=pairs)
+                    found = climb(self._priced(grown, prices), demands, total, begun, 1, pairs, self._solver)
                     larger.append((found.value, grown, found.means[: len(grown)]))
             best = max(larger, default=(0.0, group, hits))
             if best[0] <= value * (1 + _WORTHWHILE):
@@ -168,19 +169,19 @@ class ShapeOffers:
         own, pairs = self._priced(group, prices), self._pairs(group)
         own, total, starts = own / own.max(), self.total(group), self._starts(group)
         if len(group) > 2 or not pairs:
-            return best_shape(own, self._demands(group), total, starts, pairs)
+            return best_shape(own, self._demands(group), total, starts, pairs, self._solver)
         tried = self._tried.get(group) or [
             both
             for both in itertools.product(*(places(self._classes[j].kind) for j in group))
             if math.prod(place.weights for place in both) <= _MOST_PAIR_WEIGHTS
         ]
         found = [
-            (climb(own, self._demands(group, both), total, starts, _PROGRAMS, pairs).value, number, both)
+            (climb(own, self._demands(group, both), total, starts, _PROGRAMS, pairs, self._solver).value, number, both)
             for number, both in enumerate(tried)
         ]
         best = [both for _, _, both in sorted(found, key=lambda one: (-one[0], one[1]))]
         self._tried[group] = best[:_SUBSETS]
-        return best_shape(own, self._demands(group, best[0]), total, starts, pairs)
+        return best_shape(own, self._demands(group, best[0]), total, starts, pairs, self._solver)
 
     def total(self, group: Group) -> float:
         """The largest LDP level of a question about this group: what the demands of the features left out allow."""

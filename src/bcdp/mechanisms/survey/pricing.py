@@ -18,7 +18,7 @@ import numpy.typing as npt
 from bcdp.mechanisms.survey.boxes import Boxes
 from bcdp.mechanisms.survey.kinds import JOINT_VALUES, Kind
 from bcdp.mechanisms.survey.profiles import NEGLIGIBLE, ClassQuestion, FeatureClass, Profile
-from bcdp.notions import budgets_from, ldp_limit
+from bcdp.notions import budgets_from
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -41,8 +41,8 @@ class Priced:
 def caps(total: Array, c: FeatureClass) -> Array:
     """The largest budget of a feature in menus of the given totals; negative infinity where the menu breaks `delta`."""
     if c.odds < math.inf:
-        limit = max(float(ldp_limit(c.delta, c.q, c.odds)), c.delta)
-        return np.where(total > limit, -np.inf, budgets_from(c.delta, np.minimum(total, limit), c.q, c.odds))
+        budgets = budgets_from(c.delta, np.minimum(total, c.limit), c.q, c.odds)
+        return np.where(total > c.limit, -np.inf, budgets)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = (math.exp(c.delta) - c.q * np.exp(total)) / (1 - c.q) if c.q < 1 else np.zeros_like(total)
         shrunk = np.log(np.maximum(ratio, 0.0))

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from bcdp.mechanisms.survey.kinds import Kind
 from bcdp.mechanisms.survey.shapes import Shape
 from bcdp.mechanisms.survey.wholes import Whole
+from bcdp.notions import ldp_limit
 from bcdp.plan import Parts
 from bcdp.statistics import Below, Single, Steps, Target
 
@@ -43,6 +45,11 @@ class FeatureClass:
     pair: tuple[int, int] | None = None  # the classes of two features, perhaps the same, if it is how these go together
     scale: float = 1.0  # then, one over the second moment of an answer that always tells the truth, without averages
     whole: Whole | None = None  # then, the question about both as one
+
+    @cached_property
+    def limit(self) -> float:
+        """The largest LDP level of all that is asked of others that its demand can live with."""
+        return max(float(ldp_limit(self.delta, self.q, self.odds)), self.delta)
 
     @property
     def joinable(self) -> bool:

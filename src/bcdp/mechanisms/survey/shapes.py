@@ -14,18 +14,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.exact import TOTAL
-from bcdp.mechanisms.survey.places import SIGN, Place
-from bcdp.plan import Parts, joint_delta
+from bcdp.exact import TOTAL, log_up
+from bcdp.mechanisms.survey.places import Place
+from bcdp.mechanisms.survey.programs import Demand, Solver, polytope
+from bcdp.plan import joint_delta
 from bcdp.tables import Dense
-
-if TYPE_CHECKING:
-    from scipy.optimize import Bounds, LinearConstraint
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -34,41 +31,6 @@ Pairs = tuple[tuple[int, int], ...]  # places of a group, two and two, of which 
 
 _PROGRAMS = 30  # at most, from each start
 _SETTLED = 1e-5
-_RAYS = 3  # a pair of laws within odds K is a mixture, point by point, of (K, 1), (1, K) and (1, 1)
-
-
-@dataclass(frozen=True)
-class Demand:
-    """A demand of a feature in the group: `delta` over all priors within `q` and `odds`, even if values share an input.
-
-    `parts`: those of a number between which guesses are to be covered, if not between all its values.
-    """
-
-    delta: float
-    q: float
-    shared: bool
-    place: Place = SIGN
-    parts: Parts = ()
-    odds: float = math.inf
-
-    @property
-    def sides(self) -> tuple[Parts, ...]:
-        """The parts as seen from either answer, which names the lower or the upper of a number's two inputs."""
-        turned = tuple(sorted((1 - high, 1 - low) for low, high in self.parts))
-        return tuple(dict.fromkeys((tuple(sorted(self.parts)), turned))) if self.parts else ()
-
-    @property
-    def extremes(self) -> int:
-        """How many variables stand for the largest and smallest weights, or for what two values differ by at most."""
-        if self.odds < math.inf:
-            return _RAYS * (sum(len(_loud_pairs(parts)) for parts in self.sides) or len(self.compared))
-        return sum(2 * len(parts) for parts in self.sides) or 4
-
-    @property
-    def compared(self) -> list[tuple[int, int]]:
-        """Which sides of the subset named two values may be on: those in it are side 0, and those not in it side 1."""
-        same = [(side, side) for side, count in enumerate(self.place.counts) if self.shared or count > 1]
-        return [(0, 1), (1, 0), *same]
 
 
 @dataclass(frozen=True)
@@ -135,20 +97,20 @@ def climb(
     total: float,
     starts: tuple[tuple[float, ...], ...],
     programs: int,
-    pairs: Pairs = (),
+    pairs: Pairs,
+    solver: Solver,
 ) -> Climbed:
     """The most valuable law that at most so many programs reach from each of the starting means.
 
     Prices and means are those of each feature and then of each of the pairs.
     """
-    program = _program(demands, total)
     places = tuple(demand.place for demand in demands)
     scores = _scores(places, pairs)
-    best = Climbed(program.nothing, (0.0,) * (len(places) + len(pairs)), 0.0)
+    best = Climbed(polytope(demands, total).nothing, (0.0,) * (len(places) + len(pairs)), 0.0)
     for start in starts:
         means, value = np.array(start), 0.0
         for _ in range(programs):
-            law = _solved(demands, total, (scores @ (prices * told(places, means, pairs)[1])).tobytes())
+            law = solver.law(demands, total, scores @ (prices * told(places, means, pairs)[1]))
             means = law @ scores
             improved = float(prices @ told(places, means, pairs)[0])
             if improved > best.value:
@@ -165,9 +127,10 @@ def best_shape(
     total: float,
     starts: tuple[tuple[float, ...], ...],
     pairs: Pairs = (),
+    solver: Solver | None = None,
 ) -> Shape:
     """The most valuable shape reached from the given starting means, keeping every demand and the LDP level `total`."""
-    best = climb(prices, demands, total, starts, _PROGRAMS, pairs)
+    best = climb(prices, demands, total, starts, _PROGRAMS, pairs, solver or Solver())
     return _kept_exactly(best.law.tobytes(), demands, total)
 
 
@@ -177,192 +140,51 @@ def _kept_exactly(best: bytes, demands: tuple[Demand, ...], total: float) -> Sha
 
     The solver meets its constraints to about 1e-7 only.
     """
-    law, nothing = np.frombuffer(best), _program(demands, total).nothing
+    law, nothing = np.frombuffer(best), polytope(demands, total).nothing
     share, levels = 0.0, tuple(demand.place.kind.values for demand in demands)
     while True:
         mixed = (1 - share) * law + share * nothing
         shape = Shape(tuple(mixed.tolist()), tuple(demand.place for demand in demands))
-        table = shaped_table(shape)
-        kept = (
-            joint_delta(table, levels, i, Fraction(1), d.q, d.shared, d.parts, d.odds) <= d.delta
-            for i, d in enumerate(demands)
-        )
-        if share == 1 or (table.level <= total and all(kept)):
+        if share == 1 or (_level(shape) <= total and _keeps(shaped_table(shape), demands, levels)):
             return shape
         share = min(1.0, max(1e-8, 2 * share))
+
+
+def _keeps(table: Dense, demands: tuple[Demand, ...], levels: tuple[int, ...]) -> bool:
+    return all(
+        joint_delta(table, levels, i, Fraction(1), d.q, d.shared, d.parts, d.odds) <= d.delta
+        for i, d in enumerate(demands)
+    )
+
+
+def _level(shape: Shape) -> float:
+    """The LDP level of the integer table: each of its answers has every pattern's weight for some record."""
+    weights, _ = _weights(shape)
+    least = int(weights.min())
+    return log_up(Fraction(int(weights.max()), least)) if least else math.inf
+
+
+def _weights(shape: Shape) -> tuple[Integers, int]:
+    """The integer weight of one answer of each pattern, and what is left for an answer that says nothing."""
+    answers = np.ones(1, dtype=np.int64)
+    for place in shape.places:
+        hits = sum(0 in block for block in place.blocks)
+        answers = (answers[:, None] * np.array([hits, len(place.blocks) - hits])).ravel()
+    weights = np.floor(np.array(shape.law) / answers * TOTAL).astype(np.int64)
+    left, largest = TOTAL - int(answers @ weights), int(weights.argmax())
+    weights[largest] += left // answers[largest]
+    return weights, left % int(answers[largest])
 
 
 @lru_cache(maxsize=256)
 def shaped_table(shape: Shape) -> Dense:
     """The integer table of a shape: inputs are numbered with the first feature most significant, and so are answers."""
-    patterns, answers = np.zeros((1, 1), dtype=np.int64), np.ones(1, dtype=np.int64)
+    patterns = np.zeros((1, 1), dtype=np.int64)
     for place in shape.places:
         values, blocks = place.kind.values, place.blocks
         missed = np.array([[int(value not in block) for block in blocks] for value in range(values)])
         shape_of = (len(patterns) * values, patterns.shape[1] * len(blocks))
         patterns = (2 * patterns[:, None, :, None] + missed[None, :, None, :]).reshape(shape_of)
-        each = [len(blocks) - int(missed[0].sum()), int(missed[0].sum())]
-        answers = (answers[:, None] * np.array(each)).ravel()
-    weights = np.floor(np.array(shape.law) / answers * TOTAL).astype(np.int64)
-    left, largest = TOTAL - int(answers @ weights), int(weights.argmax())
-    weights[largest] += left // answers[largest]
-    silent = np.full((len(patterns), 1), left % answers[largest])  # the same for all: an answer that says nothing
+    weights, silent = _weights(shape)
     table = weights[patterns]
-    return Dense(np.hstack([table, silent]) if silent.any() else table)
-
-
-@dataclass(frozen=True)
-class _Program:
-    """The polytope of shapes: first of the variables, the weight of one combination of values in each pattern."""
-
-    constraints: LinearConstraint
-    combinations: Array  # of values, in each pattern
-    variables: int
-    bounds: Bounds  # weights are at least 0, differences of weights may be less
-
-    @property
-    def nothing(self) -> Array:
-        """The law of the answer that does not depend on the record."""
-        return np.asarray(self.combinations / self.combinations.sum())
-
-    def solve(self, gains: Array) -> Array:
-        """The law of largest expected gain."""
-        from scipy.optimize import milp
-
-        worth = gains * self.combinations / max(float(np.abs(gains).max()), 1e-300)
-        objective = np.append(-worth, np.zeros(self.variables - len(gains)))
-        # no integers; `linprog` checks longer than it solves
-        found = milp(objective, constraints=self.constraints, bounds=self.bounds)
-        if found.x is None:  # saying nothing is always feasible, so this is a numerical failure: offer nothing
-            return self.nothing
-        law: Array = np.maximum(found.x[: len(gains)], 0.0) * self.combinations
-        return np.asarray(law / law.sum())
-
-
-@lru_cache(maxsize=16384)
-def _solved(demands: tuple[Demand, ...], total: float, gains: bytes) -> Array:
-    """The law of largest expected gain, solved once: most programs are met again, at another start or price."""
-    return _program(demands, total).solve(np.frombuffer(gains))
-
-
-@lru_cache(maxsize=2048)
-def _program(demands: tuple[Demand, ...], total: float) -> _Program:
-    """LDP and the exact certificate of every feature, each with variables for the largest and the smallest weight."""
-    from scipy.optimize import Bounds, LinearConstraint  # slow to import, and needed here only
-    from scipy.sparse import csc_array
-
-    combinations = np.ones(1)
-    for demand in demands:
-        combinations = (combinations[:, None] * np.array(demand.place.counts)).ravel()
-    starts = np.cumsum([len(combinations) + 2, *(demand.extremes for demand in demands)])
-    every, variables = np.arange(len(combinations)), int(starts[-1])
-    top, bottom = len(combinations), len(combinations) + 1
-    blocks = [
-        _block(variables, (every, 1.0), (top, -1.0)),
-        _block(variables, (every, -1.0), (bottom, 1.0)),
-        _block(variables, (np.array([top]), 1.0), (bottom, -math.exp(total))),
-    ]
-    for i, demand in enumerate(demands):
-        if demand.delta >= total:
-            continue  # LDP keeps it
-        ratio, q, step = math.exp(demand.delta), demand.q, 2 ** (len(demands) - 1 - i)
-        side = every // step % 2
-        if demand.odds < math.inf:
-            blocks += _within_odds(variables, int(starts[i]), demand, every[side == 0], step)
-            continue
-        if demand.parts:
-            blocks += _ranged(variables, int(starts[i]), demand, every[side == 0], step)
-            continue
-        changed = every + step * (1 - 2 * side)  # the same record but for feature i
-        high = int(starts[i]) + side  # the largest weight on the same side
-        low = high + 2
-        # two values on the same side: they share an input, or have one each
-        same = every[np.array([demand.shared or count > 1 for count in demand.place.counts])[side]]
-        blocks += [
-            _block(variables, (every, 1.0), (high, -1.0)),
-            _block(variables, (every, -1.0), (low, 1.0)),
-            _block(variables, (every, 1 - q), (high, q), (changed, -ratio * (1 - q)), (low[changed], -ratio * q)),
-            _block(variables, (same, (1 - q) * (1 - ratio)), (high[same], q), (low[same], -ratio * q)),
-        ]
-    blocks.append(np.append(combinations, np.zeros(variables - len(combinations)))[None])  # the law is whole
-    matrix = csc_array(np.vstack(blocks))
-    most = np.append(np.zeros(matrix.shape[0] - 1), 1.0)
-    lowest = np.zeros(variables)
-    for demand, start in zip(demands, starts, strict=False):
-        lowest[start : start + demand.extremes] = -np.inf if demand.odds < math.inf else 0.0
-    constraints = LinearConstraint(matrix, np.where(most == 1, 1.0, -np.inf), most)
-    return _Program(constraints, combinations, variables, Bounds(lowest, np.inf))
-
-
-def _ranged(variables: int, start: int, demand: Demand, named: Integers, step: int) -> list[Array]:
-    """The certificate of a number whose parts are told apart: at their ends, because two inputs make straight lines.
-
-    `named`: the weights if the number is at the input that the answer names, those at the other one a step further.
-    """
-    ratio, q, blocks = math.exp(demand.delta), demand.q, []
-    for parts in demand.sides:
-        low = start + len(parts)
-        for a, ends in enumerate(parts):
-            for at in dict.fromkeys(ends):
-                value = ((named, 1 - at), (named + step, at))
-                blocks.append(_block(variables, *value, (start + a, -1.0)))
-                blocks.append(_block(variables, *((column, -share) for column, share in value), (low + a, 1.0)))
-        for a, b in _loud_pairs(parts):
-            for at, other in itertools.product(dict.fromkeys(parts[a]), dict.fromkeys(parts[b])):
-                one = (1 - q) * (1 - at - ratio * (1 - other))
-                two = (1 - q) * (at - ratio * other)
-                blocks.append(
-                    _block(variables, (named, one), (named + step, two), (start + a, q), (low + b, -ratio * q))
-                )
-        start += 2 * len(parts)
-    return blocks
-
-
-def _loud_pairs(parts: Parts) -> list[tuple[int, int]]:
-    """The pairs of parts that may be the worst: neighbours, or one at an end. (The table's certificate sees all.)"""
-    numbers, ends = range(len(parts)), {0, len(parts) - 1}
-    return [(a, b) for a in numbers for b in numbers if a != b and (abs(a - b) == 1 or not {a, b}.isdisjoint(ends))]
-
-
-def _within_odds(variables: int, start: int, demand: Demand, named: Integers, step: int) -> list[Array]:
-    """The certificate under `q` and `odds`, for each two values (docs/theory.md, Theorem 9).
-
-    Three variables bound the difference of the two values' weights, as each of three sorts of prior weighs them, over
-    all values of the other features; their sum, each as often as its sort occurs, is at most 0.
-    """
-    ratio, odds = math.exp(demand.delta), demand.odds
-    often = _worst_mixture(demand.q, odds)
-    ends: list[list[tuple[float, float]]]  # where each two values lie between the side named, 0, and the other, 1
-    if demand.parts:
-        pairs = [(parts[a], parts[b]) for parts in demand.sides for a, b in _loud_pairs(parts)]
-        ends = [list(itertools.product(dict.fromkeys(one), dict.fromkeys(two))) for one, two in pairs]
-    else:
-        ends = [[(float(one), float(two))] for one, two in demand.compared]
-    blocks = []
-    for places in ends:
-        for ray, (above, below) in enumerate(((1.0, 1 / odds), (1 / odds, 1.0), (1.0, 1.0))):
-            for at, other in places:
-                hit, miss = above * (1 - at) - ratio * below * (1 - other), above * at - ratio * below * other
-                blocks.append(_block(variables, (named, hit), (named + step, miss), (start + ray, -1.0)))
-        whole = [(start + ray, share) for ray, share in enumerate(often)]
-        blocks.append(_block(variables, (np.array([start]), 0.0), *whole))
-        start += _RAYS
-    return blocks
-
-
-def _worst_mixture(q: float, odds: float) -> tuple[float, float, float]:
-    """How often the worst prior has points of each sort: `odds` times likelier, as much less likely, as likely.
-
-    The first two are counted by the larger of the two chances.
-    """
-    extreme = min(q / (odds - 1) if odds > 1 else math.inf, 1 / (odds + 1))
-    return odds * extreme, odds * extreme, max(0.0, 1 - (odds + 1) * extreme)
-
-
-def _block(variables: int, first: tuple[Integers, float], *more: tuple[Integers | int, float]) -> Array:
-    """One row for each column that the first term names; the other terms have as many columns, or one."""
-    rows = np.arange(len(first[0]))
-    block = np.zeros((len(rows), variables))
-    for columns, coefficient in (first, *more):
-        block[rows, columns] += coefficient
-    return block
+    return Dense(np.hstack([table, np.full((len(table), 1), silent)]) if silent else table)

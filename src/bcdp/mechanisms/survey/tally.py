@@ -140,11 +140,14 @@ class SurveyTally(Tally):
     def _state(self, arrays: list[npt.NDArray[Any]]) -> None:
         (self._counts,) = arrays
 
-    def to_dict(self) -> dict[str, Any]:
+    def rows(self) -> list[list[int]]:
         cells = np.flatnonzero(self._counts)
         menu = np.searchsorted(self._starts, cells, side="right") - 1
-        rows = np.stack([menu, cells - self._starts[menu], self._counts[cells]], axis=1)
-        return {"plan": self.plan.id, "people": self.people, "counts": rows.tolist()}
+        found: list[list[int]] = np.stack([menu, cells - self._starts[menu], self._counts[cells]], axis=1).tolist()
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"plan": self.plan.id, "people": self.people, "counts": self.rows()}
 
     def _read(self, document: dict[str, Any]) -> None:
         rows = document.get("counts")

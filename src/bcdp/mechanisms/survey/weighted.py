@@ -15,6 +15,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.errors import refuse
 from bcdp.mechanisms.survey.decoding import Counts, SurveyDecoder
 from bcdp.plan import Plan
 from bcdp.policy import Policy
@@ -36,6 +37,9 @@ class WeightedDecoder:
         self.people = int(self._sizes.sum())
         self._weights = weighting.weights(self._sizes)
         self._decoder = SurveyDecoder(plan, self.people, self._weighted)
+        self._strata = np.bincount(weighting.strata, self._sizes)  # their people
+        if len(self._strata) > 1 and self._strata.min() < 2:
+            raise refuse("strata", "one with a single report", "at least two reports in each, or strata put together")
 
     @property
     def policy(self) -> Policy:
@@ -62,18 +66,21 @@ class WeightedDecoder:
     def together(self, targets: Collection[Target]) -> Together:
         """The weighted values of several targets, one after the other, and their covariances."""
         value, added, answers = self._added(list(targets))
-        size, people = len(value), self.people
+        size, own = len(value), self._weighting.strata
         sums, squares = np.zeros((len(self._groups), size)), np.zeros((size, size))
+        grown = self._strata / np.maximum(self._strata - 1, 1)
         for place, (weight, menus) in enumerate(zip(self._weights, self._groups, strict=True)):
             for menu, axes in added.items():
                 total, square = _moments(menus[menu], axes)
                 sums[place] += weight * total
-                squares += weight**2 * square
+                squares += weight**2 * grown[own[place]] * square
         means = sums / (self._sizes * self._weights)[:, None]  # of what each person of a group adds, before weights
         fitted = self._weighting.fitted(self._sizes, means) * self._weights[:, None]
-        left = squares - sums.T @ fitted - fitted.T @ sums + fitted.T @ (self._sizes[:, None] * fitted)
-        rest = (sums - self._sizes[:, None] * fitted).sum(axis=0)
-        covariance = (left - np.outer(rest, rest) / people) * people / max(people - 1, 1)
+        each, left = grown[own, None], sums - self._sizes[:, None] * fitted
+        rest = np.zeros((len(grown), size))
+        np.add.at(rest, own, left)
+        crossed = (each * left).T @ fitted + fitted.T @ (each * sums)
+        covariance = squares - crossed - (rest * (grown / self._strata)[:, None]).T @ rest
         covariance[np.isnan(value)] = covariance[:, np.isnan(value)] = math.nan
         return Together(value, covariance, tuple(answers))
 
@@ -126,14 +133,17 @@ class WeightedDecoder:
             return np.asarray(np.diag(found.covariance) / alike)
 
     def bootstrap(self, targets: Collection[Target], draws: int) -> Means:
-        """The values of several targets in collections drawn again, people and groups alike, weights made anew."""
+        """The values of several targets in collections drawn again within strata, weights made anew."""
         shapes = [counts.shape for counts in self._groups[0]]
         flat = np.stack([np.concatenate([counts.ravel() for counts in menus]) for menus in self._groups])
         rng = np.random.default_rng([crc32(flat.tobytes()), draws])
-        share = flat.ravel() / flat.sum()
+        strata = [np.flatnonzero(self._weighting.strata == number) for number in range(len(self._strata))]
         again = np.empty((draws, flat.shape[1]))
         for draw in range(draws):
-            counts = rng.multinomial(self.people, share).reshape(flat.shape)
+            counts = np.empty_like(flat)
+            for own in strata:
+                people = flat[own].sum()
+                counts[own] = rng.multinomial(people, flat[own].ravel() / people).reshape(len(own), -1)
             again[draw] = self._weighting.weights(counts.sum(axis=1).astype(np.float64)) @ counts
         starts = np.cumsum([0, *(math.prod(shape) for shape in shapes)])
         return self._decoder.means_of(

@@ -1,13 +1,14 @@
 """Pictures of results, as PNG: labelled, in the features' own units, readable in grey."""
 
 from bcdp.present.pictures.canvas import save
-from bcdp.present.pictures.estimates import Truth, estimate_figure
+from bcdp.present.pictures.estimates import Truth, estimate_figure, sections_figure
 from bcdp.present.pictures.experiment import draw_experiment
 from bcdp.present.pictures.gain import gain_figure
 from bcdp.present.pictures.leak import draw_leak
 from bcdp.present.pictures.leakage import draw_pairs, told_figure
 from bcdp.present.pictures.simulation import draw_simulation
 from bcdp.present.pictures.tradeoff import draw_trade_off
+from bcdp.present.pictures.waves import trend_figure
 
 __all__ = [
     "Truth",
@@ -19,5 +20,7 @@ __all__ = [
     "estimate_figure",
     "gain_figure",
     "save",
+    "sections_figure",
     "told_figure",
+    "trend_figure",
 ]

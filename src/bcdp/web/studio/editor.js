@@ -128,7 +128,7 @@ function assumption(policy, change, dropped) {
   const file = element("input", {
     type: "file",
     "aria-label": "A sample or a prior, to measure how features go together",
-    accept: ".csv,.parquet,.arrow,.feather",
+    accept: ".csv,.parquet,.arrow,.feather,.sav,.zsav,.por,.dta,.sas7bdat,.xpt",
   });
   file.addEventListener("change", () => file.files[0] && dropped(file.files[0]));
   const sample = element(

@@ -10,20 +10,26 @@ const LEVELS = 8; // shades of the map
 /** The errors to expect, for other people than those of the numbers if need be: errors fall as one over the root. */
 export function shownLearned(policy, numbers, people, advise) {
   const scale = Math.sqrt(numbers.users / people);
+  const scaled = (value) => (value === null || value === undefined ? null : value * scale);
   const rows = Object.entries(policy.features).map(([name, feature]) => {
     const { standard_error: error, standard_error_uniform_ldp: alike } = numbers.features[name];
-    const scaled = (value) => (value === null || value === undefined ? null : value * scale);
     const times = alike && error ? `${digits((alike / error) ** 2)} times the people` : "–";
     const compared = alike === undefined ? "…" : `${own(feature, scaled(alike))}; ${times}`;
     return [name, example(feature, scaled(error)), own(feature, scaled(error)), compared];
   });
+  const tasks = (numbers.tasks ?? []).map((task, place) => ({ ...task, ...numbers.expected[place] }));
+  const [typical, told] = [tasks.filter(hasError), tasks.filter((task) => !hasError(task))];
+  for (const { subject, standard_error: error, ...task } of typical) {
+    const of = task.mean ? policy.features[task.mean] : { type: "share" };
+    rows.push([`${subject}, ${each(task)}`, example(of, scaled(error)), own(of, scaled(error)), "–"]);
+  }
   const caption =
     `With ${people.toLocaleString("en")} people, in each feature's own units. ± is what holds 95 times out of 100: ` +
     "two standard errors, for a share of one half and numbers at their bounds, where they are largest. Protecting all " +
     "alike gives every feature the protection of the most sensitive one.";
-  const told = table(caption, ["Feature", "An estimate would be", "Standard error", "Protecting all alike"], rows);
-  told.className = "stacked";
-  const tasks = (numbers.tasks ?? []).map(({ subject, lines }) =>
+  const errors = table(caption, ["Feature", "An estimate would be", "Standard error", "Protecting all alike"], rows);
+  errors.className = "stacked";
+  const cards = told.map(({ subject, lines }) =>
     element(
       "div",
       { class: people === numbers.users ? "card" : "card stale" }, // the planner tells them anew
@@ -34,8 +40,11 @@ export function shownLearned(policy, numbers, people, advise) {
   const useless = Object.entries(numbers.little_use ?? {}).map(([name, use]) =>
     warned(policy, name, use, numbers, advise),
   );
-  return [element("h2", {}, "What you will learn"), told, ...(people === numbers.users ? useless : []), ...tasks];
+  return [element("h2", {}, "What you will learn"), errors, ...(people === numbers.users ? useless : []), ...cards];
 }
+
+const hasError = (task) => task.standard_error !== undefined;
+const each = ({ table: cells, by }) => (cells ? "each cell" : by ? "each group" : "below each edge");
 
 function warned(policy, name, { half, useful, people }, { users }, advise) {
   const feature = policy.features[name];

@@ -1,0 +1,206 @@
+"""`bcdp trend` and `bcdp tiers`: what several collections of different people tell side by side, and together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bcdp.cli.collect import check_distinct, count, section_table
+from bcdp.cli.options import AsJson, PlanFile
+from bcdp.cli.output import check_output, show, show_json, table
+from bcdp.errors import refuse
+from bcdp.present.words import interval, measured, missing_note
+
+if TYPE_CHECKING:
+    from bcdp.estimates.tiers import Tiered
+    from bcdp.estimates.waves import WaveEstimates
+    from bcdp.statistics import Estimate
+
+_MOST_WAVES = 5  # whose values stand in a table; of more the first and the last
+
+TidyFile = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="A table to write: .csv, .parquet or .html.")
+]
+Picture = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it as a PNG.")]
+
+
+def trend(
+    plan: PlanFile,
+    waves: Annotated[
+        list[str], typer.Argument(metavar="TIME=TALLY_OR_REPORTS...", help="Each wave's files, with its time.")
+    ],
+    over: Annotated[
+        str | None, typer.Option(metavar="NAME", help="An open feature with the times; then give files without times.")
+    ] = None,
+    weights: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Weights of every wave, as in bcdp estimate.")
+    ] = None,
+    level: Annotated[float, typer.Option(metavar="P", help="Confidence of the intervals.")] = 0.95,
+    output: TidyFile = None,
+    plot: Picture = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell the trend over several waves of one plan, collected from different people.
+
+    The slope is that of the line of least squares through the waves, for one unit of the times, in own units. All waves
+    together are told twice: with all people alike, which is right where nothing changed between the waves, and with all
+    waves alike, the average over the times. Nobody may have answered in two waves: that people differ is not seen from
+    counts. Another plan, a file that is given twice and counts that come twice are refused.
+
+    Examples:
+
+        bcdp trend plan.json 2021=first.json 2023=second.json 2024=third.json
+        bcdp trend plan.json tally.json --over year --plot trend.png
+    """
+    from bcdp.estimates.waves import estimate_waves
+    from bcdp.plan import Plan
+    from bcdp.present.tidy import ENDINGS, tidy_parts, write_tidy
+
+    timed = [_timed(given) for given in waves] if over is None else []
+    files = [path for _, path in timed] or [Path(given) for given in waves]
+    check_output("--plot", plot, plan, *files, ending=".png")
+    check_output("--output", output, plan, *files, *(weights or ()), ending=ENDINGS)
+    made = Plan.load(plan)
+    check_distinct(files)
+    if over is None:
+        times = dict.fromkeys(time for time, _ in timed)
+        tallies = {time: count(made, [path for other, path in timed if other == time]) for time in times}
+    else:
+        tallies = {_time("--over", value): part for value, part in count(made, files).by(over).items() if part.people}
+    found = estimate_waves(tallies, level, weights or ())
+    if output is not None:
+        write_tidy(tidy_parts(found.parts(), "wave"), output, level)
+    if plot is not None:
+        from bcdp.present.pictures import save, trend_figure
+
+        save(trend_figure(found), plot)
+    if as_json:
+        show_json({"plan": made.id, **found.to_dict()})
+        return
+    note = missing_note({name: feature.rule for name, feature in made.policy.features.items()})
+    show(*_trend_tables(found), *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
+
+
+def _timed(given: str) -> tuple[float, Path]:
+    time, equals, path = given.partition("=")
+    if not (equals and path):
+        raise refuse("WAVES", given, "TIME=FILE, the time a number such as 2024; or --over an open feature")
+    return _time("WAVES", time), Path(path)
+
+
+def _time(option: str, value: Any) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise refuse(option, value, "times that are numbers, such as 2024 or 2024.5") from None
+
+
+def _trend_tables(found: WaveEstimates) -> list[Any]:
+    """The trends of each section, and then all waves together."""
+    from bcdp.estimates.waves import ALL_PEOPLE, ALL_WAVES
+
+    share = f"{100 * found.together.level:g}% interval"
+    times = list(found.waves) if len(found.waves) <= _MOST_WAVES else [min(found.waves), max(found.waves)]
+    head = [*(f"{time:.10g}" for time in times), "slope", "std. error", share]
+    told = list(found.trends)
+    trends = [
+        [one.row.name, *(_value(one.waves[time]) for time in times), _value(one.slope), one.slope.se,
+         interval(one.slope)]
+        for one in told
+    ]  # fmt: skip
+    together = [
+        [
+            one.row.name,
+            *(cell for number in (one.all_people, one.all_waves) for cell in (_value(number), interval(number))),
+        ]
+        for one in told
+    ]
+    sections = [one.section.subject for one in told]
+    return [
+        f"{len(found.waves)} waves, {found.together.people:,} reports",
+        "assumed: different people, nobody answered in two waves",
+        *_by_section(sections, head, trends),
+        "",
+        "All waves together",
+        *_by_section(sections, [ALL_PEOPLE, share, ALL_WAVES, share], together),
+    ]
+
+
+def _value(number: Estimate) -> str:
+    return measured(number.value, number.se)
+
+
+def _by_section(sections: list[str], head: list[str], rows: list[list[Any]]) -> Iterable[Any]:
+    for subject in dict.fromkeys(sections):
+        own = [row for section, row in zip(sections, rows, strict=True) if section == subject]
+        yield from ("", table([subject, *head], own))
+
+
+def tiers(
+    tallies: Annotated[
+        list[str],
+        typer.Argument(metavar="PLAN=TALLY_OR_REPORTS...", help="Each tier's plan, with what was collected by it."),
+    ],
+    drawn: Annotated[
+        bool,
+        typer.Option("--drawn", help="State that chance alone chose each person's tier: pool by precision too."),
+    ] = False,
+    level: Annotated[float, typer.Option(metavar="P", help="Confidence of the intervals.")] = 0.95,
+    output: TidyFile = None,
+    plot: Picture = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what people answered who chose among several plans of one policy, tier by tier and all together.
+
+    All together, tiers are strata: each tells of its own people, and counts by how many they are, which is unbiased
+    whatever made people choose. Only where chance chose, all tell of the same people, and precise ones may count more.
+
+    Examples:
+
+        bcdp tiers strict.json=strict-tally.json usual.json=usual-tally.json
+        bcdp tiers strict.json=a.parquet usual.json=b.parquet --drawn -o tiers.csv
+    """
+    from bcdp.estimates.tiers import estimate_tiers
+    from bcdp.plan import Plan
+    from bcdp.present.tidy import ENDINGS, tidy_parts, write_tidy
+
+    named = [_of_plan(given) for given in tallies]
+    files = [path for _, path in named]
+    check_output("--plot", plot, *dict(named), *files, ending=".png")
+    check_output("--output", output, *dict(named), *files, ending=ENDINGS)
+    check_distinct(files)
+    counted = {}
+    for plan in dict(named):
+        if plan.stem in counted:
+            raise refuse("TALLIES", str(plan), "plans whose files have different names, which name the tiers")
+        counted[plan.stem] = count(Plan.load(plan), [path for other, path in named if other == plan])
+    found = estimate_tiers(counted, level, drawn)
+    if output is not None:
+        write_tidy(tidy_parts(found.parts(), "tier"), output, level)
+    if plot is not None:
+        from bcdp.present.pictures import save, sections_figure
+
+        save(sections_figure(found.sections(), _people(found), level), plot)
+    if as_json:
+        show_json(found.to_dict())
+        return
+    parts: list[Any] = [f"{_people(found):,} reports in {len(found.tiers)} tiers"]
+    if drawn:
+        parts.append("stated, for the pooled ones: chance alone chose each person's tier")
+    for section in found.sections():
+        parts += ["", section_table(section, level)]
+    show(*parts, *([f"{plot} drawn"] if plot else []))
+
+
+def _people(found: Tiered) -> int:
+    return sum(told.people for told in found.tiers.values())
+
+
+def _of_plan(given: str) -> tuple[Path, Path]:
+    plan, equals, path = given.partition("=")
+    if not (equals and plan and path):
+        raise refuse("TALLIES", given, "PLAN=FILE, what was collected by this plan")
+    return Path(plan), Path(path)
