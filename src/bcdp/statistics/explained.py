@@ -68,7 +68,8 @@ class Explained:
         """
         if not self._varies[~base].any():
             return Coefficient(0.0, math.inf, 0.0, 1.0)
-        inverse, within = np.linalg.inv(self._matrix), np.zeros_like(self._matrix)
+        inverse: Array = np.asarray(np.linalg.inv(self._matrix), dtype=np.float64)
+        within = np.zeros_like(inverse)
         within[np.ix_(base, base)] = np.linalg.inv(self._matrix[np.ix_(base, base)])
         alone = self._thetas @ self._matrix @ within  # the coefficients of the base without the others
         beyond = self._thetas - alone
@@ -119,7 +120,7 @@ class _Imagined:
             found, beside = self.at(share)
             drawn = np.sort(beside)
             rarity = _score(drawn, beside) ** 2 - np.minimum(_score(nothing, found), 0.0) ** 2
-            mine = _score(drawn, more(share)) ** 2 - min(_score(nothing, ours), 0.0) ** 2
+            mine = _score(drawn, more(share)) ** 2 - np.minimum(_score(nothing, ours), 0.0) ** 2
             return bool(mine <= np.quantile(rarity, 1 - outside))
 
         value = _halved(0.0, 1.0, lambda share: bool(np.median(self.at(share)[1]) < more(share)))
