@@ -50,6 +50,8 @@ def test_a_file_that_is_fine_has_no_problems() -> None:
                        "records out"),
     ({"region": "Atlantis"}, "region: 1 of 2 is not listed, first in row 2; add `other` to its values, and -o writes "
                              "it so"),
+    ({"region": "N/A "}, "region: 1 of 2 has a word for no value, first in row 2; state what counts in its place, and "
+                         "-o leaves the cells empty"),
     ({"income": "41,000"}, "income: 1 of 2 is a number in groups of three digits, first in row 2; -o writes it "
                            "without"),
     ({"income": "2024-01-31"}, "income: 1 of 2 is a date and no number, first in row 2; collect a year or an age in "
@@ -61,6 +63,29 @@ def test_a_file_that_is_fine_has_no_problems() -> None:
 ])  # fmt: skip
 def test_each_problem_is_told_with_what_settles_it(change: dict[str, str | None], told: str) -> None:
     assert problems({}, change) == [told]
+
+
+def test_words_for_no_value_are_no_other_value() -> None:
+    """With the line that settles it the cells are left empty and the file can be used; a listed word is a value."""
+    features = {"region": {"type": "categorical", "values": ["north", "none", "other"]}}
+    records = pa.table({"region": ["north", "n/a", "NULL", "-", "Unknown", "west", "none", None]})
+    policy = Policy(epsilon=1, features=features)
+    found = check_data(policy, records.to_batches())
+    assert [problem.found.partition(",")[0] for problem in found.problems] == [
+        "1 of 8 has no value", "4 of 8 have a word for no value", "1 of 8 is not listed"
+    ]  # fmt: skip
+    [line] = policy_lines(policy, found.problems)
+    settled = Policy(epsilon=1, features=yaml.safe_load(line))
+    [batch] = [mended(settled, batch) for batch in records.to_batches()]
+    assert batch.to_pydict()["region"] == ["north", None, None, None, None, "other", "none", None]
+    assert not check_data(settled, [batch]).refused
+    [gap, _] = [problem for problem in check_data(settled, records.to_batches()).problems if problem.refused]
+    assert gap.settled == "-o leaves their cells empty"
+    assert gap.keys is None
+    listed = Policy(epsilon=1, features={"region": {"type": "categorical", "values": ["north", "n/a"]}})
+    assert problems({"region": "N/A"}, policy=Policy(epsilon=1, features={**FEATURES, **listed.features})) == [
+        "region: 1 of 1 is a listed value in other letters, first in row 1; -o writes it as listed"
+    ]
 
 
 def test_a_file_is_called_unusable_exactly_where_its_records_are_refused() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from typer.testing import CliRunner
 
@@ -25,6 +26,7 @@ from bcdp.collector.settings import Settings
 from bcdp.collector.store import open_store
 from bcdp.collector.upload import Reader
 from bcdp.correlation import correlation_of, estimate_correlation
+from bcdp.correlation.private_sample import correlation_from_wave
 from bcdp.exact import TOTAL
 from bcdp.plan import certify
 from bcdp.policy.opened import group_numbers
@@ -328,6 +330,23 @@ def test_an_audit_is_of_one_group(tmp_path: Path) -> None:
     assert found.delta["a"].measured > 0.3
     right = make_plan(Policy(epsilon=2, correlation=0.52, features=TWO))
     assert audit_plan(right, population_from_records(right, [drawn], {"g": "north"})).kept
+
+
+def test_a_private_wave_is_bounded_within_groups() -> None:
+    """In the trap q is 1/2 in each group: the limit is wrong once in 10^9; all people together seem independent."""
+    features = {"a": {"type": "binary"}, "b": {"type": "binary"}}
+    drawn = sample(100_000)
+    wave, mixed = (make_plan(Policy(epsilon=6, features=stated)) for stated in ({**features, "g": REGION}, features))
+    model = correlation_from_wave(Tally(wave).add(privatize(wave, drawn)), 1 - 1e-9)
+    assert 0.5 <= model.q("a", {"b"}) < 0.7
+    assert 3 <= model.odds("a", {"b"}) < 8
+    assert "within every group of g" in model.source
+    assert model.laws("a", "b") is None
+    assert correlation_from_wave(Tally(mixed).add(privatize(mixed, drawn)), 1 - 1e-9).q("a", {"b"}) < 0.3
+    north = pa.table(drawn).filter(pc.equal(pa.array(drawn["g"]), "north"))
+    silent = correlation_from_wave(Tally(wave).add(privatize(wave, north)), 1 - 1e-9)
+    assert silent.q("a", {"b"}) == 1
+    assert "in g = south: nobody answered, so every q is 1" in silent.notes
 
 
 def test_an_audit_by_a_prior_is_of_one_group(tmp_path: Path) -> None:

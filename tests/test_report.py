@@ -26,6 +26,7 @@ from bcdp.plan import certify_menu
 from bcdp.present.pictures.leakage import told_figure
 from bcdp.present.report import write_report
 from helpers import paper_plan
+from npm_packages import npm_packages
 
 FEATURES: dict[str, Any] = {
     "smoker": {"type": "binary", "values": ["no", "yes"], "delta": 0.3, "label": "smokes <tobacco>"},
@@ -211,7 +212,28 @@ def test_the_page_fits_a_telephone_and_fetches_nothing(page: Page, tmp_path: Pat
     page.on("request", lambda request: asked.append(request.url))
     page.goto((tmp_path / "report.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    pictures = page.locator("section > img").evaluate_all("nodes => nodes.map((node) => node.width)")
+    assert len(pictures) == page.locator("img").count() == 3  # in nothing that scrolls
+    assert 340 <= min(pictures) <= max(pictures) <= 358
     assert [url for url in asked if not url.startswith("data:")] == [(tmp_path / "report.html").as_uri()]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_hinders_anybody(browser: Browser, tmp_path: Path, width: int, scheme: Any) -> None:
+    """No violation of axe on a phone and on a desk, by day and by night."""
+    plan = make_plan(policy(survey={"title": "Us", "purpose": "To see.", "organiser": "All", "contact": "a@b.org"}))
+    written(plan, tmp_path, 2000, collected(plan))
+    axe = (npm_packages() / "axe-core" / "axe.min.js").read_text("utf-8")
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    check = f"async () => {{ {axe}; return (await axe.run()).violations.map((v) => [v.id, v.nodes[0].html]); }}"
+    assert page.evaluate(check) == []
+    assert page.locator("main > p").first.inner_text().startswith("All. Made on 20")
+    night = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert night == ("rgb(26, 35, 44)" if scheme == "dark" else "rgb(255, 255, 255)")
+    context.close()
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

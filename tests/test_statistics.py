@@ -49,8 +49,8 @@ def test_it_is_told_in_every_display(plan: Plan, tmp_path: Path, capsys: pytest.
     terminal = capsys.readouterr().out
     assert "percent" in terminal
     assert told in terminal
-    titles = [panel.get_title(loc="left") for panel in estimate_figure(plan, found).axes]
-    assert any(title.startswith(f"smoker = 1, in percent: {told}") for title in titles)
+    titles = [panel.figure.get_suptitle() for panel in estimate_figure(plan, found).axes]
+    assert any(title.startswith(f"smoker = 1, in percent\n{told}") for title in titles)
     write_report(tmp_path / "report.html", plan, 20_000, found)
     assert "smoker = 1, in percent" in (tmp_path / "report.html").read_text("utf-8")
     document = json.loads(json.dumps(operator_document(tally)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,11 @@ def written(folder: Path, kind: str) -> Path:
                              missing_user_values={"sex": ["r"]}, column_labels=told)  # fmt: skip
     else:
         records = RECORDS.assign(sex=[1, 2, 2, 3, None, 1], age=[*AGES[:-1], None])
-        pyreadstat.write_xport(records, path, table_name="people", column_labels=told)
+        if kind == "por":
+            towns = ["Bonn", "Ulm", "", "Bonn", "Ulm", "Bonn"]
+            pyreadstat.write_por(records.assign(town=towns), path, column_labels=[*map(told.get, records)])
+        else:
+            pyreadstat.write_xport(records, path, table_name="people", column_labels=told)
     return path
 
 
@@ -73,9 +78,41 @@ def test_labels_are_values_and_declared_missing_values_are_missing(tmp_path: Pat
     assert found["town"] == ["Bonn", "Köln", None, "Bonn", "Köln", "Bonn"]
 
 
-def test_transport_files_of_sas_have_no_labels(tmp_path: Path) -> None:
-    found = read(written(tmp_path, "xpt"))
-    assert {name.lower(): column for name, column in found.items()}["sex"] == [1.0, 2.0, 2.0, 3.0, None, 1.0]
+@pytest.mark.parametrize("kind", ["xpt", "por"])
+def test_files_without_labels(tmp_path: Path, kind: str) -> None:
+    """Transport files of SAS have none, and portable files of SPSS need none."""
+    path = written(tmp_path, kind)
+    found = {name.lower(): column for name, column in read(path).items()}
+    assert found["sex"] == [1.0, 2.0, 2.0, 3.0, None, 1.0]
+    assert found["age"] == [34.0, 18.0, None, 71.5, 44.0, None]
+    assert found["town"][:2] == ["Bonn", "Ulm" if kind == "por" else "Köln"]
+    assert [part.num_rows for part in survey.survey_batches(path, 4, {}, None)] == [4, 2]
+    assert {field.metadata[survey.LABEL].decode() for field in survey.survey_schema(path) if field.metadata} == {
+        "Your sex", "Age in years"
+    }  # fmt: skip
+
+
+def test_a_portable_file_has_labels() -> None:
+    """Written by PSPP; which labels are of values that are declared missing, such a file does not tell its reader."""
+    path = Path(__file__).parent / "people.por"
+    found = read(path)
+    assert found["SEX"] == ["male", "female", "female", "other", None, "male"]
+    assert found["SMOKER"] == ["no", "yes", None, "yes", "no", "no"]
+    policy = Policy(epsilon=1, features={"AGE": {"type": "numeric", "bounds": [18, 90]}})
+    assert read(path, policy)["AGE"] == [34.0, 18.0, None, 71.5, 44.0, None]
+    assert "label: Your sex" in policy_skeleton(path)
+
+
+def test_a_file_of_sas(tmp_path: Path) -> None:
+    """Fisher's irises as the R package haven (MIT licence) has them among its examples."""
+    path = tmp_path / "iris.sas7bdat"
+    path.write_bytes(gzip.decompress((Path(__file__).parent / "iris.sas7bdat.gz").read_bytes()))
+    found = read(path)
+    assert list(found) == ["Sepal_Length", "Sepal_Width", "Petal_Length", "Petal_Width", "Species"]
+    assert found["Sepal_Length"][:3] == [5.1, 4.9, 4.7]
+    assert found["Species"] == [name for name in ("setosa", "versic", "virgin") for _ in range(50)]  # so the file
+    assert math.isclose(sum(found["Petal_Width"]), 179.9)
+    assert [part.num_rows for part in survey.survey_batches(path, 100, {}, ["Species"])] == [100, 50]
 
 
 @pytest.mark.parametrize("kind", ["sav", "dta"])

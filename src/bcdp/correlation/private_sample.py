@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from bcdp.correlation.estimated import Estimated
+from bcdp.correlation.grouped import group_names, largest, within_groups
 from bcdp.correlation.limits import odds_between
 from bcdp.errors import refuse
 from bcdp.policy import Policy
@@ -45,6 +46,8 @@ class _PairAnswers:
 def correlation_from_wave(tally: Tally, confidence: float = 0.95) -> Estimated:
     """Limits on `q` and odds of the pairs asked together, true together with `confidence`; none for all others.
 
+    With open features they are true within every group of their values.
+
     >>> from bcdp import Policy, Tally, make_plan, privatize
     >>> plan = make_plan(Policy(epsilon=2, features={"a": {"type": "binary"}, "b": {"type": "binary"}}))
     >>> tally = Tally(plan).add(privatize(plan, {"a": [0, 1] * 500, "b": [0, 1] * 500}))
@@ -55,19 +58,41 @@ def correlation_from_wave(tally: Tally, confidence: float = 0.95) -> Estimated:
         raise refuse("tally", "a cascade's", "the tally of a survey, whose menus ask features together")
     if not 0 < confidence < 1:
         raise refuse("confidence", confidence, "a number above 0 and below 1")
+    policy = tally.plan.policy
+    failure = (1 - confidence) / len(policy.groups)  # of each group of open values, so that all of them hold together
+    parts = [
+        _limits(cast("SurveyTally", tally.parts[number]), failure) if number in tally.parts else _nothing(policy)
+        for number in range(len(policy.groups))
+    ]
+    source = (
+        f"estimated from {tally.people:,} private reports{within_groups(policy)}: limits that hold together with "
+        f"{confidence:.4g}"
+    )
+    if not policy.open:
+        return replace(parts[0], source=source, notes=(*parts[0].notes, TWO_RELEASES))
+    told = zip(group_names(policy), parts, strict=True)
+    notes = tuple(f"in {whose}: {note}" for whose, part in told for note in part.notes)
+    return largest(parts, source, (*notes, TWO_RELEASES))
+
+
+def _nothing(policy: Policy) -> Estimated:
+    """What nobody's answers tell."""
+    return Estimated({name: {} for name in policy.features}, {}, {}, ("nobody answered, so every q is 1",), "")
+
+
+def _limits(tally: SurveyTally, failing: float) -> Estimated:
+    """The limits of one group, which fail together with at most this chance."""
     plan = tally.plan
-    if plan.policy.open:
-        raise refuse("tally", "groups of open values", "a wave without open features, or a pilot sample within groups")
     names = [name for name in plan.policy.features if 2 <= _values(plan, name) <= _MOST_VALUES]
     given = [name for name in names if not plan.policy.features[name].imputes]
-    found = {(i, j): list(_asked(cast("SurveyTally", tally), i, j)) for i in given for j in names if i != j}
+    found = {(i, j): list(_asked(tally, i, j)) for i in given for j in names if i != j}
     together = {pair: asked for pair, asked in found.items() if asked}
     limits: dict[str, dict[frozenset[str], float]] = {name: {} for name in plan.policy.features}
     hulls, observed, pair_odds = {}, {}, {}
     # the odds of a pair are one more thing to bound, unless the four limits of q bound them too: two values
     bounded = sum(1 + (_values(plan, j) > 2) for _, j in together)
     for (i, j), asked in together.items():
-        low, high, laws = _conditional(asked, (1 - confidence) / bounded)
+        low, high, laws = _conditional(asked, failing / bounded)
         between = (high[:, None] - low[None, :])[~np.eye(len(low), dtype=bool)]
         limits[i][frozenset({j})] = min(1.0, float(between.max()))
         observed[i, j] = float(np.abs(laws[:, None] - laws[None]).sum(axis=2).max() / 2)
@@ -81,9 +106,8 @@ def correlation_from_wave(tally: Tally, confidence: float = 0.95) -> Estimated:
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratios = np.where(above > 0, above / below, 0.0)
             pair_odds[i, j] = max(1.0, float(ratios[~np.eye(len(low), dtype=bool)].max()))
-    notes = (*_notes(plan.policy, {name for name in limits if not limits[name]}), TWO_RELEASES)
-    source = f"estimated from {tally.people:,} private reports: limits that hold together with {confidence:.4g}"
-    return Estimated(limits, hulls, observed, notes, source, pair_odds=pair_odds)
+    notes = tuple(_notes(plan.policy, {name for name in limits if not limits[name]}))
+    return Estimated(limits, hulls, observed, notes, "", pair_odds=pair_odds)
 
 
 def _notes(policy: Policy, unbounded: set[str]) -> Iterator[str]:

@@ -26,6 +26,11 @@ _SAME = [  # words of one meaning, in small letters
     {"male", "m", "man"},
 ]
 
+_NO_VALUE = {  # words that stand for no value where no listed value is meant, in small letters
+    *("na", "n/a", "n.a.", "#n/a", "nan", "null", "nil", "-", "--", "?", ".", "unknown", "missing"),
+    *("no answer", "not available", "not applicable"),
+}
+
 
 @dataclass(frozen=True)
 class DataProblem:
@@ -166,10 +171,10 @@ class _Column:
         feature = self.feature
         keys: dict[str, Any] | None = None
         assert feature is not None
-        if what == "missing":
-            refused = feature.missing is None
-            keys = {"missing": feature.span[0] if feature.is_number else feature.categories[0]} if refused else None
-            settled = "state what counts in its place, or leave these records out" if refused else f"{feature.rule}"
+        if what in ("missing", "gap") and feature.missing is None:
+            keys = {"missing": feature.span[0] if feature.is_number else feature.categories[0]}
+        elif what == "missing":
+            refused, settled = False, f"{feature.rule}"
         elif what == "unlisted":
             if _other_of(feature) is not None:
                 settled = f"-o writes {'it' if self._counts[what] == 1 else 'them'} as {_other_of(feature)!r}"
@@ -178,13 +183,14 @@ class _Column:
             else:
                 keys = {"type": "categorical", "values": [*feature.categories, OTHER]}
                 keys |= {} if feature.missing is None else {"missing": feature.missing}
-        elif what == "text" and feature.missing is not None:
+        elif what in ("text", "gap") and feature.missing is not None:
             settled = f"-o leaves {'its cell' if self._counts[what] == 1 else 'their cells'} empty"
         return DataProblem(self.name, found, settled, refused, keys)
 
 
 _SAID = {  # what is told of each kind of problem, what settles it, and whether records are refused for it
-    "missing": ("{0} {2} no value", "", True),
+    "missing": ("{0} {2} no value", "state what counts in its place, or leave these records out", True),
+    "gap": ("{0} {2} a word for no value", "state what counts in its place, and -o leaves the cells empty", True),
     "spelled": ("{0} {1} a listed value in other letters", "-o writes {0} as listed", True),
     "alias": ("{0} {1} another word for a listed value", "-o writes {0} as listed", True),
     "unlisted": ("{0} {1} not listed", "add `other` to its values, and -o writes {0} so", True),
@@ -224,7 +230,9 @@ def _value_judge(feature: Feature) -> Callable[[str], str | None]:
             return None
         plain = word.strip().casefold()
         found = meant.get(plain)
-        return "unlisted" if found is None else "spelled" if spelled(found).casefold() == plain else "alias"
+        if found is None:
+            return "gap" if plain in _NO_VALUE else "unlisted"
+        return "spelled" if spelled(found).casefold() == plain else "alias"
 
     return judge
 
@@ -281,7 +289,7 @@ def _rewritten(feature: Feature, found: ColumnWords) -> dict[str, str | None]:
             rewritten[word] = spelled(meant[word.strip().casefold()])
         elif wrong == "unlisted" and other is not None:
             rewritten[word] = spelled(other)
-        elif wrong == "text" and feature.missing is not None:
+        elif wrong in ("text", "gap") and feature.missing is not None:
             rewritten[word] = None
     return rewritten
 

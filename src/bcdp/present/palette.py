@@ -17,8 +17,8 @@ def colours() -> dict[str, str]:
 
 
 def root_style() -> str:
-    """The colours as a page that stands alone states them."""
-    return f":root {{ color-scheme: light; {' '.join(f'--{name}: {colour};' for name, colour in colours().items())} }}"
+    """The colours as a page that stands alone states them: all rules of web/page.css before the first about a tag."""
+    return files("bcdp").joinpath("web", "page.css").read_text("utf-8").partition("\n* {")[0]
 
 
 def __getattr__(name: str) -> str:

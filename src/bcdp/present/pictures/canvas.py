@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 4.8  # inches of a picture on a page: text of 8 points stays readable on a telephone
-DPI = 180
+WIDTH = 3.5  # inches of a picture on a page: as wide as a telephone, where text of 8 points is 11 pixels high
+DPI = 240
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -28,15 +28,19 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def panels_figure(panels: Sequence[tuple[float, Callable[[Axes], None]]], title: str) -> Figure:
-    """Panels one below the other: the height of each in inches, and how it is drawn."""
+    """Panels one below the other, each as wide as its own words allow: its height in inches, and how it is drawn."""
     heights = [height for height, _ in panels]
     figure = new_figure(WIDTH, sum(heights) + 0.5)
-    figure.suptitle(title, fontsize=9)
-    for (_, draw), panel in zip(
-        panels, figure.subplots(len(panels), 1, height_ratios=heights, squeeze=False)[:, 0], strict=True
-    ):
-        draw(panel)
+    figure.suptitle(title, fontsize=8)
+    places = figure.subfigures(len(panels), 1, height_ratios=heights, squeeze=False)[:, 0]
+    for (_, draw), place in zip(panels, places, strict=True):
+        draw(place.subplots())
     return figure
+
+
+def head(panel: Axes, text: str) -> None:
+    """The words above a panel, from the picture's left edge on."""
+    panel.figure.suptitle(text, x=0.02, ha="left", fontsize=8)
 
 
 def save(figure: Figure, file: str | Path | Any, dpi: int = DPI) -> None:

@@ -10,7 +10,7 @@ from bcdp.errors import refuse
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan
 from bcdp.present import palette
-from bcdp.present.pictures.canvas import panels_figure, short
+from bcdp.present.pictures.canvas import head, panels_figure, short
 from bcdp.present.pictures.tables import dots_panel, grid_panel
 from bcdp.present.words import measured, number
 from bcdp.statistics import Row, Section
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Truth = Mapping[Any, Any]  # the mean of a feature, the frequency of each of its values, of two features a table
 
 _MOST_BARS = 40
-_LINE = 0.72  # inches for one number on its axis
+_LINE = 0.85  # inches for one number on its axis
 
 
 def estimate_figure(plan: Plan, found: Estimates, truth: Truth | None = None) -> Figure:
@@ -70,7 +70,7 @@ def _point(row: Row, truth: float | None) -> Callable[[Axes], None]:
         bounds = f"   (possible: {number(row.possible[0])} to {number(row.possible[1])})" if bounded else ""
         if not bounded:
             panel.axvline(0, color=palette.SOFT, linewidth=0.8, linestyle=":")
-        panel.set_title(f"{short(row.label, 45)}: {said}{bounds}", loc="left", fontsize=8)
+        head(panel, f"{short(row.label, 52)}\n{said}{bounds}")
 
     return draw
 
@@ -98,11 +98,11 @@ def _bars(section: Section, truth: Truth | None) -> tuple[float, Callable[[Axes]
             (place, true) for place, row in zip(places, shown, strict=True) if (true := row.truth(truth)) is not None
         ]
         panel.plot([true for _, true in known], [place for place, _ in known], "x", color=palette.INK, markersize=8)
-        panel.set_yticks(places, [short(row.name) for row in shown])
+        panel.set_yticks(places, [short(row.name, 20) for row in shown])
         panel.invert_yaxis()
         panel.set_xlim(0, None)
-        rest = f" (the {len(shown)} most frequent of {len(section.rows)})" if len(shown) < len(section.rows) else ""
-        panel.set_title(f"{short(section.subject, 40)}: share of each {section.heads[0]}{rest}", loc="left", fontsize=8)
+        rest = f"\n(the {len(shown)} most frequent of {len(section.rows)})" if len(shown) < len(section.rows) else ""
+        head(panel, f"{short(section.subject, 40)}: share of each {section.heads[0]}{rest}")
 
     return 0.6 + 0.22 * min(len(section.rows), _MOST_BARS), draw
 
@@ -119,7 +119,7 @@ def _curve(section: Section, truth: Truth | None) -> tuple[float, Callable[[Axes
         panel.set(xlim=(start, end), ylim=(least, most))
         panel.locator_params(axis="x", nbins=6)
         panel.grid(axis="y", color=palette.SOFT, linewidth=0.3)
-        panel.set_title(f"{short(section.subject, 60)}{section.interval} band", loc="left", fontsize=8)
+        head(panel, f"{short(section.subject, 52)}\n{section.interval.removeprefix(', ')} band")
 
     return 2.2, draw
 

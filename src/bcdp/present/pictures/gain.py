@@ -28,7 +28,7 @@ def gain_figure(plan: Plan, errors: Mapping[str, Errors]) -> Figure:
     from matplotlib.ticker import LogLocator, NullFormatter
 
     names = [name for name, error in errors.items() if 0 < error.plan < math.inf]
-    figure = new_figure(WIDTH, 0.36 * len(names) + 1.2)
+    figure = new_figure(WIDTH, 0.5 * len(names) + 1.2)
     panel = figure.subplots()
     needed = {
         "uniform LDP": ("D", palette.INK, [errors[name].uniform / errors[name].plan for name in names]),
@@ -41,15 +41,19 @@ def gain_figure(plan: Plan, errors: Mapping[str, Errors]) -> Figure:
         places = [place + offset for place in range(len(names))]
         panel.hlines(places, 1, ratios, color=palette.LINE, linewidth=1)
         panel.plot(ratios, places, marker, color=shade, markersize=5, label=label)
-    panel.set_yticks(range(len(names)), [short(plan.policy.features[name].label) for name in names])
+    for place, name in enumerate(names):
+        label = short(plan.policy.features[name].label, 48)
+        panel.annotate(label, (1, place - 0.3), xytext=(3, 0), textcoords="offset points", fontsize=8, va="bottom")
     known = [ratio for *_, ratios in needed.values() for ratio in ratios if math.isfinite(ratio)]
     least, most = min(known, default=1.0), max(known, default=1.0)
-    panel.set(xscale="log", xlim=(min(0.9, 0.87 * least), max(2.0, 1.15 * most)), ylim=(len(names) - 0.5, -0.5))
+    panel.set(
+        xscale="log", xlim=(min(0.9, 0.87 * least), max(2.0, 1.15 * most)), ylim=(len(names) - 0.5, -0.7), yticks=[]
+    )
     panel.set_xlabel("people needed for the same precision, this plan = 1", fontsize=8)
     panel.tick_params(labelsize=8)
     panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     panel.xaxis.set_major_formatter("{x:g}")
     panel.xaxis.set_minor_formatter(NullFormatter())
-    figure.legend(frameon=False, fontsize=8, loc="outside upper center", ncols=3)
-    panel.spines[["right", "top"]].set_visible(False)
+    figure.legend(frameon=False, fontsize=8, loc="outside upper center", ncols=2)
+    panel.spines[["left", "right", "top"]].set_visible(False)
     return figure

@@ -43,20 +43,26 @@ def told_figure(plan: Plan) -> Figure | None:
     if not menus or len(features) > _MOST_NUMBERS:
         return None
     levels = np.array([[*certify_menu(plan, menu, plan.correlation_model).delta.values()] for menu in menus])
-    figure = new_figure(max(WIDTH, 2.6 + 0.4 * len(features)), 1.5 + 0.36 * len(menus))
+    figure = new_figure(WIDTH, 1.2 + 0.45 * len(menus))
     panel = figure.subplots()
-    _heat_map(panel, levels, [_asks(plan, menu) for menu in menus], [short(f.label) for f in features.values()], odds)
+    apart = np.full((2 * len(menus), len(features)), math.nan)  # each line of numbers below its words
+    apart[1::2] = levels
+    _heat_map(panel, apart, (), [short(name, 16) for name in features], odds)
+    for place, menu in enumerate(menus):
+        panel.text(-0.45, 2 * place, _asks(plan, menu), va="center", fontsize=8)
+    panel.set_yticks([])
+    panel.spines[:].set_visible(False)
     panel.set_xlabel("what the answers tell about", fontsize=8)
-    rest = f", the {_MOST_MENUS} most frequent of {len(plan.menus)} menus" if len(plan.menus) > _MOST_MENUS else ""
-    panel.set_title(f"share of devices, and what they are asked{rest}", fontsize=8, loc="right")
+    rest = f",\nthe {_MOST_MENUS} most frequent of {len(plan.menus)} menus" if len(plan.menus) > _MOST_MENUS else ""
+    figure.suptitle(f"share of devices, and what they are asked{rest}", fontsize=8)
     return figure
 
 
 def _asks(plan: Plan, menu: Menu) -> str:
     """How often a menu is drawn and what it asks; the features of a joint question stand together."""
     questions = [plan.questions[number].features for number in menu.questions]
-    words = ", ".join(" \u00d7 ".join(plan.policy.features[name].label for name in names) for names in questions)
-    return f"{number(100 * menu.weight / TOTAL, 2)}%  {short(words, 44)}"
+    words = ", ".join(" \u00d7 ".join(names) for names in questions)
+    return f"{number(100 * menu.weight / TOTAL, 2)}%  {short(words, 46)}"
 
 
 def draw_pairs(policy: Policy, limits: Array, leaks: Array, limited_by: Mapping[str, str], path: str | Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bcdp.present import palette
-from bcdp.present.pictures.canvas import short
+from bcdp.present.pictures.canvas import head, short
 from bcdp.present.words import number
 from bcdp.statistics import Row, Section
 
@@ -20,6 +20,8 @@ Draw = Callable[["Axes"], None]
 Truth = Mapping[Any, Any]
 
 _MOST_WRITTEN = 8  # columns, so that numbers in cells stay readable
+_MOST_INTERVALS = 4  # columns: beyond, a cell has room for its number alone
+_LETTERS = 48  # of all column heads together
 _CELL = 0.42  # inches of a line of cells
 _LINE = 0.24  # of a dot
 
@@ -33,30 +35,33 @@ def grid_panel(section: Section, truth: Truth | None) -> tuple[float, Draw]:
         values = np.array([row.number.value for row in section.rows], dtype=float).reshape(shape)
         top = max(float(np.nanmax(values)) if np.isfinite(values).any() else 0.0, 1e-9)
         panel.imshow(np.nan_to_num(values), cmap="Greys", vmin=0.0, vmax=1.15 * top, aspect="auto")
-        panel.set_xticks(range(shape[1]), [short(str(value), 16) for value in columns], fontsize=7)
-        panel.set_yticks(range(shape[0]), [short(str(value), 20) for value in rows], fontsize=7)
+        panel.set_xticks(
+            range(shape[1]), [short(str(value), max(5, _LETTERS // shape[1])) for value in columns], fontsize=7
+        )
+        panel.set_yticks(range(shape[0]), [short(str(value), 14) for value in rows], fontsize=7)
         panel.xaxis.tick_top()
         for place in np.ndindex(*shape) if shape[1] <= _MOST_WRITTEN else ():
             ink = palette.PAPER if values[place] > 0.6 * top else palette.INK
             panel.text(
                 place[1],
                 place[0],
-                _cell(section.rows[place[0] * shape[1] + place[1]], truth),
+                _cell(section.rows[place[0] * shape[1] + place[1]], truth, shape[1] <= _MOST_INTERVALS),
                 ha="center",
                 va="center",
-                fontsize=6,
+                fontsize=7,
                 color=ink,
             )
-        panel.set_title(f"{short(section.subject, 46)}: percent of all people", loc="left", fontsize=8)
+        head(panel, f"{short(section.subject, 52)}\npercent of all people")
 
     return 0.6 + _CELL * shape[0] * (1.35 if truth else 1.0), draw
 
 
-def _cell(row: Row, truth: Truth | None) -> str:
+def _cell(row: Row, truth: Truth | None, whole: bool) -> str:
     found, known = row.number, row.truth(truth)
     if math.isnan(found.value):
         return "not asked"
-    said = f"{_percent(found.value)}\n{_percent(found.low)} to {_percent(found.high)}"
+    between = f"\n{_percent(found.low)}–{_percent(found.high)}" if whole else ""
+    said = f"{_percent(found.value)}{between}"
     return said if known is None else f"{said}\nx {_percent(known)}"
 
 
@@ -80,11 +85,11 @@ def dots_panel(section: Section, truth: Truth | None) -> tuple[float, Draw]:
             panel.plot([found.value], [place], "o", color=palette.INK, markerfacecolor=palette.PAPER, markersize=6)
             if known is not None:
                 panel.plot([known], [place], "x", color=palette.INK, markersize=8)
-        panel.set_yticks(range(len(groups)), [f"{short(row.name, 20)}  {_told(row)}" for row in groups], fontsize=7)
+        panel.set_yticks(range(len(groups)), [f"{short(row.name, 14)}  {_told(row)}" for row in groups], fontsize=7)
         panel.set_ylim(len(groups) - 0.5, -0.5)
         panel.grid(axis="x", color=palette.GRID, linewidth=0.8)
         panel.set_axisbelow(True)
-        panel.set_title(short(section.subject, 60), loc="left", fontsize=8)
+        head(panel, short(section.subject, 52))
 
     return 0.6 + _LINE * len(groups), draw
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bcdp.estimates.waves import Trend, WaveEstimates
 from bcdp.present import palette
-from bcdp.present.pictures.canvas import panels_figure, short
+from bcdp.present.pictures.canvas import head, panels_figure, short
 from bcdp.present.words import interval, measured
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST = 24  # numbers; tables tell the others
-_HEIGHT = 1.35  # inches
+_HEIGHT = 1.5  # inches
 
 
 def trend_figure(found: WaveEstimates) -> Figure:
@@ -45,7 +45,7 @@ def _panel(trend: Trend) -> Callable[[Axes], None]:
         line = [trend.all_waves.value + trend.slope.value * (time - middle) for time in ends]
         panel.plot(ends, line, color=palette.SOFT, linewidth=1.2, linestyle="--", zorder=0)
         said = f"slope {measured(trend.slope.value, trend.slope.se)} ({interval(trend.slope)})"
-        panel.set_title(f"{short(trend.row.label, 40)}: {said}", loc="left", fontsize=8)
+        head(panel, f"{short(trend.row.label, 52)}\n{said}")
         panel.set_xticks(times, [f"{time:.10g}" for time in times])
         panel.locator_params(axis="y", nbins=4)
         panel.margins(x=0.05, y=0.15)

@@ -25,8 +25,7 @@ th, td { text-align: right; padding: 0.35rem 0.7rem; border-bottom: 1px solid va
 td { white-space: nowrap; } td.words { white-space: normal; min-width: 9rem; } .words { text-align: left; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; min-width: 7.5rem; }
 thead th { border-bottom: 2px solid var(--soft); vertical-align: bottom; font-weight: 600; }
-img { display: block; width: 100%; max-width: 38rem; height: auto; margin: 0.8rem 0; }
-.picture { overflow-x: auto; } .picture img { min-width: 31rem; }
+img { display: block; width: 100%; max-width: 28rem; height: auto; margin: 0.8rem 0; }
 .quiet { color: var(--soft); font-size: 0.92rem; } li { margin: 0.35rem 0; }
 .key { font-size: 1.1rem; border-left: 4px solid var(--accent); padding-left: 0.9rem; }
 code { font-size: 0.88rem; background: var(--ground); padding: 0.1rem 0.3rem; }
@@ -108,5 +107,4 @@ def picture(figure: Figure, words: str) -> Html:
     buffer = io.BytesIO()
     save(figure, buffer)
     content = base64.b64encode(buffer.getvalue()).decode()
-    image = f'<img alt="{escape(words)}" src="data:image/png;base64,{content}">'
-    return Html(f'<div class="picture" tabindex="0" role="region" aria-label="{escape(words)}">{image}</div>')
+    return Html(f'<img alt="{escape(words)}" src="data:image/png;base64,{content}">')

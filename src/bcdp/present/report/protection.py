@@ -174,7 +174,7 @@ def leakage(plan: Plan) -> Html:
             "A device answers one line of the picture, which chance has drawn. Each number is the factor by which its "
             "answers can move the odds of a guess about the feature below: also about features that are not asked, "
             "because features depend on each other. The largest number of a column is the promise above, on the same "
-            "condition."
+            "condition. Features have the names of the policy."
         ),
         picture(figure, "odds factors: rows are menus of questions, columns are features"),
     )
@@ -248,12 +248,12 @@ def adversary(plan: Plan, promised: Mapping[str, Promise]) -> Html:
 def policy(plan: Plan) -> Html:
     """The policy as it was stated."""
     rows = [
-        [feature.label, feature.type, _values(feature), number(feature.delta)]
-        for feature in plan.policy.features.values()
+        [feature.label, name, feature.type, _values(feature), number(feature.delta)]
+        for name, feature in plan.policy.features.items()
     ]
     return section(
         "The policy",
-        table(["feature", "kind", "possible values", "δ"], rows, words=(1, 2)),
+        table(["feature", "name", "kind", "possible values", "δ"], rows, words=(1, 2, 3)),
         paragraph(f"ε = {number(plan.policy.epsilon)} for the whole record; mechanism: {plan.mechanism}."),
         paragraph(
             "Plan ", code(plan.id), ": a public file that anybody can check and every device executes.", kind="quiet"
