@@ -1,7 +1,6 @@
 /** What the answers are for: a device does not need it, and refuses what it cannot understand all the same. */
 
-import { keys, list, namesAmong, refuse, whole } from "./checks.js";
-import { areCuts } from "./features.js";
+import { areCuts, keys, list, namesAmong, refuse, whole } from "./checks.js";
 
 const KINDS = {
   mean: ["by"],
