@@ -236,4 +236,5 @@ def test_nothing_hinders_anybody(browser: Browser, studio: Studio, width: int, s
     expect(page.locator("#curve svg")).to_be_visible()
     assert page.evaluate(check) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".seen").evaluate("(node) => node.scrollWidth <= node.clientWidth")
     visit.context.close()

@@ -17,6 +17,7 @@ from bcdp.present.words import interval, measured, missing_note
 if TYPE_CHECKING:
     from bcdp.estimates.tiers import Tiered
     from bcdp.estimates.waves import WaveEstimates
+    from bcdp.statistics import Estimate
 
 _MOST_WAVES = 5  # whose values stand in a table; of more the first and the last
 
@@ -104,22 +105,20 @@ def _trend_tables(found: WaveEstimates) -> list[Any]:
     share = f"{100 * found.together.level:g}% interval"
     times = list(found.waves) if len(found.waves) <= _MOST_WAVES else [min(found.waves), max(found.waves)]
     head = [*(f"{time:.10g}" for time in times), "slope", "std. error", share]
+    told = list(found.trends)
     trends = [
+        [one.row.name, *(_value(one.waves[time]) for time in times), _value(one.slope), one.slope.se,
+         interval(one.slope)]
+        for one in told
+    ]  # fmt: skip
+    together = [
         [
             one.row.name,
-            *(measured(one.waves[time].value, one.waves[time].se) for time in times),
-            measured(one.slope.value, one.slope.se),
-            one.slope.se,
-            interval(one.slope),
+            *(cell for number in (one.all_people, one.all_waves) for cell in (_value(number), interval(number))),
         ]
-        for one in found.trends
+        for one in told
     ]
-    together = [
-        [one.row.name, *(cell for number in (one.all_people, one.all_waves)
-                         for cell in (measured(number.value, number.se), interval(number)))]
-        for one in found.trends
-    ]  # fmt: skip
-    sections = [one.section.subject for one in found.trends]
+    sections = [one.section.subject for one in told]
     return [
         f"{len(found.waves)} waves, {found.together.people:,} reports",
         "assumed: different people, nobody answered in two waves",
@@ -128,6 +127,10 @@ def _trend_tables(found: WaveEstimates) -> list[Any]:
         "All waves together",
         *_by_section(sections, [ALL_PEOPLE, share, ALL_WAVES, share], together),
     ]
+
+
+def _value(number: Estimate) -> str:
+    return measured(number.value, number.se)
 
 
 def _by_section(sections: list[str], head: list[str], rows: list[list[Any]]) -> Iterable[Any]:

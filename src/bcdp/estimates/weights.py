@@ -60,8 +60,8 @@ def weighting_of(policy: Policy, groups: Sequence[int], tables: Sequence[Any], s
     if margins and max(totals) - min(totals) > 1e-6 * max(totals):
         raise refuse("weights", f"margins of {min(totals):g} and {max(totals):g} people", "margins of one population")
     values = [tuple(int(digits[name][place]) for name in strata) for place in range(len(groups))]
-    numbers_of_strata = {value: number for number, value in enumerate(dict.fromkeys(values))}
-    places = np.array([numbers_of_strata[value] for value in values], dtype=np.int64)
+    order = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    places = np.array([order[value] for value in values], dtype=np.int64)
     return Weighting(design, places, tuple(margins))
 
 
