@@ -1,7 +1,7 @@
 """Distributions against the square wave with EM (arXiv 1912.01051), at the same level, on three laws.
 
     python benchmarks/distributions.py            # errors side by side, one run
-    python benchmarks/distributions.py atom       # where EM is ahead, with more collections: maximum likelihood too
+    python benchmarks/distributions.py single     # numbers that many share, with more collections
     python benchmarks/distributions.py coverage   # intervals on two real files (needs statsmodels and scikit-learn)
     python benchmarks/distributions.py pairs      # 20,000 exact pairs of prior and plan: is a claim exceeded?
 
@@ -54,6 +54,19 @@ def _atom() -> np.ndarray:
 
 
 LAWS: dict[str, Callable[[], np.ndarray]] = {"smooth": _smooth, "spiky": _spiky, "atom at 0": _atom}
+SINGLE = {"spiky": (0.13, 0.41, 0.77), "atom at 0": (0.0,)}  # numbers that many people share, if somebody knows them
+Edges = tuple[float, ...]
+
+
+def equal(bins: int) -> Edges:
+    """The inner edges of equal bins."""
+    return tuple(part / bins for part in range(1, bins))
+
+
+def apart(places: tuple[float, ...], bins: int = 32) -> Edges:
+    """The same with a bin of its own, one fine part wide, for each of some numbers."""
+    around = {int(place * FINE) + side for place in places for side in (0, 1)}
+    return tuple(sorted(part / FINE for part in around | {FINE * part // bins for part in range(1, bins)} if part))
 
 
 # -- the square wave --------------------------------------------------------------------------------------------------
@@ -97,23 +110,28 @@ def em(counts: np.ndarray, law: np.ndarray, stop: float, smooth: bool = False, m
 
 
 @lru_cache
-def plan_of(budget: float, bins: int) -> Plan:
+def plan_of(budget: float, edges: Edges) -> Plan:
     features = {"x": {"type": "numeric", "bounds": [0, 1]}}
-    tasks = [{"distribution": ["x"], "bins": bins, "quantiles": SHARES}]
+    tasks = [{"distribution": ["x"], "edges": edges, "quantiles": SHARES}]
     return make_plan(Policy(epsilon=budget, features=features, tasks=tasks))
 
 
 @lru_cache
-def rows_of(budget: float, bins: int) -> np.ndarray:
+def rows_of(budget: float, edges: Edges) -> np.ndarray:
     """The chance of each answer from each bin; one question, asked of everybody."""
-    plan = plan_of(budget, bins)
+    plan = plan_of(budget, edges)
     table = plan.tables[plan.questions[plan.menus[0].questions[0]].table]
-    return np.stack([table.row(level) for level in range(bins)]) / TOTAL
+    return np.stack([table.row(level) for level in range(len(edges) + 1)]) / TOTAL
 
 
-def ours(counts: np.ndarray, budget: float, bins: int) -> np.ndarray:
+def in_bins(truth: np.ndarray, edges: Edges) -> np.ndarray:
+    """The masses of the bins."""
+    return np.add.reduceat(truth, [0, *(round(edge * FINE) for edge in edges)])
+
+
+def ours(counts: np.ndarray, budget: float, edges: Edges) -> np.ndarray:
     """The shares of the bins."""
-    tally = Tally(plan_of(budget, bins))
+    tally = Tally(plan_of(budget, edges))
     tally.add({"menu": np.zeros(len(counts), np.int64), "answer": np.arange(len(counts)), "count": counts})
     found = estimate(tally).distributions["x"]
     return np.array([share.value for share in found.histogram])
@@ -122,29 +140,32 @@ def ours(counts: np.ndarray, budget: float, bins: int) -> np.ndarray:
 # -- errors -----------------------------------------------------------------------------------------------------------
 
 
-def errors(shares: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
+def errors(shares: np.ndarray, truth: np.ndarray, edges: Edges | None = None) -> tuple[float, float]:
     """The Wasserstein distance, and the mean absolute error of five quantiles; within bins, spread evenly."""
-    found = np.cumsum(np.repeat(shares * len(shares) / FINE, FINE // len(shares)))
+    inner = equal(len(shares)) if edges is None else edges
+    found = np.interp(np.arange(1, FINE + 1) / FINE, [0.0, *inner, 1.0], [0.0, *np.cumsum(shares)])
     below = np.cumsum(truth)
     quantiles = [np.abs(np.searchsorted(found, s) - np.searchsorted(below, s)) / FINE for s in SHARES]
     return float(np.abs(found - below).mean()), float(np.mean(quantiles))
 
 
-def ways(
-    truth: np.ndarray, people: int, budget: float, rng: np.random.Generator
-) -> Iterator[tuple[str, tuple[float, float]]]:
+def ways(name: str, people: int, budget: float, rng: np.random.Generator) -> Iterator[tuple[str, tuple[float, float]]]:
     """The errors of every way in one collection."""
+    truth = LAWS[name]()
     fine, coarse = square_wave(budget, _EM_BINS)
     counts = rng.multinomial(people, _law(truth @ fine))
     stop = 1e-3 * math.exp(budget)
     yield "square wave, EMS", errors(em(counts, coarse, stop, smooth=True), truth)
     yield "square wave, EM", errors(em(counts, coarse, stop), truth)
-    for bins in (32, 128):
-        law = rows_of(budget, bins)
-        answers = rng.multinomial(people, _law(truth.reshape(bins, -1).sum(axis=1) @ law))
-        yield f"ours, {bins} bins", errors(ours(answers, budget, bins), truth)
-        if bins == 32:
-            yield f"ours, {bins} bins, likelihood", errors(em(answers, law, 1e-3, most=3000), truth)
+    cut = {"ours, 32 bins": equal(32), "ours, 128 bins": equal(128)}
+    if name in SINGLE:
+        cut["ours, 32 bins and one for each single number"] = apart(SINGLE[name])
+    for way, edges in cut.items():
+        law = rows_of(budget, edges)
+        answers = rng.multinomial(people, _law(in_bins(truth, edges) @ law))
+        yield way, errors(ours(answers, budget, edges), truth, edges)
+        if way == "ours, 32 bins":
+            yield f"{way}, likelihood", errors(em(answers, law, 1e-3, most=3000), truth, edges)
 
 
 def _law(chances: np.ndarray) -> np.ndarray:
@@ -154,12 +175,12 @@ def _law(chances: np.ndarray) -> np.ndarray:
 def compare(budgets: tuple[float, ...] = (1.0,), sizes: tuple[int, ...] = (10**4, 10**5, 10**6)) -> None:
     print("mean over", _TRIALS, "collections: Wasserstein distance / error of the quantiles 10, 25, 50, 75, 90%")
     for budget in budgets:
-        for name, law in LAWS.items():
+        for name in LAWS:
             for people in sizes:
                 rng = np.random.default_rng([int(10 * budget), people, len(name)])
                 seen: dict[str, list[tuple[float, float]]] = {}
                 for _ in range(_TRIALS):
-                    for way, found in ways(law(), people, budget, rng):
+                    for way, found in ways(name, people, budget, rng):
                         seen.setdefault(way, []).append(found)
                 cells = [
                     f"{way}: {np.mean([w for w, _ in f]):.4f} / {np.mean([q for _, q in f]):.4f}"
@@ -168,21 +189,23 @@ def compare(budgets: tuple[float, ...] = (1.0,), sizes: tuple[int, ...] = (10**4
                 print(f"level {budget:g}, {name}, n = {people:,}:  " + ";  ".join(cells), flush=True)
 
 
-def atom(budget: float = 1.0, bins: int = 128) -> None:
-    """An atom at the end of the range: EM, ours, and maximum likelihood from our answers."""
-    truth, (fine, coarse), law = _atom(), square_wave(budget, _EM_BINS), rows_of(budget, bins)
-    stop = 1e-3 * math.exp(budget)
-    for people, trials in ((10**5, 40), (10**4, 20)):
-        rng = np.random.default_rng([people, len("atom at 0")])
-        found: dict[str, list[float]] = {"EM": [], "ours": [], "maximum likelihood": []}
-        for _ in range(trials):
-            counts = rng.multinomial(people, _law(truth @ fine))
-            answers = rng.multinomial(people, _law(truth.reshape(bins, -1).sum(axis=1) @ law))
-            found["EM"].append(errors(em(counts, coarse, stop), truth)[0])
-            found["ours"].append(errors(ours(answers, budget, bins), truth)[0])
-            found["maximum likelihood"].append(errors(em(answers, law, stop, most=2000), truth)[0])
-        shown = (f"{way} {np.mean(f):.4f} (+- {np.std(f) / math.sqrt(trials):.4f})" for way, f in found.items())
-        print(f"atom at 0, n = {people:,}, {trials} collections: " + ", ".join(shown), flush=True)
+def single(budget: float = 1.0, trials: int = 40) -> None:
+    """Where many people share a number: EM, ours, ours with a bin for each such number."""
+    fine, coarse = square_wave(budget, _EM_BINS)
+    for name, places in SINGLE.items():
+        truth, cut = LAWS[name](), {"ours, 128 bins": equal(128), "ours, single numbers apart": apart(places)}
+        for people in (10**4, 10**5):
+            rng = np.random.default_rng([people, len(name)])
+            found: dict[str, list[float]] = {}
+            for _ in range(trials):
+                counts = rng.multinomial(people, _law(truth @ fine))
+                shares = em(counts, coarse, 1e-3 * math.exp(budget))
+                found.setdefault("EM", []).append(errors(shares, truth)[0])
+                for way, edges in cut.items():
+                    answers = rng.multinomial(people, _law(in_bins(truth, edges) @ rows_of(budget, edges)))
+                    found.setdefault(way, []).append(errors(ours(answers, budget, edges), truth, edges)[0])
+            shown = (f"{way} {np.mean(f):.4f} (+- {np.std(f) / math.sqrt(trials):.4f})" for way, f in found.items())
+            print(f"{name}, n = {people:,}, {trials} collections: " + ", ".join(shown), flush=True)
 
 
 # -- intervals on real files ------------------------------------------------------------------------------------------
@@ -256,4 +279,4 @@ def pairs(count: int = 20_000) -> None:
 
 
 if __name__ == "__main__":
-    {"atom": atom, "coverage": coverage, "pairs": pairs}.get(sys.argv[-1], compare)()
+    {"single": single, "coverage": coverage, "pairs": pairs}.get(sys.argv[-1], compare)()

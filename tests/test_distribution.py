@@ -39,6 +39,14 @@ def plan_of(band: str = "pointwise") -> Plan:
     return make_plan(policy(tasks=[{"distribution": ["x"], "bins": 16, "band": band, "quantiles": [0.1, 0.5, 0.9]}]))
 
 
+EDGES = (0.5, *range(3, 39, 3), 48, 51.5)
+
+
+@lru_cache
+def plan_with_edges() -> Plan:
+    return make_plan(policy(tasks=[{"distribution": ["x"], "edges": EDGES, "quantiles": [0.1, 0.5, 0.9]}]))
+
+
 @pytest.mark.parametrize(("budget", "found"), [(0.2, 217.0), (1.0, 8.29), (2.0, 1.79), (4.0, 0.357)])
 def test_32_bins_reach_the_variances_of_the_best_shares_of_waves(budget: float, found: float) -> None:
     """The integer tables themselves, all people uniform over the bins, second moments less squared means."""
@@ -78,6 +86,22 @@ def test_at_the_expected_counts_the_estimate_is_the_truth() -> None:
         own = int(np.searchsorted(np.cumsum(shares), share))  # the bin that the quantile is in
         assert quantile.low == pytest.approx(52 * own / 16)
         assert quantile.high == pytest.approx(52 * (own + 1) / 16)
+        assert quantile.low <= quantile.value <= quantile.high
+
+
+def test_with_stated_edges_too() -> None:
+    """And everything is in the units of the bins as they are: an atom at 0 is the first."""
+    shares = np.random.default_rng(2).dirichlet(np.ones(16))
+    ends = np.array([0, *EDGES, 52.0])
+    tally, _ = expected_tally(plan_with_edges(), shares, 10**12)
+    found = estimate(tally).distributions["x"]
+    assert found.edges == tuple(ends)
+    assert [share.value for share in found.cdf] == pytest.approx(np.cumsum(shares)[:-1], abs=1e-6)
+    assert found.mean.value == pytest.approx(shares @ (ends[1:] + ends[:-1]) / 2, abs=1e-4)
+    assert found.mean.high - found.mean.low == pytest.approx(48 - 36, rel=0.01)  # the widest bin
+    for share, quantile in found.quantiles.items():
+        own = int(np.searchsorted(np.cumsum(shares), share))
+        assert (quantile.low, quantile.high) == (ends[own], ends[own + 1])
         assert quantile.low <= quantile.value <= quantile.high
 
 
@@ -136,16 +160,17 @@ def test_a_number_at_an_edge_is_in_the_bin_that_begins_there() -> None:
     assert target.of(policy(), codes).sum(axis=1).tolist() == [15, 14, 15, 0, 0]
 
 
-def test_a_device_answers_and_the_shares_come_back() -> None:
-    plan = plan_of()
+@pytest.mark.parametrize("plan", [plan_of(), plan_with_edges()], ids=["equal", "stated"])
+def test_a_device_answers_and_the_shares_come_back(plan: Plan) -> None:
     people = np.repeat([0.0, 10, 30, 52], [30_000, 30_000, 20_000, 20_000])
     found = estimate(Tally(plan).add(privatize(plan, {"x": people}, key=KEY, ids=range(100_000))))
     truth = [(people < edge).mean() for edge in found.distributions["x"].edges[1:-1]]
     for share, true in zip(found.distributions["x"].cdf, truth, strict=True):
         assert abs(share.raw - true) <= 7 * share.se  # 15 edges: a false alarm in 4e-11
         assert share.se < 0.01
-    mean = found.distributions["x"].mean
-    assert abs(mean.raw - 52 * (15 - sum(truth) + 0.5) / 16) <= 7 * mean.se
+    mean, ends = found.distributions["x"].mean, np.array(found.distributions["x"].edges)
+    middles = (ends[1:] + ends[:-1]) / 2
+    assert abs(mean.raw - middles[np.searchsorted(ends, people, "right").clip(1, 16) - 1].mean()) <= 7 * mean.se
 
 
 def test_with_nobody_asked_nothing_is_known() -> None:
@@ -276,6 +301,11 @@ def test_json_rows_and_pictures_show_it_without_knowing_it() -> None:
         ({"distribution": ["ill"]}, "numeric"),
         ({"distribution": ["x"], "bins": 15}, "16 to 256"),
         ({"distribution": ["x"], "bins": 32.0}, "16 to 256"),
+        ({"distribution": ["x"], "bins": 16, "edges": EDGES}, "beside bins"),
+        ({"distribution": ["x"], "edges": EDGES[:14]}, "15 to 255"),
+        ({"distribution": ["x"], "edges": EDGES[::-1]}, "rising"),
+        ({"distribution": ["x"], "edges": [*EDGES, 52]}, "above 0 and below 52, the bounds of x"),
+        ({"distribution": ["x"], "edges": None}, "15 to 255"),
         ({"distribution": ["x"], "quantiles": [0.5, 0.2]}, "rising"),
         ({"distribution": ["x"], "quantiles": [0, 0.2]}, "rising"),
         ({"distribution": ["x"], "quantiles": []}, "rising"),

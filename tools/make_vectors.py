@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -179,14 +179,19 @@ Cuts = Mapping[int, list[list[float] | None]]  # of a question, feature by featu
 
 
 def built(
-    features: dict[str, Any], asked: Asked, menus: list[list[int]], correlation: Any = 0.1, cuts: Cuts | None = None
+    features: dict[str, Any],
+    asked: Asked,
+    menus: list[list[int]],
+    correlation: Any = 0.1,
+    cuts: Cuts | None = None,
+    tasks: Sequence[dict[str, Any]] = (),
 ) -> Plan:
     """A plan with these questions and menus of unequal weight, which promises exactly what its tables keep."""
     steps = cuts or {}
     weights = [TOTAL // (number + 2) // 2 for number in range(1, len(menus))]
     document: dict[str, Any] = {
         "mechanism": "survey",
-        "collection": {"epsilon": 20.0, "features": features},
+        "collection": {"epsilon": 20.0, "features": features, **({"tasks": tasks} if tasks else {})},
         "correlation": {"kind": "per feature", "default": correlation, "named": {}, "source": "assumed"}
         if isinstance(correlation, float)
         else correlation,
@@ -207,6 +212,7 @@ def built(
 
 BIT: dict[str, Any] = {"type": "binary"}
 NUMBER: dict[str, Any] = {"type": "numeric", "bounds": [-3.5, 12.25]}
+BRACKETS = [-3.25, -1, 0, 0.5, 1, 1.5, 2, 2.75, 3.125, 4, 5.5, 6, 8, 10.5, 12]
 
 
 def categories(size: int) -> dict[str, Any]:
@@ -499,6 +505,16 @@ PLANS: dict[str, Callable[[], Plan]] = {
         ],
         [[0], [1, 2], [3], [2], [4, 2], [5, 0]],
         OWN_RANGES,
+    ),
+    "edges": lambda: built(
+        {"x": NUMBER, "bit": BIT},
+        [
+            (("x",), (16,), Waves(16, ((32, 1, 9, 2**27, 2**25), (16, 3, 4, 3 * 2**25, 2**25)))),
+            (("bit",), (2,), binary(1)),
+        ],
+        [[0, 1], [0]],
+        cuts={0: [BRACKETS]},
+        tasks=[{"distribution": ["x"], "edges": BRACKETS, "quantiles": [0.5]}, {"mean": ["bit"], "weight": 2}],
     ),
 }
 

@@ -15,6 +15,8 @@ from bcdp.tables import response
 Cases = list[dict[str, str]]
 BIT_KIND = ["bit", "kind"]
 DROPPED = object()
+EDGES = [part / 2 for part in range(1, 24)]  # inside the bounds of the number
+WRONG_EDGES = (None, [], 32, EDGES[:14], EDGES[::-1], [-3.5, *EDGES], [*EDGES, 12.25], [*EDGES[:-1], "12"])
 HUGE = 10**400  # what its digits say, and infinite to whoever reads them as a double
 
 
@@ -232,6 +234,8 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
             *([{"mean": ["bit"], "frequency": ["bit"]}], [{"mean": ["bit"], "note": "x"}], [{"regression": ["bit"]}]),
             *([{"distribution": names}] for names in (["bit"], ["kind"], [], "number", ["number", "number"])),
             *([{"distribution": ["number"], "bins": bins}] for bins in (15, 257, 32.0, True, None, "32")),
+            *([{"distribution": ["number"], "edges": edges}] for edges in WRONG_EDGES),
+            [{"distribution": ["number"], "bins": 32, "edges": EDGES}],
             *(
                 [{"distribution": ["number"], "quantiles": q}]
                 for q in ([], 0.5, [0.5, 0.5], [0.0], [1], [True], ["0.5"])

@@ -114,7 +114,8 @@ class Policy(Record):
             raise InputError("\n".join(broken))
         types = _declared_types(document.get("features"))
         filled = {**_default_tasks(types or {}), **document}
-        context = {"types": types, "own": _own_names(document.get("features"))}
+        stated = document.get("features")
+        context = {"types": types, "own": _own_names(stated), "bounds": _stated_bounds(stated)}
         try:
             self.__pydantic_validator__.validate_python(filled, self_instance=self, context=context)
         except ValidationError as error:
@@ -253,6 +254,16 @@ def _own_names(features: object) -> frozenset[str]:
         for name, feature in stated
         if isinstance(feature, Mapping) and feature.get("missing") == OWN and OWN not in (feature.get("values") or ())
     )
+
+
+def _stated_bounds(features: object) -> dict[str, tuple[float, float]]:
+    """What numbers seem to lie between; whether that is right is checked elsewhere."""
+    found = {}
+    for name, feature in features.items() if isinstance(features, Mapping) else ():
+        match feature:
+            case {"bounds": [int() | float() as low, int() | float() as high]}:
+                found[name] = (low, high)
+    return found
 
 
 def _default_tasks(types: Mapping[str, object]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The distribution of a number: the share below each edge of equal bins, the share in each bin, quantiles, the mean.
+"""The distribution of a number: the share below each edge of some bins, the share in each bin, quantiles, the mean.
 
 Shares below the edges are decoded without bias, with their covariances; the rest follows from them (docs/theory.md,
 section 4.9). Nothing is assumed of how numbers lie within a bin.
@@ -10,13 +10,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
-from pydantic import AfterValidator, Field, StrictInt
+from pydantic import AfterValidator, Field, StrictInt, ValidationInfo, field_validator, model_validator
 
 from bcdp.policy import Policy
-from bcdp.policy.checks import Accepts, Number, some
+from bcdp.policy.checks import Accepts, Number, expected, some
 from bcdp.policy.names import NumericNames
 from bcdp.statistics.cells import Below
 from bcdp.statistics.decoded import Together
@@ -26,7 +26,8 @@ from bcdp.statistics.ratios import width
 from bcdp.statistics.rows import Row, Section
 from bcdp.statistics.target import Target
 
-_FEWEST_BINS, _MOST_BINS, _MOST_QUANTILES = 16, 256, 99
+T = TypeVar("T")
+_FEWEST_BINS, _BINS, _MOST_BINS, _MOST_QUANTILES = 16, 32, 256, 99
 _DRAWS = 20_000  # of the largest deviation, for a simultaneous band
 
 
@@ -36,8 +37,21 @@ def _rising(shares: tuple[float, ...]) -> tuple[float, ...]:
     return shares
 
 
+def _edges(edges: tuple[float, ...]) -> tuple[float, ...]:
+    if not _FEWEST_BINS <= len(edges) + 1 <= _MOST_BINS or not all(one < other for one, other in pairwise(edges)):
+        raise ValueError
+    return edges
+
+
+def _stated(value: T | None) -> T:
+    """What may be left out, but is not null."""
+    if value is None:
+        raise ValueError
+    return value
+
+
 class Distribution(Statistic):
-    """The distributions of numbers, each cut into equal bins between its bounds.
+    """The distributions of numbers, each cut into bins between its bounds: so many equal ones, or with stated edges.
 
     `band`: whether each interval of a share holds the truth with the probability that was asked for, or all of them
     at once; those of quantiles are computed from them.
@@ -48,10 +62,17 @@ class Distribution(Statistic):
     key: ClassVar[str] = "distributions"
     features: NumericNames = Field(alias="distribution")
     bins: Annotated[
-        StrictInt,
+        StrictInt | None,
+        AfterValidator(_stated),
         Field(ge=_FEWEST_BINS, le=_MOST_BINS),
-        Accepts(f"a whole number from {_FEWEST_BINS} to {_MOST_BINS}"),
-    ] = 32
+        Accepts(f"a whole number from {_FEWEST_BINS} to {_MOST_BINS}, or edges in their place"),
+    ] = None
+    edges: Annotated[
+        tuple[Number, ...] | None,
+        AfterValidator(_stated),
+        AfterValidator(_edges),
+        Accepts(f"a list of {_FEWEST_BINS - 1} to {_MOST_BINS - 1} rising numbers inside the bounds, in place of bins"),
+    ] = None
     quantiles: Annotated[
         tuple[Number, ...],
         AfterValidator(some),
@@ -61,16 +82,38 @@ class Distribution(Statistic):
     band: Annotated[Literal["pointwise", "simultaneous"], Accepts("pointwise or simultaneous")] = "pointwise"
     weight: Weight = 1.0
 
+    @model_validator(mode="before")
+    @classmethod
+    def _equal(cls, stated: Any) -> Any:
+        """Bins are equal, and 32, unless something else is stated."""
+        unstated = isinstance(stated, Mapping) and not {"bins", "edges"} & stated.keys()
+        return {**stated, "bins": _BINS} if unstated else stated
+
+    @field_validator("edges")
+    @classmethod
+    def _inside(cls, edges: tuple[float, ...], info: ValidationInfo) -> tuple[float, ...]:
+        if info.data.get("bins") is not None:
+            raise expected("no such key beside bins: edges take their place")
+        bounds = (info.context or {}).get("bounds", {})
+        for name in bounds.keys() & info.data.get("features", ()):
+            low, high = bounds[name]
+            if not low < edges[0] <= edges[-1] < high:
+                raise expected(f"numbers above {low:g} and below {high:g}, the bounds of {name}")
+        return edges
+
     @property
     def once(self) -> tuple[str, ...]:
         return self.features
 
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
         # the mean over the edges counts: a distribution counts alike however many bins it has
-        return ((self._target(policy, name), 1 / (self.bins - 1)) for name in self.features)
+        return ((target, 1 / target.size(policy)) for target in self._targets(policy).values())
+
+    def _targets(self, policy: Policy) -> dict[str, Below]:
+        return {name: self._target(policy, name) for name in self.features}
 
     def _target(self, policy: Policy, name: str) -> Below:
-        return Below(name, policy.features[name].equal_cuts(self.bins))
+        return Below(name, self.edges or policy.features[name].equal_cuts(self.bins or _BINS))
 
     def estimate(self, decoder: Decoder, confidence: float) -> dict[str, DistributionEstimate]:
         found = {}
@@ -82,7 +125,7 @@ class Distribution(Statistic):
 
     def _estimated(self, policy: Policy, name: str, told: Together, confidence: float) -> DistributionEstimate:
         feature = policy.features[name]
-        edges = np.array([feature.span[0], *feature.equal_cuts(self.bins), feature.span[1]])
+        edges = np.array([feature.span[0], *self._target(policy, name).cuts, feature.span[1]])
         (answers,) = told.answers
         below = _below(told, confidence, self.band == "simultaneous")
 
@@ -140,7 +183,8 @@ class Distribution(Statistic):
         if data is not None:
             return ()  # whoever has data simulates
         told = {
-            name: math.sqrt(errors[self._target(policy, name)] / (self.bins - 1) / people) for name in self.features
+            name: math.sqrt(errors[target] / target.size(policy) / people)
+            for name, target in self._targets(policy).items()
         }
         return [
             expected_error(f"distribution of {name}", "the share below an edge", error, {"distribution": name})
@@ -148,7 +192,8 @@ class Distribution(Statistic):
         ]
 
     def _goal(self, policy: Policy, name: str, data: Means) -> Goal:
-        target, size = self._target(policy, name), self.bins - 1
+        target = self._target(policy, name)
+        size = target.size(policy)
 
         def solved(means: Means) -> Array:
             return _monotone(means[target]) if target in means else np.full(size, np.nan)
@@ -159,7 +204,7 @@ class Distribution(Statistic):
             solved,
             np.asarray(data[target]),
             np.eye(size) / size,
-            np.arange(1, self.bins) / self.bins,
+            np.arange(1, size + 1) / (size + 1),
         )
 
 
@@ -191,7 +236,7 @@ class DistributionEstimate:
 
     A number at an edge is in the bin that begins there. `band` says of which intervals all hold together: none
     (pointwise), or those of `cdf` and `quantiles` (simultaneous). The mean counts numbers as the middles of their
-    bins, and its interval adds half a bin for that.
+    bins, and its interval adds half of the widest bin for that.
     """
 
     edges: tuple[float, ...]
@@ -307,12 +352,12 @@ def _quantile(below: _Shares, edges: Array, share: float) -> Quantile:
 
 
 def _mean(told: Together, edges: Array, z: float) -> tuple[float, float, float, float, float]:
-    """The mean of the bins' middles in own units; its interval has half a bin more on each side."""
-    low, high, width = float(edges[0]), float(edges[-1]), float(edges[-1] - edges[0])
-    bins = len(edges) - 1
+    """The mean of the bins' middles in own units; its interval has half of the widest bin more on each side."""
+    low, high, middles = float(edges[0]), float(edges[-1]), (edges[:-1] + edges[1:]) / 2
     if np.isnan(told.value).any():
         return float("nan"), float("inf"), low, high, float("nan")
-    raw = high - width * (float(told.value.sum()) + 0.5) / bins
-    se = width * float(np.sqrt(max(told.covariance.sum(), 0.0))) / bins
-    reach, value = z * se + width / bins / 2, min(max(raw, low), high)
+    apart = np.diff(middles)  # who is below an edge is nearer by so much than who is not
+    raw = float(middles[-1] - apart @ told.value)
+    se = math.sqrt(max(float(apart @ told.covariance @ apart), 0.0))
+    reach, value = z * se + float(np.max(np.diff(edges))) / 2, min(max(raw, low), high)
     return value, se, min(max(raw - reach, low), value), max(min(raw + reach, high), value), raw

@@ -33,7 +33,7 @@ TASK_KEYS = {
     "mean": ("by",),
     "frequency": (),
     "table": (),
-    "distribution": ("bins", "quantiles", "band"),
+    "distribution": ("bins", "edges", "quantiles", "band"),
     "regression": (),
 }
 COMMON_KEYS = ("label", "help", "labels", "helps", "delta", "missing")
@@ -246,8 +246,8 @@ def _check_task(path: str, stated: Any, features: Mapping[str, Feature]) -> None
     if kind == "regression":
         _check_regression(f"{path}.regression", stated["regression"], complete)
     elif kind == "distribution":
-        names(f"{path}.{kind}", stated[kind], [name for name in complete if name not in categories])
-        _check_distribution(path, stated)
+        able = {name: feature.number for name, feature in complete.items() if feature.number is not None}
+        _check_distribution(path, stated, [able[name] for name in names(f"{path}.{kind}", stated[kind], able)])
     elif kind == "table":
         if len(names(f"{path}.table", stated["table"], in_tables, 2)) > 2:
             raise refuse(f"{path}.table", stated["table"], "two features")
@@ -258,8 +258,12 @@ def _check_task(path: str, stated: Any, features: Mapping[str, Feature]) -> None
             names(f"{path}.by", [stated["by"]], [name for name in in_tables if name not in named])
 
 
-def _check_distribution(path: str, stated: Any) -> None:
-    if "bins" in stated:
+def _check_distribution(path: str, stated: Any, features: Sequence[Number]) -> None:
+    if "edges" in stated:
+        counted = {len(rising(f"{path}.edges", stated["edges"], *feature.bounds)) for feature in features}
+        if "bins" in stated or not counted <= set(range(15, 256)):
+            raise refuse(f"{path}.edges", stated["edges"], "15 to 255 numbers in place of bins")
+    elif "bins" in stated:
         whole(f"{path}.bins", stated["bins"], 16, 256)
     if "quantiles" in stated and len(rising(f"{path}.quantiles", stated["quantiles"], 0, 1)) > MOST_QUANTILES:
         raise refuse(f"{path}.quantiles", stated["quantiles"], f"at most {MOST_QUANTILES} numbers")

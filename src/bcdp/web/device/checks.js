@@ -33,6 +33,13 @@ export function text(path, value, least = 0) {
   return value;
 }
 
+/** Whether something is a list of numbers inside some bounds, at least one, each above the one before it. */
+export function areCuts(stated, bounds) {
+  if (!Array.isArray(stated) || !stated.length || !bounds) return false;
+  const ends = [bounds[0], ...stated, bounds[1]];
+  return ends.every((end, place) => Number.isFinite(end) && (place === 0 || ends[place - 1] < end));
+}
+
 /** The value itself, if it is a list of at least one of these names, each once. */
 export function namesAmong(path, value, known) {
   const names = list(path, value, 1);

@@ -1,8 +1,7 @@
 /** How correlated the features are: an assumption of the person who planned, which the plan states. */
 
-import { entries, keys, list, namesAmong, refuse } from "./checks.js";
+import { areCuts, entries, keys, list, namesAmong, refuse } from "./checks.js";
 import { inUnits, total } from "./exact.js";
-import { areCuts } from "./features.js";
 
 const KEYS = {
   "per feature": [["kind", "default", "named", "source"], ["odds"]],

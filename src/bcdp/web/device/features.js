@@ -1,6 +1,6 @@
 /** The features, as a plan states them. */
 
-import { MOST_VALUES, entries, keys, list, refuse, text } from "./checks.js";
+import { MOST_VALUES, areCuts, entries, keys, list, refuse, text } from "./checks.js";
 import { pythonFloat } from "./spelling.js";
 import { readTranslations, readValueLabels } from "./survey.js";
 
@@ -93,13 +93,6 @@ function cutsOf(path, [low, high], stated) {
     throw refuse(path, stated, "rising cuts inside the bounds");
   }
   return stated;
-}
-
-/** Whether something is a list of numbers inside some bounds, at least one, each above the one before it. */
-export function areCuts(stated, bounds) {
-  if (!Array.isArray(stated) || !stated.length || !bounds) return false;
-  const ends = [bounds[0], ...stated, bounds[1]];
-  return ends.every((end, place) => Number.isFinite(end) && (place === 0 || ends[place - 1] < end));
 }
 
 /** A number as devices code it: within its bounds, on the scale from -1 to 1. */

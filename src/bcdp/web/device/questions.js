@@ -1,7 +1,6 @@
 /** The form of questions and menus. */
 
-import { MOST_CELLS, TOTAL, keys, list, namesAmong, refuse, whole } from "./checks.js";
-import { areCuts } from "./features.js";
+import { MOST_CELLS, TOTAL, areCuts, keys, list, namesAmong, refuse, whole } from "./checks.js";
 import { checkCells } from "./tables.js";
 
 const MOST_ANSWERS = 2 ** 24;

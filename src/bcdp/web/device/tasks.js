@@ -1,12 +1,12 @@
 /** What the answers are for: a device does not need it, and refuses what it cannot understand all the same. */
 
-import { keys, list, namesAmong, refuse, whole } from "./checks.js";
+import { areCuts, keys, list, namesAmong, refuse, whole } from "./checks.js";
 
 const KINDS = {
   mean: ["by"],
   frequency: [],
   table: [],
-  distribution: ["bins", "quantiles", "band"],
+  distribution: ["bins", "edges", "quantiles", "band"],
   regression: [],
 }; // each with its own keys
 const MOST_QUANTILES = 99;
@@ -25,7 +25,7 @@ export function checkTasks(tasks, features) {
     if ("weight" in task) checkNumber(`${path}.weight`, task.weight, (weight) => weight > 0);
     if (kind === "regression") checkRegression(`${path}.regression`, task.regression, complete);
     else if (kind === "table") checkTable(`${path}.table`, task.table, inTables);
-    else if (kind === "distribution") checkDistribution(path, task, named("numeric").filter((name) => complete.has(name)));
+    else if (kind === "distribution") checkDistribution(path, task, complete);
     else namesAmong(`${path}.${kind}`, task[kind], kind === "mean" ? numbers : categories);
     if (kind === "mean" && "by" in task) {
       namesAmong(`${path}.mean`, task.mean, [...complete.keys()]);
@@ -40,12 +40,15 @@ function checkTable(path, table, names) {
   if (namesAmong(path, table, names).length !== 2) throw refuse(path, table, "two features");
 }
 
-function checkDistribution(path, { distribution, bins = 32, quantiles = [0.5], band = "pointwise" }, numbers) {
-  namesAmong(`${path}.distribution`, distribution, numbers);
-  whole(`${path}.bins`, bins, 16, 256);
-  const inside = list(`${path}.quantiles`, quantiles, 1).every((share) => Number.isFinite(share) && share < 1);
-  const rises = quantiles.every((share, place) => share > (place ? quantiles[place - 1] : 0));
-  if (!inside || !rises || quantiles.length > MOST_QUANTILES) {
+function checkDistribution(path, task, features) {
+  const { distribution, bins = 32, edges, quantiles = [0.5], band = "pointwise" } = task;
+  const numbers = [...features.keys()].filter((name) => features.get(name).type === "numeric");
+  const bounds = namesAmong(`${path}.distribution`, distribution, numbers).map((name) => features.get(name).bounds);
+  if (!("edges" in task)) whole(`${path}.bins`, bins, 16, 256);
+  else if ("bins" in task || !bounds.every((both) => areCuts(edges, both)) || edges.length < 15 || edges.length > 255) {
+    throw refuse(`${path}.edges`, edges, "15 to 255 rising numbers inside the bounds, in place of bins");
+  }
+  if (!areCuts(quantiles, [0, 1]) || quantiles.length > MOST_QUANTILES) {
     throw refuse(`${path}.quantiles`, quantiles, `1 to ${MOST_QUANTILES} rising numbers above 0 and below 1`);
   }
   if (!["pointwise", "simultaneous"].includes(band)) throw refuse(`${path}.band`, band, "pointwise or simultaneous");
