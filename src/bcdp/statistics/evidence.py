@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -74,17 +74,21 @@ class Counted:
 
     @cached_property
     def helps(self) -> bool:
-        """Whether the features are seen to help."""
-        return seen_to_help(self.found, self.deviations, self.noise, (1 - self.confidence) / 2)
+        """Whether the features are seen to help: by themselves, or by the share that they explain together."""
+        seen = seen_to_help(self.found, self.deviations, self.noise, (1 - self.confidence) / 2)
+        return seen or self._share.low > 0
 
     @cached_property
     def _explained(self) -> Explained:
         return Explained(self.found, self.deviations, self.noise, self.confidence)
 
     @cached_property
+    def _share(self) -> Coefficient:
+        return self._explained.share(np.zeros(len(self.design) - 1, dtype=np.bool_))
+
+    @property
     def explained(self) -> Coefficient:
-        share = self._explained.share(np.zeros(len(self.design) - 1, dtype=np.bool_))
-        return share if self.helps else Coefficient(0.0, share.se, 0.0, share.high)  # nothing stands out
+        return self._share if self.helps else replace(self._share, value=0.0)  # nothing stands out
 
     @cached_property
     def adds(self) -> dict[str, Coefficient]:
@@ -108,9 +112,7 @@ class Counted:
         Their coefficients have a direction that these answers leave likely: what would have been seen is not there.
         """
         share = min(max(self.noise.guess, self.explained.low), max(self.explained.high, 1e-4))
-        mean, covariance = self.noise.posterior(self.found, share * self.noise.variance)
-        rng = np.random.default_rng(len(mean))  # protects nobody, and gives everybody the same advice
-        drawn = mean + rng.standard_normal((len(self.deviations.slope), len(mean))) @ np.linalg.cholesky(covariance).T
+        drawn = self.noise.drawn(self.found, len(self.deviations.slope), share * self.noise.variance)
         matrix = self.noise.plausible(self.found.matrix)
         return Outlook(matrix, self.deviations, self.noise, self.people, share, drawn)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ Array = npt.NDArray[np.float64]
 Columns = npt.NDArray[np.bool_]
 
 _STEPS = 14  # of halving: shares to four digits
+_NEARLY_CONSTANT = 0.05  # the standard error of a variance, at most 1, that is not above it
 
 
 def seen_to_help(found: Centred, deviations: Centred, noise: Noise, chance: float) -> bool:
@@ -41,63 +43,94 @@ def help_weights(slope: Array, noise: Noise) -> Array:
 
 
 class Explained:
-    """The share of the variance that all columns explain, or that some of them add to the others."""
+    """The share of the variance that all columns explain, or that some of them add to the others.
+
+    Columns that are seen to be nearly constant are left out: by a variance that is noise, what they explain could be
+    anything. Where the noise is too large to see even that, it is in the interval.
+    """
 
     def __init__(self, found: Centred, deviations: Centred, noise: Noise, confidence: float) -> None:
         """`deviations` is what noise may have added, drawn many times."""
-        varies = np.outer(noise.varies, noise.varies) | np.eye(len(noise.scale), dtype=bool)
-        self._noise, self._confidence = noise, confidence
-        self._slope = np.where(noise.varies, found.slope, 0.0)
-        self._matrix = noise.plausible(np.where(varies, found.matrix, 0.0))
-        self._matrices = noise.plausible(self._matrix + np.where(varies, deviations.matrix, 0.0))
-        self._deviations = np.where(noise.varies, deviations.slope, 0.0)
-        self._variances = np.maximum(noise.variance + deviations.variance, noise.variance / 2)
-        mean, covariance = noise.posterior(found)
-        rng = np.random.default_rng(len(mean))  # protects nobody, and gives everybody the same interval
-        drawn = rng.standard_normal((len(self._deviations), len(mean))) @ np.linalg.cholesky(covariance).T
-        self._slopes = np.where(noise.varies, mean + drawn, 0.0) @ self._matrix
+        varies = (np.diag(found.matrix) >= noise.scale) | (noise.scale > _NEARLY_CONSTANT)
+        self._varies = varies | (not varies.any())
+        both = np.outer(self._varies, self._varies) | np.eye(len(varies), dtype=bool)
+        self._outside, self._noise = 1 - confidence, noise
+        self._slope, self._slopes = (np.where(self._varies, part.slope, 0.0) for part in (found, deviations))
+        self._matrix = noise.plausible(np.where(both, found.matrix, 0.0))
+        self._matrices = np.where(both, deviations.matrix * np.sqrt(noise.kept), 0.0)  # what shrinking leaves of them
+        self._variances = noise.variance + deviations.variance
+        self._thetas = np.where(self._varies, noise.drawn(found, len(deviations.slope)), 0.0)
 
     def share(self, base: Columns) -> Coefficient:
         """What the columns add to what the `base` explains, as a share of the variance.
 
         The coefficients of an imagined collection have a direction as likely as the answers leave it.
         """
-        variance, added = self._noise.variance, _Added(self._matrix, base)
-        if not self._noise.varies[~base].any():
+        if not self._varies[~base].any():
             return Coefficient(0.0, math.inf, 0.0, 1.0)
-        within = self._slopes[:, base] @ np.linalg.inv(self._matrix[np.ix_(base, base)]) @ self._matrix[base]
-        beyond = self._slopes - within
-        direction = beyond / np.sqrt(np.maximum(added(beyond) / variance, 1e-30))[:, None]
-        many = _Added(self._matrices, base)
+        inverse: Array = np.asarray(np.linalg.inv(self._matrix), dtype=np.float64)
+        within = np.zeros_like(inverse)
+        within[np.ix_(base, base)] = np.linalg.inv(self._matrix[np.ix_(base, base)])
+        alone = self._thetas @ self._matrix @ within  # the coefficients of the base without the others
+        beyond = self._thetas - alone
+        beyond /= np.sqrt(np.maximum(_square(self._matrix, beyond), 1e-300))[:, None]
+        noise, turned = self._slopes - _times(self._matrices, alone), _times(self._matrices, beyond)
+        imagined = _Imagined(
+            _square(inverse - within, noise),
+            2 * (noise * (beyond - turned @ inverse)).sum(axis=-1),
+            1 - (turned * beyond).sum(axis=-1) + _square(inverse, turned),
+            self._variances,
+            self._noise.variance,
+        )
+        return imagined.interval(float(_square(inverse - within, self._slope)), self._outside)
 
-        def imagined(share: float) -> Array:
-            return np.sort(many(within + math.sqrt(share) * direction + self._deviations) / self._variances)
 
-        return _unified(float(added(self._slope)) / variance, imagined, 1 - self._confidence)
+@dataclass(frozen=True, eq=False)
+class _Imagined:
+    """What collections would find explained, `nothing + linear k + square k^2` if the columns explain `k^2`.
 
-
-def _unified(ours: float, imagined: Callable[[float], Array], outside: float) -> Coefficient:
-    """The interval of all shares under which the observed result is not among the unlikeliest.
-
-    Results are ordered by how much less likely than under the best share they are (Feldman and Cousins 1998), so that
-    the interval is never empty, and one-sided where nothing stands out. The value is the share whose
-    median result was observed.
+    One entry for each draw of the noise; `variances` is what they would find the outcome's variance to be.
     """
-    nothing = imagined(0.0)
 
-    def rarity(drawn: Array, found: Array) -> Array:
-        return np.asarray(_score(drawn, found) ** 2 - np.minimum(_score(nothing, found), 0.0) ** 2)
+    nothing: Array
+    linear: Array
+    square: Array
+    variances: Array
+    variance: float
 
-    def accepted(share: float) -> bool:
-        drawn = imagined(share)
-        return bool(rarity(drawn, np.array(ours)) <= np.quantile(rarity(drawn, drawn), 1 - outside))
+    def at(self, share: float) -> tuple[Array, Array]:
+        """What is found explained under a share, and by how much that is more than the share of the variance found."""
+        size = share * self.variance
+        found = self.nothing + math.sqrt(size) * self.linear + size * self.square
+        return found, found - share * self.variances
 
-    value = _halved(0.0, 1.0, lambda share: bool(np.median(imagined(share)) < ours))
-    low = 0.0 if accepted(0.0) else _halved(0.0, value, lambda share: not accepted(share))
-    return Coefficient(value, float(imagined(value).std()), low, _halved(value, 1.0, accepted))
+    def interval(self, ours: float, outside: float) -> Coefficient:
+        """The interval of all shares under which the observed result is not among the unlikeliest.
+
+        Results are ordered by how much less likely than under the best share they are (Feldman and Cousins 1998), so
+        that the interval is never empty. It begins at 0 where nothing stands out. The value is the share whose median
+        result was observed.
+        """
+        nothing = np.sort(self.nothing)
+
+        def more(share: float) -> float:
+            return ours - share * self.variance
+
+        def accepted(share: float) -> bool:
+            found, beside = self.at(share)
+            drawn = np.sort(beside)
+            rarity = _score(drawn, beside) ** 2 - np.minimum(_score(nothing, found), 0.0) ** 2
+            mine = _score(drawn, more(share)) ** 2 - np.minimum(_score(nothing, ours), 0.0) ** 2
+            return bool(mine <= np.quantile(rarity, 1 - outside))
+
+        value = _halved(0.0, 1.0, lambda share: bool(np.median(self.at(share)[1]) < more(share)))
+        seen = ours > np.quantile(nothing, 1 - outside / 2)
+        low = _halved(0.0, value, lambda share: not accepted(share)) if seen else 0.0
+        error = float(self.at(value)[1].std()) / self.variance
+        return Coefficient(value, error, low, _halved(value, 1.0, accepted))
 
 
-def _score(drawn: Array, found: Array) -> Array:
+def _score(drawn: Array, found: Array | float) -> Array:
     """Where results stand among those drawn, in rising order, as a normal deviate."""
     return np.asarray(ndtri((np.searchsorted(drawn, found) + 0.5) / (len(drawn) + 1)))
 
@@ -112,17 +145,9 @@ def _halved(low: float, high: float, below: Callable[[float], bool]) -> float:
     return high
 
 
-class _Added:
-    """What columns add to a base, for one matrix or many; the inverses are computed once."""
-
-    def __init__(self, matrix: Array, base: Columns) -> None:
-        self._base, self._all = base, np.asarray(np.linalg.inv(matrix), dtype=np.float64)
-        self._part = np.asarray(np.linalg.inv(matrix[..., base, :][..., :, base]), dtype=np.float64)
-
-    def __call__(self, slope: Array) -> Array:
-        part = slope[..., self._base]
-        return np.asarray(_length(self._all, slope) - _length(self._part, part))
+def _times(matrices: Array, vectors: Array) -> Array:
+    return np.asarray((matrices @ vectors[..., None])[..., 0])
 
 
-def _length(matrix: Array, vector: Array) -> Array:
-    return np.asarray(((matrix @ vector[..., None])[..., 0] * vector).sum(axis=-1))
+def _square(matrix: Array, vector: Array) -> Array:
+    return np.asarray(((vector @ matrix) * vector).sum(axis=-1))

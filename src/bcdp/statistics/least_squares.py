@@ -139,6 +139,12 @@ class Noise:
         covariance = np.linalg.inv(weighted @ matrix + np.diag(1 / each))
         return np.asarray(covariance @ weighted @ found.slope), np.asarray((covariance + covariance.T) / 2)
 
+    def drawn(self, found: Centred, draws: int, explained: float | None = None) -> Array:
+        """Coefficients as likely as the noise leaves them, one row for each draw."""
+        mean, covariance = self.posterior(found, explained)
+        rng = np.random.default_rng(len(mean))  # protects nobody, and gives everybody the same intervals and advice
+        return np.asarray(mean + rng.standard_normal((draws, len(mean))) @ np.linalg.cholesky(covariance).T)
+
 
 def _kept(matrix: Array, noise: Array, scale: Array) -> Array:
     """How much of each entry to keep: correlations are drawn from one law, whose variance is what stands out."""
