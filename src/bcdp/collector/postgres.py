@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 
 from bcdp.collector.marks import MARK_BYTES
-from bcdp.collector.store import Answers, Store, StoreError, counted, refuse_earlier
+from bcdp.collector.store import Answers, Store, StoreError, refuse_earlier
 
 log = logging.getLogger("bcdp.collector")
 
@@ -23,22 +23,19 @@ CREATE TABLE IF NOT EXISTS counts (
 );
 """
 # All marks are inserted before the first count is changed, and both in order, so that no two writers block each other.
-# The marks go and come back as one value: arrays of them take three times the processor time.
-_MARKS = f"""
-WITH new AS (
-  INSERT INTO answered
-  SELECT substring(%(together)b::bytea FROM place FOR {MARK_BYTES})
-  FROM generate_series(1, length(%(together)b::bytea), {MARK_BYTES}) AS place
-  ON CONFLICT DO NOTHING RETURNING mark
-)
-SELECT string_agg(mark, '') FROM new
-"""
-_COUNTS = """
-WITH counted AS (
-  INSERT INTO counts SELECT * FROM unnest(%s::int4[], %s::int4[], %s::int8[])
+# The marks go and come back as one value: an array of them takes three times the processor time.
+_INSERT = f"""
+WITH given AS (
+  SELECT substring(%s::bytea FROM {MARK_BYTES} * place::int - {MARK_BYTES - 1} FOR {MARK_BYTES}) AS mark, menu, answer
+  FROM unnest(%s::int4[], %s::int4[]) WITH ORDINALITY AS report (menu, answer, place)
+),
+new AS (INSERT INTO answered SELECT mark FROM given ON CONFLICT DO NOTHING RETURNING mark),
+counted AS (
+  INSERT INTO counts SELECT menu, answer, count(*) FROM given JOIN new USING (mark) GROUP BY 1, 2 ORDER BY 1, 2
   ON CONFLICT (menu, answer) DO UPDATE SET count = counts.count + excluded.count
-)
-UPDATE collection SET settled = false WHERE settled
+),
+unsettled AS (UPDATE collection SET settled = false WHERE settled)
+SELECT string_agg(mark, '') FROM new
 """
 _OTHERS = """
 SELECT EXISTS (
@@ -82,14 +79,11 @@ class PostgresStore(Store):
             connection.execute(f"INSERT INTO collection {empty}", (self._plan_id,))
 
     def _insert(self, connection: psycopg.Connection[Any], marks: list[bytes], answers: Answers) -> set[bytes]:
-        with connection.transaction():
-            row = connection.execute(_MARKS, {"together": b"".join(marks)}, binary=True).fetchone()
-            together = row[0] or b"" if row else b""
-            new = {together[start : start + MARK_BYTES] for start in range(0, len(together), MARK_BYTES)}
-            if new:
-                columns = zip(*counted(answers, new), strict=True)
-                connection.execute(_COUNTS, [list(column) for column in columns])
-        return new
+        menus, numbers = zip(*(answers[mark] for mark in marks), strict=True)
+        given = (b"".join(marks), list(menus), list(numbers))
+        row = connection.execute(_INSERT, given, binary=True).fetchone()
+        new = row[0] or b"" if row else b""
+        return {new[start : start + MARK_BYTES] for start in range(0, len(new), MARK_BYTES)}
 
     def _rewrite(self, connection: psycopg.Connection[Any]) -> None:
         """Fills the tables again: every row gets the same transaction's number, and its place by its content.

@@ -6,11 +6,12 @@ import errno
 import os
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bcdp.collector.marks import MARK_BYTES
-from bcdp.collector.store import Answers, Store, StoreError, counted, refuse_earlier
+from bcdp.collector.store import Answers, Store, StoreError, refuse_earlier
 from bcdp.files import lock
 
 _PATIENCE = 30.0  # seconds to wait for another writer
@@ -64,7 +65,8 @@ class SqliteStore(Store):
             connection.execute("BEGIN IMMEDIATE")
             # one statement for all rows: the interpreter's lock is free for other requests while it runs
             new = {row[0] for row in connection.execute(_MARKS, given).fetchall()}
-            connection.executemany(_COUNTS, counted(answers, new))
+            counted = Counter(map(answers.__getitem__, new))
+            connection.executemany(_COUNTS, [(*answer, count) for answer, count in counted.items()])
             connection.execute("UPDATE collection SET settled = 0 WHERE settled")
             connection.execute("COMMIT")
         return new

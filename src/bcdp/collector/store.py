@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -110,11 +109,6 @@ class Store(ABC):
     @abstractmethod
     def _reason(self, error: Exception) -> str:
         """What to tell the outside about an error, without the database's name or address."""
-
-
-def counted(answers: Answers, marks: Iterable[bytes]) -> list[tuple[int, int, int]]:
-    """How many of these marks gave each answer: menu, answer and count, in order."""
-    return [(*answer, count) for answer, count in sorted(Counter(map(answers.__getitem__, marks)).items())]
 
 
 def refuse_earlier(found: object) -> None:
