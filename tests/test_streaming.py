@@ -377,7 +377,7 @@ def test_a_group_by_of_any_database_is_a_tally(
     plan_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     reports = privatize(PLAN, people(2000), KEY, "id")
-    with sqlite3.connect(":memory:") as database:
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
         database.execute("CREATE TABLE reports (menu INTEGER, answer INTEGER)")
         rows = zip(reports["menu"].to_pylist(), reports["answer"].to_pylist(), strict=True)
         database.executemany("INSERT INTO reports VALUES (?, ?)", rows)
