@@ -29,7 +29,8 @@ function featureRow(policy, name, place, change) {
   const set = (key, value) => change((now) => withKey(now, name, key, value));
   const most = policy.epsilon;
   const own = (at) => (at >= 100 ? undefined : levelAt(at, most));
-  const sentence = (level) => `${level}: ${levelSentence(level)}`;
+  const resting = (level) => (level < most ? ", if what you say below of how features go together is right" : "");
+  const sentence = (level) => `${level}: ${levelSentence(level)}${resting(level)}`;
   const protection = slider(path("delta"), `Protection of ${name}`, placeOf(deltaOf(policy, name), most), {
     now: sentence(deltaOf(policy, name)),
     sentence: (at) => sentence(levelAt(at, most)),

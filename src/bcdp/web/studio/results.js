@@ -115,11 +115,11 @@ export function shownMenus(policy, { menus }) {
 }
 
 /** What the published counts tell; nothing is said of few people. */
-export function shownCounts({ counts_told: told, users }) {
+export function shownCounts({ counts_told: told, counts_said: said, users }) {
   if (!told?.length) return [];
   const caption = `If only the counts of ${users.toLocaleString("en")} people are published: by how much whoever sees them can raise the odds of a guess about one of them.`;
-  const rows = told.map(({ label, told: words, condition }) => [label, words, condition]);
+  const rows = told.map(({ name, label, told: words, condition }) => [name ?? label, words, condition]);
   const node = table(caption, ["A guess about", "Its odds rise", "On condition"], rows);
   node.className = "stacked promises";
-  return [element("h2", {}, "What the published counts tell"), node];
+  return [element("h2", {}, "What the published counts tell"), node, element("p", { class: "small" }, said)];
 }
