@@ -21,8 +21,10 @@ from bcdp.audit import audit_plan, population_of
 from bcdp.cli.app import main
 from bcdp.cli.plan import _gap
 from bcdp.compare.baselines import compare, uniform_plans
+from bcdp.compare.fertility import POLICY, fertility, truth
 from bcdp.correlation import PerFeature
 from bcdp.plan import certify_menu
+from bcdp.policy import read_yaml
 from bcdp.present.pictures.leakage import told_figure
 from bcdp.present.report import write_report
 from helpers import paper_plan
@@ -67,19 +69,37 @@ def test_a_plan_alone_has_a_page(tmp_path: Path) -> None:
     assert "5,000 people are expected to answer" in text
     assert "smokes &lt;tobacco&gt;" in text
     assert "<tobacco>" not in text
+    assert "of several the sum of their ε is all that is promised" in text
     assert "× 1.35" in text  # exp(0.3) = 1.3499
 
 
 def test_a_collection_shows_estimates_truth_and_audit(tmp_path: Path) -> None:
     plan = make_plan(policy(tasks=[{"mean": ["smoker", "income"]}, {"frequency": ["region"]},
                                    {"regression": {"target": "income", "features": ["smoker"]}}]))  # fmt: skip
-    truth = {"smoker": 0.5, "income": 100_000.0, "region": {"north": 0.25, "south": 0.25, "east": 0.5}}
+    known = {"smoker": 0.5, "income": 100_000.0, "region": {"north": 0.25, "south": 0.25, "east": 0.5}}
     prior = np.full((2, 2, 3), 1 / 12)
     audited = audit_plan(plan, population_of(list(FEATURES), prior))
-    text = written(plan, tmp_path, 2000, collected(plan), truth=truth, audited=audited)
+    text = written(plan, tmp_path, 2000, collected(plan), truth=known, audited=audited)
     for words in ("2,000 people answered", "What was learned", "truth", "100,000", "income by least squares",
                   "What an audit found", "Every claim holds for this population"):  # fmt: skip
         assert words in text
+
+
+def test_the_demonstration_knows_the_truth_of_every_number(tmp_path: Path) -> None:
+    women = fertility()
+    known, weeks = truth(women), women["weeks_worked"].to_numpy()
+    plan = make_plan(Policy.parse(read_yaml(POLICY, [])))
+    found = estimate(Tally(plan).add(privatize(plan, women.slice(0, 20_000))))
+    rows = [row for section in found.sections() for row in section.rows]
+    assert all(row.possible[0] <= (row.truth(known) or 0.0) <= row.possible[1] for row in rows)
+    assert not [row.label for row in rows if row.truth(known) is None]
+    for share, quantile in known["weeks_worked",]["quantiles"].items():
+        assert np.mean(weeks < quantile) <= share <= np.mean(weeks <= quantile)
+    assert len(known["weeks_worked",]["below"]) == 51
+    assert all(share == np.mean(weeks < edge) for edge, share in known["weeks_worked",]["below"].items())
+    text = written(plan, tmp_path, 20_000, found, truth=known)
+    assert text.count(">truth<") == 1 + 4  # of single answers; pairs, groups, quantiles, shares below
+    assert "about 5 of 100 such intervals miss the truth" in text
 
 
 def test_an_audit_that_fails_says_so(tmp_path: Path) -> None:
