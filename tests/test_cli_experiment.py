@@ -1,6 +1,7 @@
 """The command line's frame, seen through `bcdp experiment`: what is printed where, and how it ends."""
 
 import inspect
+import re
 import json
 import os
 import signal
@@ -201,6 +202,7 @@ def test_help_has_an_example_that_fits(name, width, capsys, monkeypatch):
     lines = [line.strip() for line in out.splitlines()]
     assert set(examples) <= set(lines)
     assert max(map(len, out.splitlines())) <= int(width)
+    assert not re.search(r"\[\[|\.\.\.[}\]]", lines[0])  # brackets and dots stand once
     for line, after in pairwise(out.split("Example")[0].split("\n")[4:]):
         if line.strip() and after.strip() and "  " not in line.strip():
             assert len(line.rstrip()) + 1 + len(after.split()[0]) >= int(width) - 1, "this line ends too early"
