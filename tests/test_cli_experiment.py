@@ -1,9 +1,9 @@
 """The command line's frame, seen through `bcdp experiment`: what is printed where, and how it ends."""
 
 import inspect
-import re
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
