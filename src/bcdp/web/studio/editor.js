@@ -13,7 +13,7 @@ const numeral = (text) => (text.trim() !== "" && Number.isFinite(Number(text)) ?
 /** The features as a table; `change(policy, anew)` takes a new policy, `anew` if the fields are to be drawn again. */
 export function shownFeatures(policy, change) {
   const rows = Object.keys(policy.features).map((name, place) => featureRow(policy, name, place + 1, change));
-  const heads = ["Name", "What people are asked", "Answer", "Values or bounds", "Protection (delta)", ""];
+  const heads = ["Name", "What people are asked", "Answer", "Values or bounds", "Protection (delta), more to the left", ""];
   const head = element(
     "tr",
     {},
@@ -52,7 +52,7 @@ function featureRow(policy, name, place, change) {
       "Answer",
     ],
     [possible(feature, path, set, place), "Possible"],
-    [protection, "Protection"],
+    [protection, "Protection, more to the left"],
     [button("×", () => change((now) => removed(now, name), true), { "aria-label": `Remove ${name}` }), ""],
   ];
   return element("tr", {}, ...cells.map(([cell, label]) => element("td", { "data-label": label }, cell)));
