@@ -26,6 +26,7 @@ from bcdp.correlation import PerFeature
 from bcdp.plan import certify_menu
 from bcdp.policy import read_yaml
 from bcdp.present.pictures.leakage import told_figure
+from bcdp.present.planned import planned
 from bcdp.present.report import write_report
 from helpers import paper_plan
 from npm_packages import npm_packages
@@ -207,6 +208,25 @@ def test_the_gains_that_the_readme_states() -> None:
     nothing, assumed = paper_plan(1.0), PerFeature(1.0, {}, default_odds=2.0)
     errors = list(compare(make_plan(nothing.policy, assumed), assumed).values())
     assert twice[-1] == pytest.approx(sum(e.uniform for e in errors) / sum(e.plan for e in errors), rel=0.04)
+
+
+def test_tasks_stand_beside_uniform_ldp_too() -> None:
+    tasks = [{"mean": ["smoker", "income"]}, {"table": ["smoker", "region"]}, {"mean": ["income"], "by": "region"},
+             {"distribution": ["income"], "bins": 16},
+             {"regression": {"target": "income", "features": ["smoker"]}}]  # fmt: skip
+    own = policy(tasks=tasks)
+    told = planned(make_plan(own), PerFeature(0.1, {}), 50_000).expected
+    alike = {name: {**feature, "delta": 0.3} for name, feature in FEATURES.items()}
+    strict = make_plan(policy(epsilon=0.3, features=alike, correlation=1, tasks=tasks))
+    among = planned(strict, PerFeature(1.0, {}), 50_000).expected
+    for one, other in zip(told[:3], among[:3], strict=True):
+        ours, uniform = (one.document[key] for key in ("standard_error", "standard_error_uniform_ldp"))
+        assert 1.2 * ours < uniform <= 1.0001 * other.document["standard_error"]
+        assert f"{(uniform / ours) ** 2:.2g} times the people" in one.lines[0]
+        assert other.document["standard_error_uniform_ldp"] <= 1.0001 * other.document["standard_error"]
+    ours, uniform = (told[3].document[key] for key in ("to_show", "to_show_uniform_ldp"))
+    assert 1.2 * ours < uniform <= 1.1 * among[3].document["to_show"]
+    assert told[3].lines[-1] == f"uniform LDP: a chance of 90% takes about {uniform:,} people"
 
 
 def test_no_uniform_ldp_where_a_feature_may_not_be_told_at_all() -> None:

@@ -214,6 +214,15 @@ def test_a_file_of_records_gives_its_columns(visit: Visit) -> None:
     expect(page.locator("#checked")).to_contain_text("200 records; the file can be used as it is.")
 
 
+def test_tables_and_distributions_have_their_cost_too(visit: Visit) -> None:
+    page = visit.start("How a product is used")
+    rows = page.locator("#learned tbody tr")
+    told = rows.all_inner_texts()
+    assert any(row.startswith("table of crashed and version, each cell") for row in told)
+    assert any(row.startswith("distribution of minutes, below each edge") for row in told)
+    assert all("times the people" in row for row in told)
+
+
 def test_trade_offs_are_drawn_and_ways_out_computed(visit: Visit) -> None:
     page = visit.start("A survey about pay")
     slide(page, "People who will answer", 15)
