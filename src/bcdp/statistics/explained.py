@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,8 @@ Array = npt.NDArray[np.float64]
 Columns = npt.NDArray[np.bool_]
 
 _STEPS = 14  # of halving: shares to four digits
+_UNEVEN = 3  # times its equal part, what one column is thought to explain
+_LEAST_PART = 0.05  # of what coefficients explain under the matrix found, under any that noise may hide
 _NEARLY_CONSTANT = 0.05  # the standard error of a variance, at most 1, that is not above it
 
 
@@ -54,80 +55,63 @@ class Explained:
         varies = (np.diag(found.matrix) >= noise.scale) | (noise.scale > _NEARLY_CONSTANT)
         self._varies = varies | (not varies.any())
         both = np.outer(self._varies, self._varies) | np.eye(len(varies), dtype=bool)
-        self._outside, self._noise = 1 - confidence, noise
+        self._outside, self._found, self._noise = 1 - confidence, found, noise
         self._slope, self._slopes = (np.where(self._varies, part.slope, 0.0) for part in (found, deviations))
         self._matrix = noise.plausible(np.where(both, found.matrix, 0.0))
         self._matrices = np.where(both, deviations.matrix * np.sqrt(noise.kept), 0.0)  # what shrinking leaves of them
         self._variances = noise.variance + deviations.variance
-        self._thetas = np.where(self._varies, noise.drawn(found, len(deviations.slope)), 0.0)
 
     def share(self, base: Columns) -> Coefficient:
         """What the columns add to what the `base` explains, as a share of the variance.
 
-        The coefficients of an imagined collection have a direction as likely as the answers leave it.
+        The interval holds all shares under which the observed result is not among the unlikeliest. Results are ordered
+        by how much less likely than under the best share they are (Feldman and Cousins 1998), so that it is never
+        empty. It begins at 0 where nothing stands out. The value is the share whose median result was observed.
         """
         if not self._varies[~base].any():
             return Coefficient(0.0, math.inf, 0.0, 1.0)
-        inverse: Array = np.asarray(np.linalg.inv(self._matrix), dtype=np.float64)
-        within = np.zeros_like(inverse)
+        within = np.zeros_like(self._matrix)
         within[np.ix_(base, base)] = np.linalg.inv(self._matrix[np.ix_(base, base)])
-        alone = self._thetas @ self._matrix @ within  # the coefficients of the base without the others
-        beyond = self._thetas - alone
-        beyond /= np.sqrt(np.maximum(_square(self._matrix, beyond), 1e-300))[:, None]
-        noise, turned = self._slopes - _times(self._matrices, alone), _times(self._matrices, beyond)
-        imagined = _Imagined(
-            _square(inverse - within, noise),
-            2 * (noise * (beyond - turned @ inverse)).sum(axis=-1),
-            1 - (turned * beyond).sum(axis=-1) + _square(inverse, turned),
-            self._variances,
-            self._noise.variance,
-        )
-        return imagined.interval(float(_square(inverse - within, self._slope)), self._outside)
+        beyond = np.asarray(np.linalg.inv(self._matrix) - within)
+        ours = float(_square(beyond, self._slope))
 
-
-@dataclass(frozen=True, eq=False)
-class _Imagined:
-    """What collections would find explained, `nothing + linear k + square k^2` if the columns explain `k^2`.
-
-    One entry for each draw of the noise; `variances` is what they would find the outcome's variance to be.
-    """
-
-    nothing: Array
-    linear: Array
-    square: Array
-    variances: Array
-    variance: float
-
-    def at(self, share: float) -> tuple[Array, Array]:
-        """What is found explained under a share, and by how much that is more than the share of the variance found."""
-        size = share * self.variance
-        found = self.nothing + math.sqrt(size) * self.linear + size * self.square
-        return found, found - share * self.variances
-
-    def interval(self, ours: float, outside: float) -> Coefficient:
-        """The interval of all shares under which the observed result is not among the unlikeliest.
-
-        Results are ordered by how much less likely than under the best share they are (Feldman and Cousins 1998), so
-        that the interval is never empty. It begins at 0 where nothing stands out. The value is the share whose median
-        result was observed.
-        """
-        nothing = np.sort(self.nothing)
+        def drawn(share: float) -> tuple[Array, Array, Array]:
+            nothing, found = self._imagined(share, within, beyond)
+            return nothing, found, found - share * self._variances
 
         def more(share: float) -> float:
-            return ours - share * self.variance
+            return ours - share * self._noise.variance
 
         def accepted(share: float) -> bool:
-            found, beside = self.at(share)
-            drawn = np.sort(beside)
-            rarity = _score(drawn, beside) ** 2 - np.minimum(_score(nothing, found), 0.0) ** 2
-            mine = _score(drawn, more(share)) ** 2 - np.minimum(_score(nothing, ours), 0.0) ** 2
-            return bool(mine <= np.quantile(rarity, 1 - outside))
+            nothing, found, beside = drawn(share)
+            nothing, ordered = np.sort(nothing), np.sort(beside)
+            rarity = _score(ordered, beside) ** 2 - np.minimum(_score(nothing, found), 0.0) ** 2
+            mine = _score(ordered, more(share)) ** 2 - np.minimum(_score(nothing, ours), 0.0) ** 2
+            return bool(mine <= np.quantile(rarity, 1 - self._outside))
 
-        value = _halved(0.0, 1.0, lambda share: bool(np.median(self.at(share)[1]) < more(share)))
-        seen = ours > np.quantile(nothing, 1 - outside / 2)
+        value = _halved(0.0, 1.0, lambda share: bool(np.median(drawn(share)[2]) < more(share)))
+        seen = ours > np.quantile(drawn(0.0)[0], 1 - self._outside / 2)
         low = _halved(0.0, value, lambda share: not accepted(share)) if seen else 0.0
-        error = float(self.at(value)[1].std()) / self.variance
+        error = float(drawn(value)[2].std()) / self._noise.variance
         return Coefficient(value, error, low, _halved(value, 1.0, accepted))
+
+    def _imagined(self, share: float, within: Array, beyond: Array) -> tuple[Array, Array]:
+        """What collections would find explained if the columns added nothing, and if they added the share.
+
+        One entry for each draw of the noise. The coefficients have a direction as likely as the answers leave it if the
+        columns explain so much, and a length by which they explain it under the features' matrix of that draw.
+        """
+        explained = _UNEVEN * max(share * self._noise.variance, self._noise.explained)
+        thetas = np.where(self._varies, self._noise.drawn(self._found, len(self._slopes), explained), 0.0)
+        alone = thetas @ self._matrix @ within  # the coefficients of the base without the others
+        unit = thetas - alone
+        unit /= np.sqrt(np.maximum(_square(self._matrix, unit), 1e-300))[:, None]
+        noise, turned = self._slopes - _times(self._matrices, alone), _times(self._matrices, unit)
+        turn = (turned * unit).sum(axis=-1)
+        length = np.sqrt(share * self._noise.variance / np.maximum(1 - turn - _square(within, turned), _LEAST_PART))
+        nothing = _square(beyond, noise)
+        linear = 2 * (noise * (unit - turned @ beyond)).sum(axis=-1)
+        return nothing, nothing + length * linear + length**2 * (1 - 2 * turn + _square(beyond, turned))
 
 
 def _score(drawn: Array, found: Array | float) -> Array:

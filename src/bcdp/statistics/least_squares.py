@@ -26,6 +26,7 @@ _LEAST_SHARE = (
 _STANDS_OUT = 3  # standard errors
 _DOUBTFUL = 0.025  # of the draws with an indefinite matrix leave the coefficients unknown
 _LEAST_CORRELATION = 0.1  # that two features are thought to have by chance
+_SEEN = 2  # standard errors: a correlation that stands out by more is not typical
 _LEAST_EIGENVALUE = 0.1  # of a plausible correlation matrix
 
 
@@ -147,12 +148,13 @@ class Noise:
 
 
 def _kept(matrix: Array, noise: Array, scale: Array) -> Array:
-    """How much of each entry to keep: correlations are drawn from one law, whose variance is what stands out."""
+    """How much of each entry to keep: correlations are as large as they typically are, or as they are seen to be."""
     bound = np.outer(scale, scale)
+    squares, noise = matrix**2 / bound, noise / bound
     off_diagonal = ~np.eye(len(scale), dtype=bool)
-    squares = (matrix**2 / bound - noise / bound)[off_diagonal]
-    typical = max(float(squares.mean()) if squares.size else 0.0, _LEAST_CORRELATION**2)
-    return np.where(off_diagonal, typical / (typical + noise / bound), 1.0)
+    typical = max(float((squares - noise)[off_diagonal].mean()) if len(scale) > 1 else 0.0, _LEAST_CORRELATION**2)
+    likely = np.maximum(typical, squares - _SEEN**2 * noise)
+    return np.where(off_diagonal, likely / (likely + noise), 1.0)
 
 
 def shrunk(found: Centred, noise: Noise, ridge: float | None, radius: float | None) -> Array:
