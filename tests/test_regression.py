@@ -35,7 +35,7 @@ from bcdp.mechanisms.survey.planner import Setting, plan_evenly
 from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.present.planned import expectations
 from bcdp.statistics import Product, Single
-from bcdp.statistics.columns import Column, Moments, moment_targets, moment_weights, moments
+from bcdp.statistics.columns import Column, Moments, by_target, moment_targets, moment_weights, moments
 from bcdp.statistics.evidence import HELPS, Counted
 from bcdp.statistics.fitted import fit
 from bcdp.statistics.least_squares import Noise, centred
@@ -63,9 +63,9 @@ def with_counts(plan: Plan, law: np.ndarray, people: int) -> SurveyTally:
 def moments_of(tally: SurveyTally, found: RegressionEstimate, draws: int = 0) -> Moments:
     """The moments of a regression with an intercept, as they are or drawn again."""
     policy, decoder = tally.plan.policy, tally.decoder()
-    targets = moment_targets(policy, found.design, intercept=True)
-    means = decoder.bootstrap(targets, draws) if draws else decoder.means(targets)
-    return moments(policy, found.design, means)
+    targets = list(moment_targets(policy, found.design, intercept=True))
+    told = decoder.together(targets)
+    return moments(policy, found.design, by_target(policy, targets, told.drawn(draws) if draws else told.value))
 
 
 def law_of(plan: Plan, prior: np.ndarray) -> np.ndarray:

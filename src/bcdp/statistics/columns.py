@@ -7,7 +7,7 @@ as a sign. A moment is the mean of a feature or of a product; some are known wit
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 
@@ -227,6 +227,12 @@ class Moments:
 def moment_targets(policy: Policy, design: Design, intercept: bool) -> set[Target]:
     """The targets whose means give the moments."""
     return set(map(target_of, _monomials(policy, design, intercept)))
+
+
+def by_target(policy: Policy, targets: Sequence[Target], numbers: Array) -> Means:
+    """The numbers of several targets, one after the other in the last axis, by target."""
+    ends = np.cumsum([target.size(policy) for target in targets])
+    return dict(zip(targets, np.split(numbers, ends[:-1], axis=-1), strict=True))
 
 
 def moments(policy: Policy, design: Design, means: Means) -> Moments:

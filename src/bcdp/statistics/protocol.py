@@ -46,9 +46,6 @@ class Decoder(Protocol):
     def together(self, targets: Collection[Target]) -> Together | None:
         """The unbiased values of several targets with all their covariances; None if that cannot be."""
 
-    def bootstrap(self, targets: Collection[Target], draws: int) -> Means | None:
-        """The values of several targets in so many tallies drawn again, shape (draws, size); None if that cannot be."""
-
 
 class Weighed(Decoder, Protocol):
     """A tally in which people count by weights."""
