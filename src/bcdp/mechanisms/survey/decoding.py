@@ -13,7 +13,7 @@ from bcdp.exact import TOTAL
 from bcdp.mechanisms.survey.ways import Asked, CountsOf, Way, Ways, marginals
 from bcdp.plan import Plan
 from bcdp.policy import Policy
-from bcdp.statistics import Decoded, Means, Single, Target
+from bcdp.statistics import Decoded, Means, Target
 from bcdp.statistics.decoded import Together, combined, known, unknown
 
 Array = npt.NDArray[np.float64]
@@ -75,7 +75,7 @@ class SurveyDecoder:
     def decode(self, target: Target) -> Decoded:
         """The unbiased values of a target and their variances."""
         size = target.size(self.policy)
-        if self.is_certain(target):
+        if self.ways.is_certain(target):
             return known(self.people)
         asked = [(way.reading, way.answered(self._counts)) for way in self.ways.of(target)]
         answers = sum(int(counts.sum()) for _, counts in asked)
@@ -84,11 +84,6 @@ class SurveyDecoder:
             return unknown(size, answers)
         weights = np.array([counts.sum() / reading.second_moment for reading, counts in enough])
         return combined([reading.decode(counts) for reading, counts in enough], weights / weights.sum(), answers)
-
-    def is_certain(self, target: Target) -> bool:
-        """Whether it is the share of the only value that a feature has: known without asking."""
-        feature = self.policy.features[target.features[0]]
-        return feature.counts_values and target == Single(target.features[0]) and feature.joint_inputs == 1
 
     def means(self, targets: Collection[Target]) -> Means:
         """The unbiased values of several targets, shape (size,)."""
@@ -111,7 +106,7 @@ class SurveyDecoder:
         people = self._people
         asked, answers, values = list[Asked](), list[int](), list[Array]()
         for target in targets:
-            certain, size = self.is_certain(target), target.size(self.policy)
+            certain, size = self.ways.is_certain(target), target.size(self.policy)
             ways = {} if certain else {way: way.asked(people) for way in self.ways.of(target)}
             answers.append(self.people if certain else int(sum(ways.values())))
             asked.append(Asked(size, {way: number for way, number in ways.items() if number >= 2}))

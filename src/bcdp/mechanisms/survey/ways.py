@@ -197,6 +197,11 @@ class Ways:
         key = (question.table, None if wanted is None else (wanted.shape, wanted.tobytes()))
         return self._readings.setdefault(key, Reading(table, wanted))
 
+    def is_certain(self, target: Target) -> bool:
+        """Whether it is the share of the only value that a feature has: known without asking."""
+        feature = self.plan.policy.features[target.features[0]]
+        return feature.counts_values and target == Single(target.features[0]) and feature.joint_inputs == 1
+
     def adding(self, asked: Sequence[Asked], value: Array) -> Iterator[Adding]:
         """What answers add to the values of several targets, one after the other, given how each of them was asked."""
         parts: dict[int, dict[int, list[tuple[int, Array]]]] = defaultdict(lambda: defaultdict(list))

@@ -86,7 +86,7 @@ class WeightedDecoder:
         people = [float(counts.sum()) for counts in self._totals]
         values, asked, answers = list[Array](), list[Asked](), list[int]()
         for target in targets:
-            certain, size = self._decoder.is_certain(target), target.size(self.policy)
+            certain, size = self._decoder.ways.is_certain(target), target.size(self.policy)
             ways = [] if certain else self._decoder.ways.of(target)
             answers.append(self.people if certain else int(sum(way.asked(self._reports) for way in ways)))
             asked.append(Asked(size, {way: way.asked(people) for way in ways} if answers[-1] >= 2 else {}))
