@@ -164,7 +164,7 @@ def test_a_report_page_before_and_after(folder, capsys, tmp_path):
         (["privatize", "{plan}", "nowhere.csv", "-o", "{out}"], "there is no such file"),
         (["privatize", "{plan}", "{policy}", "-o", "{out}"], "its ending '.yaml' is not known"),
         (["privatize", "{plan}", "{csv}", "-o", "{out}", "--key-file", "{key}"], "--id-column"),
-        (["privatize", "{policy}", "{csv}", "-o", "{out}"], "plan: not JSON"),
+        (["privatize", "{policy}", "{csv}", "-o", "{out}"], "policy.yaml: plan: not JSON"),
         (["privatize", "{plan}", "{csv}", "-o", "{out}", "--engine", "sprak"], "accepted: one of 'local', 'spark'"),
         (["tally", "{plan}", "{csv}", "-o", "{tally}"], "columns menu and answer"),
         (["estimate", "{plan}", "nowhere.json"], "nowhere.json: cannot be read (no such file or directory)"),

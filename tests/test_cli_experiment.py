@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -201,6 +202,7 @@ def test_help_has_an_example_that_fits(name, width, capsys, monkeypatch):
     lines = [line.strip() for line in out.splitlines()]
     assert set(examples) <= set(lines)
     assert max(map(len, out.splitlines())) <= int(width)
+    assert not re.search(r"\[\[|\.\.\.[}\]]", lines[0])  # brackets and dots stand once
     for line, after in pairwise(out.split("Example")[0].split("\n")[4:]):
         if line.strip() and after.strip() and "  " not in line.strip():
             assert len(line.rstrip()) + 1 + len(after.split()[0]) >= int(width) - 1, "this line ends too early"
@@ -211,6 +213,8 @@ def test_version(capsys):
 
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"bcdp {version('bcdp-privacy')}\n"
+    ran = subprocess.run([sys.executable, "-m", "bcdp", "--version"], capture_output=True, text=True, check=True)
+    assert ran.stdout == f"bcdp {version('bcdp-privacy')}\n"
 
 
 def test_the_list_of_commands_tells_each_in_one_line(capsys, monkeypatch):

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import bcdp
+from bcdp.cli.app import COMMANDS
 from bcdp.compare import means
 from documents import ROOT, Reader, is_shown, kitchen
 from npm_packages import npm_packages
@@ -75,6 +76,12 @@ def test_a_block_that_does_not_run_is_noticed(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(Exception):  # noqa: B017, PT011 - whatever it is, the document's test fails
         Reader(lambda: pytest.fail("no database is needed")).read(text)
+
+
+def test_the_reference_lists_every_command():
+    text = (ROOT / "docs" / "reference.md").read_text("utf-8")
+    rows = re.findall(r"^\| `bcdp (\S+)` \| (.+) \|$", text, re.M)
+    assert dict(rows) == {name: words for name, (_, words) in COMMANDS.items()}
 
 
 def test_what_counts_as_the_output_that_was_shown():

@@ -21,9 +21,12 @@ from bcdp.audit import audit_plan, population_of
 from bcdp.cli.app import main
 from bcdp.cli.plan import _gap
 from bcdp.compare.baselines import compare, uniform_plans
+from bcdp.compare.fertility import POLICY, fertility, truth
 from bcdp.correlation import PerFeature
 from bcdp.plan import certify_menu
+from bcdp.policy import read_yaml
 from bcdp.present.pictures.leakage import told_figure
+from bcdp.present.planned import planned
 from bcdp.present.report import write_report
 from helpers import paper_plan
 from npm_packages import npm_packages
@@ -67,19 +70,37 @@ def test_a_plan_alone_has_a_page(tmp_path: Path) -> None:
     assert "5,000 people are expected to answer" in text
     assert "smokes &lt;tobacco&gt;" in text
     assert "<tobacco>" not in text
+    assert "of several the sum of their ε is all that is promised" in text
     assert "× 1.35" in text  # exp(0.3) = 1.3499
 
 
 def test_a_collection_shows_estimates_truth_and_audit(tmp_path: Path) -> None:
     plan = make_plan(policy(tasks=[{"mean": ["smoker", "income"]}, {"frequency": ["region"]},
                                    {"regression": {"target": "income", "features": ["smoker"]}}]))  # fmt: skip
-    truth = {"smoker": 0.5, "income": 100_000.0, "region": {"north": 0.25, "south": 0.25, "east": 0.5}}
+    known = {"smoker": 0.5, "income": 100_000.0, "region": {"north": 0.25, "south": 0.25, "east": 0.5}}
     prior = np.full((2, 2, 3), 1 / 12)
     audited = audit_plan(plan, population_of(list(FEATURES), prior))
-    text = written(plan, tmp_path, 2000, collected(plan), truth=truth, audited=audited)
+    text = written(plan, tmp_path, 2000, collected(plan), truth=known, audited=audited)
     for words in ("2,000 people answered", "What was learned", "truth", "100,000", "income by least squares",
                   "What an audit found", "Every claim holds for this population"):  # fmt: skip
         assert words in text
+
+
+def test_the_demonstration_knows_the_truth_of_every_number(tmp_path: Path) -> None:
+    women = fertility()
+    known, weeks = truth(women), women["weeks_worked"].to_numpy()
+    plan = make_plan(Policy.parse(read_yaml(POLICY, [])))
+    found = estimate(Tally(plan).add(privatize(plan, women.slice(0, 20_000))))
+    rows = [row for section in found.sections() for row in section.rows]
+    assert all(row.possible[0] <= (row.truth(known) or 0.0) <= row.possible[1] for row in rows)
+    assert not [row.label for row in rows if row.truth(known) is None]
+    for share, quantile in known["weeks_worked",]["quantiles"].items():
+        assert np.mean(weeks < quantile) <= share <= np.mean(weeks <= quantile)
+    assert len(known["weeks_worked",]["below"]) == 51
+    assert all(share == np.mean(weeks < edge) for edge, share in known["weeks_worked",]["below"].items())
+    text = written(plan, tmp_path, 20_000, found, truth=known)
+    assert text.count(">truth<") == 1 + 4  # of single answers; pairs, groups, quantiles, shares below
+    assert "about 5 of 100 such intervals miss the truth" in text
 
 
 def test_an_audit_that_fails_says_so(tmp_path: Path) -> None:
@@ -187,6 +208,25 @@ def test_the_gains_that_the_readme_states() -> None:
     nothing, assumed = paper_plan(1.0), PerFeature(1.0, {}, default_odds=2.0)
     errors = list(compare(make_plan(nothing.policy, assumed), assumed).values())
     assert twice[-1] == pytest.approx(sum(e.uniform for e in errors) / sum(e.plan for e in errors), rel=0.04)
+
+
+def test_tasks_stand_beside_uniform_ldp_too() -> None:
+    tasks = [{"mean": ["smoker", "income"]}, {"table": ["smoker", "region"]}, {"mean": ["income"], "by": "region"},
+             {"distribution": ["income"], "bins": 16},
+             {"regression": {"target": "income", "features": ["smoker"]}}]  # fmt: skip
+    own = policy(tasks=tasks)
+    told = planned(make_plan(own), PerFeature(0.1, {}), 50_000).expected
+    alike = {name: {**feature, "delta": 0.3} for name, feature in FEATURES.items()}
+    strict = make_plan(policy(epsilon=0.3, features=alike, correlation=1, tasks=tasks))
+    among = planned(strict, PerFeature(1.0, {}), 50_000).expected
+    for one, other in zip(told[:3], among[:3], strict=True):
+        ours, uniform = (one.document[key] for key in ("standard_error", "standard_error_uniform_ldp"))
+        assert 1.2 * ours < uniform <= 1.0001 * other.document["standard_error"]
+        assert f"{(uniform / ours) ** 2:.2g} times the people" in one.lines[0]
+        assert other.document["standard_error_uniform_ldp"] <= 1.0001 * other.document["standard_error"]
+    ours, uniform = (told[3].document[key] for key in ("to_show", "to_show_uniform_ldp"))
+    assert 1.2 * ours < uniform <= 1.1 * among[3].document["to_show"]
+    assert told[3].lines[-1] == f"uniform LDP: a chance of 90% takes about {uniform:,} people"
 
 
 def test_no_uniform_ldp_where_a_feature_may_not_be_told_at_all() -> None:

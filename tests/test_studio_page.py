@@ -90,6 +90,8 @@ def test_from_nothing_to_estimates_without_a_terminal(visit: Visit, studio: Stud
     learned = page.locator("#learned")
     expect(learned).to_contain_text("100,000 ±")
     before = learned.inner_text()
+    condition = "if what you say below of how features go together is right"
+    expect(page.locator("#features .slide", has_text="0.4: a guess")).to_contain_text(condition)
     slide(page, "Protection of salary", 100)
     page.wait_for_selector("body[data-state=planning]", state="attached")
     visit.ready()
@@ -147,6 +149,8 @@ def test_people_rescale_at_once_and_the_planner_confirms(visit: Visit) -> None:
     slide(page, "People who will answer", 60)
     visit.ready()
     assert page.locator("#learned tbody").inner_text() == scaled
+    expect(page.locator("#commands")).to_contain_text("--users 100000")
+    expect(page.locator("#counts")).to_contain_text("It holds for one tally, seen without single reports")
 
 
 def test_changes_are_undone_and_problems_stand_at_their_fields(visit: Visit) -> None:
@@ -187,6 +191,7 @@ def test_a_promise_that_the_browser_does_not_confirm_is_not_shown(visit: Visit) 
     page.get_by_role("button", name="A survey about pay").click()
     expect(page.get_by_role("status").first).to_contain_text("does not confirm")
     expect(page.locator("#promises")).to_be_empty()
+    expect(page.locator("#out")).to_be_hidden()
     assert page.locator("body[data-state=ready]").count() == 0
 
 
@@ -202,10 +207,20 @@ def test_a_file_of_records_gives_its_columns(visit: Visit) -> None:
     visit.ready()
     sample = [dropped("sample.csv")]
     page.get_by_label("A sample or a prior, to measure").set_input_files(sample)
-    expect(page.get_by_role("status").first).to_contain_text("Measured on 200 records")
+    expect(page.locator("#measured")).to_contain_text("Measured on 200 records")
     visit.ready()
+    expect(page.locator("#measured")).to_contain_text("odds a guide")  # still there beside the plan
     page.get_by_label("Check a file of records").set_input_files(sample)
     expect(page.locator("#checked")).to_contain_text("200 records; the file can be used as it is.")
+
+
+def test_tables_and_distributions_have_their_cost_too(visit: Visit) -> None:
+    page = visit.start("How a product is used")
+    rows = page.locator("#learned tbody tr")
+    told = rows.all_inner_texts()
+    assert any(row.startswith("table of crashed and version, each cell") for row in told)
+    assert any(row.startswith("distribution of minutes, below each edge") for row in told)
+    assert all("times the people" in row for row in told)
 
 
 def test_trade_offs_are_drawn_and_ways_out_computed(visit: Visit) -> None:

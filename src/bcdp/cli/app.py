@@ -113,7 +113,7 @@ def start(
     policy.yaml  --plan-->       plan.json    how everybody answers, certified
     plan, data   --privatize-->  reports      what leaves each device
     reports      --tally-->      counts       all that the server needs
-    counts       --estimate-->   means, frequencies, regression, with intervals
+    counts       --estimate-->   means, frequencies, tables, distributions, regressions
 
     bcdp COMMAND --help shows an example; --json prints one JSON document.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def bound(
-    policy: Annotated[Path | None, typer.Argument(metavar="[POLICY]", help="The policy, a YAML file.")] = None,
+    policy: Annotated[Path | None, typer.Argument(metavar="POLICY", help="The policy, a YAML file.")] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="The bound to write, as JSON; else only shown."),
@@ -81,7 +81,7 @@ def read_bound(path: Path, policy: Policy | None = None) -> Bound:
 def _sentences(found: Bound) -> list[str]:
     own = ", ".join(f"delta {float(f.delta):g} (q = {float(f.q):g})" for f in found.problem.sensitive)
     return [
-        f"{found.problem.others} binary features within epsilon {float(found.problem.epsilon):g}, and {own}",
+        f"binary features: {found.problem.others} within epsilon {float(found.problem.epsilon):g}, one each with {own}",
         f"proved: n x error >= {math.floor(found.least * 1000) / 1000:,.3f}, whatever the mechanism",
         "error: summed over the means of signs by weight, second moments counted, of averages of unbiased decodings.",
         f"The proof, {len(found.proof.rows):,} products of inequalities, was checked in exact arithmetic.",

@@ -19,7 +19,7 @@ from bcdp.present.words import interval, measured, missing_note, strip
 if TYPE_CHECKING:
     from bcdp.estimates import Estimates
     from bcdp.plan import Plan
-    from bcdp.statistics import Section
+    from bcdp.statistics import Row, Section
     from bcdp.tally import Tally
 
 Engine = Annotated[
@@ -97,7 +97,7 @@ def tally(
     plan: PlanFile,
     reports: Annotated[
         list[Path],
-        typer.Argument(metavar="REPORTS...", help="Reports, rows of menu, answer and count, or tallies."),
+        typer.Argument(metavar="REPORTS", help="Reports, rows of menu, answer and count, or tallies."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The tally to write, as JSON.")],
     publish: Annotated[
@@ -165,7 +165,7 @@ def count(made: Plan, paths: list[Path]) -> Tally:
 
 def estimate(
     plan: PlanFile,
-    tally: Annotated[list[Path], typer.Argument(metavar="TALLY_OR_REPORTS...", help="A tally, or report files.")],
+    tally: Annotated[list[Path], typer.Argument(metavar="TALLY_OR_REPORTS", help="A tally, or report files.")],
     level: Annotated[float, typer.Option(metavar="P", help="Confidence of the intervals.")] = 0.95,
     weights: Annotated[
         list[Path] | None,
@@ -259,6 +259,10 @@ def estimate_tables(found: Estimates) -> list[Any]:
     return parts
 
 
+def _counted(row: Row) -> str:
+    return "" if row.answers is None else f"{row.answers:,}"
+
+
 def section_table(section: Section, confidence: float) -> Any:
     """The rows of a section as a table to show."""
     projected = any(row.raw is not None for row in section.rows)
@@ -270,6 +274,6 @@ def section_table(section: Section, confidence: float) -> Any:
     for row in section.told:
         value, se = measured(row.number.value, row.number.se), row.number.se
         raw = [measured(row.raw, se)] if projected and row.raw is not None else []
-        cells = [row.name, value, *raw, se, interval(row.number), *([row.answers] if counted else [])]
+        cells = [row.name, value, *raw, se, interval(row.number), *([_counted(row)] if counted else [])]
         rows.append([*cells, *([strip(row.number, row.possible)] if pictured else [])])
     return table([*head, *[""] * pictured], rows)

@@ -33,7 +33,7 @@ class Action(StrEnum):
 def ledger(
     action: Annotated[Action, typer.Argument(help="add a plan, or show what was spent.")],
     file: Annotated[Path, typer.Argument(metavar="LEDGER", help="The person's ledger, a JSON file.")],
-    plan: Annotated[Path | None, typer.Argument(metavar="[PLAN]", help="The plan to add.")] = None,
+    plan: Annotated[Path | None, typer.Argument(metavar="PLAN", help="The plan to add.")] = None,
     date: Annotated[str | None, typer.Option(metavar="D", help="When it was answered; today if left out.")] = None,
     q: Annotated[
         list[str] | None,

@@ -16,9 +16,7 @@ from bcdp.errors import refuse
 
 def report(
     plan: PlanFile,
-    tally: Annotated[
-        list[Path] | None, typer.Argument(metavar="[TALLY_OR_REPORTS...]", help="What was collected.")
-    ] = None,
+    tally: Annotated[list[Path] | None, typer.Argument(metavar="TALLY_OR_REPORTS", help="What was collected.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")] = Path(
         "report.html"
     ),

@@ -30,7 +30,7 @@ Picture = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it as a
 def trend(
     plan: PlanFile,
     waves: Annotated[
-        list[str], typer.Argument(metavar="TIME=TALLY_OR_REPORTS...", help="Each wave's files, with its time.")
+        list[str], typer.Argument(metavar="TIME=TALLY_OR_REPORTS", help="Each wave's files, with its time.")
     ],
     over: Annotated[
         str | None, typer.Option(metavar="NAME", help="An open feature with the times; then give files without times.")
@@ -142,7 +142,7 @@ def _by_section(sections: list[str], head: list[str], rows: list[list[Any]]) -> 
 def tiers(
     tallies: Annotated[
         list[str],
-        typer.Argument(metavar="PLAN=TALLY_OR_REPORTS...", help="Each tier's plan, with what was collected by it."),
+        typer.Argument(metavar="PLAN=TALLY_OR_REPORTS", help="Each tier's plan, with what was collected by it."),
     ],
     drawn: Annotated[
         bool,

@@ -10,6 +10,7 @@ the bounds (half of them at each) and equally frequent categories: no other has 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,12 +40,12 @@ class Errors:
     uniform: float
 
 
-def compare(plan: Plan, correlation: Correlation) -> dict[str, Errors]:
-    """The errors of each feature; infinite where it is not asked."""
+def compare(plan: Plan, correlation: Correlation, uniform: Sequence[Plan] | None = None) -> dict[str, Errors]:
+    """The errors of each feature; infinite where it is not asked. `uniform` are `uniform_plans`, made if left out."""
     policy = plan.policy
     paper = channel_errors(policy, open_channels(coordinate_budgets(policy, correlation)))
     ours = _errors(plan)
-    surveys = [_errors(uniform) for uniform in uniform_plans(policy)]
+    surveys = [_errors(survey) for survey in (uniform_plans(policy) if uniform is None else uniform)]
     alike = {name: min((errors[name] for errors in surveys), default=math.inf) for name in policy.features}
     means = all(task.kind != "regression" for task in policy.tasks)
     return {name: Errors(ours[name], paper[name] if means else math.nan, alike[name]) for name in policy.features}

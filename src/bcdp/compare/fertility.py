@@ -21,7 +21,7 @@ survey:                 # what people read before they answer
   organiser: The demonstration of bcdp, with records of the census of 1980
   contact: mothers@example.org
   minutes: 2
-  decline: Nothing happens. Nobody learns that you were asked.
+  decline: Nothing happens.
 epsilon: 2.0            # for the whole record
 features:
   more_kids:            # a third child: sensitive
@@ -57,7 +57,7 @@ tasks:
   - {distribution: [weeks_worked], bins: 52, weight: 0.25}
 """
 
-Truth = dict[Any, Any]  # means in own units, shares of second values, frequencies by value, of pairs of features tables
+Truth = dict[Any, Any]  # means in own units, shares of second values, frequencies by value; by pairs, by (feature,)
 
 
 def fertility() -> pa.Table:
@@ -82,7 +82,7 @@ def fertility() -> pa.Table:
 
 
 def truth(women: pa.Table) -> Truth:
-    """The truth of the data: means in own units, shares of second values, frequencies."""
+    """The truth of the data: means in own units, shares of second values, frequencies, pairs, the distribution."""
     column = {name: women.column(name).to_numpy() for name in women.column_names}
     ethnicity, counts = np.unique(column["ethnicity"].astype(str), return_counts=True)
     more, weeks = column["more_kids"].astype(str), column["weeks_worked"]
@@ -94,6 +94,12 @@ def truth(women: pa.Table) -> Truth:
             for word in map(str, ethnicity)
         },
         ("weeks_worked", "more_kids"): {**groups, ("no", "yes"): groups["no"] - groups["yes"]},
+        ("weeks_worked",): {
+            "below": {float(week): float(np.mean(weeks < week)) for week in range(1, 52)},
+            "quantiles": {
+                share: float(np.quantile(weeks, share, method="inverted_cdf")) for share in (0.1, 0.25, 0.5, 0.75, 0.9)
+            },
+        },
         "more_kids": float(np.mean(column["more_kids"] == "yes")),
         "ethnicity": {str(word): float(count / len(women)) for word, count in zip(ethnicity, counts, strict=True)},
         "first_child": float(np.mean(column["first_child"] == "male")),

@@ -16,7 +16,7 @@ import bcdp
 from bcdp.correlation import Listed, PerFeature, correlation_from_dict
 from bcdp.errors import InputError, accepted, refuse
 from bcdp.exact import TOTAL
-from bcdp.files import Source, read_text, write_text
+from bcdp.files import Source, naming_file, path_of, read_text, write_text
 from bcdp.plan.certificate import Certified, certify
 from bcdp.plan.form import check_form
 from bcdp.policy import Policy
@@ -192,7 +192,9 @@ class Plan(_Part):
     @classmethod
     def load(cls, path: Source) -> Plan:
         """The plan in a file, verified: a plan that promises more than it keeps is refused."""
-        return cls.parse(read_text(path, "a file written by `bcdp plan`"))
+        text = read_text(path, "a file written by `bcdp plan`")
+        with naming_file(path_of(path)):
+            return cls.parse(text)
 
     @classmethod
     def parse(cls, text: str) -> Plan:

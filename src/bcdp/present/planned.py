@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from bcdp.compare.baselines import Errors, compare, standard_error
+from bcdp.compare.baselines import Errors, compare, standard_error, uniform_plans
 from bcdp.correlation import Correlation
 from bcdp.mechanisms.survey.planner import binding
 from bcdp.mechanisms.survey.prospect import SurveyProspect
@@ -15,6 +15,7 @@ from bcdp.plan import Plan, mechanism_of
 from bcdp.policy.encoding import Codes
 from bcdp.present.counts import CountsPromise, counts_document, counts_promises, least_people
 from bcdp.present.promise import Promise, promises
+from bcdp.present.words import number
 from bcdp.statistics import Expected, Single
 
 _USELESS, _USEFUL = 0.1, 0.05  # half widths of 95% intervals, as shares of the range
@@ -50,14 +51,15 @@ def planned(plan: Plan, correlation: Correlation, people: int) -> Planned:
     1.0
     """
     policy, promised = plan.policy, promises(plan)
-    compared = compare(plan, correlation)
+    uniform = uniform_plans(policy)
+    compared = compare(plan, correlation, uniform)
     features = {name: _feature(plan, name, compared[name], promised[name], people) for name in policy.features}
     survey = plan if plan.menus else None
     for name in policy.features if survey else ():
         limit = binding(policy, correlation, name)
         features[name] |= {"budget_alone": limit.budget, "limited_by": limit.by or "epsilon"}
     counted = counts_promises(plan, promised, least_people(plan, people))
-    expected = expectations(survey, people) if survey else []
+    expected = _beside(expectations(survey, people), uniform, people) if survey else []
     document = {
         "id": plan.id,
         "epsilon": plan.certificate.epsilon,
@@ -104,6 +106,27 @@ def expectations(plan: Plan, people: int, records: Mapping[str, Codes] | None = 
     """What every task of a survey will be able to tell from so many people; of those with these codes, if given."""
     prospect = SurveyProspect(plan)
     return [one for task in plan.policy.tasks for one in task.expected(prospect, people, records)]
+
+
+def _beside(expected: Sequence[Expected], uniform: Sequence[Plan], people: int) -> list[Expected]:
+    """What is expected of every task, with the error of the better survey that protects all features alike."""
+    others = zip(*(expectations(plan, people) for plan in uniform), strict=True) if uniform else ((),) * len(expected)
+    return [_with_uniform(one, alike) for one, alike in zip(expected, others, strict=True)]
+
+
+def _with_uniform(one: Expected, alike: Sequence[Expected]) -> Expected:
+    """The standard error, or of a regression the people who show that it explains something."""
+    key = "standard_error" if "standard_error" in one.document else "to_show"
+    if key not in one.document:
+        return one
+    known = [told for other in alike if (told := other.document[key]) is not None]
+    ours, uniform, lines = one.document[key], min(known, default=None), one.lines
+    if uniform and key == "to_show":
+        lines = (*lines, f"uniform LDP: a chance of 90% takes about {number(uniform)} people")
+    elif uniform and ours:
+        times = number((uniform / ours) ** 2, 2)
+        lines = (f"{lines[0]} (uniform LDP: {number(uniform, 2)}, {times} times the people)", *lines[1:])
+    return replace(one, lines=lines, document={**one.document, f"{key}_uniform_ldp": uniform})
 
 
 def of_little_use(plan: Plan, errors: Mapping[str, float], people: int) -> dict[str, LittleUse]:

@@ -155,13 +155,19 @@ class Distribution(Statistic):
             yield Section(
                 feature.label,
                 ("quantile", "value"),
-                found.rows(feature.label, feature.span),
+                found.rows(name, feature.label, feature.span),
                 title=f"{name}, from {found.answers:,} answers",
                 interval=", whole bins",
                 remarks=(f"Intervals of quantiles are computed from the {found.band} intervals of the shares below.",),
             )
             shares = tuple(
-                Row(_written(edge), f"{feature.label} below {_written(edge)}", share, (0.0, 1.0))
+                Row(
+                    _written(edge),
+                    f"{feature.label} below {_written(edge)}",
+                    share,
+                    (0.0, 1.0),
+                    ((name,), "below", edge),
+                )
                 for edge, share in zip(found.edges[1:-1], found.cdf, strict=True)
             )
             yield Section(
@@ -247,13 +253,13 @@ class DistributionEstimate:
     answers: int
     rule: str | None = None
 
-    def rows(self, label: str, span: tuple[float, float]) -> tuple[Row, ...]:
+    def rows(self, name: str, label: str, span: tuple[float, float]) -> tuple[Row, ...]:
         """The quantiles and the mean, to be shown."""
         quantiles = (
-            Row(f"{100 * share:g}%", f"{label}: {100 * share:g}% are below", found, span)
+            Row(f"{100 * share:g}%", f"{label}: {100 * share:g}% are below", found, span, ((name,), "quantiles", share))
             for share, found in self.quantiles.items()
         )
-        return (*quantiles, Row("mean", f"{label}: mean, to half a bin", self.mean, span))
+        return (*quantiles, Row("mean", f"{label}: mean, to half a bin", self.mean, span, (name,)))
 
     def to_dict(self) -> dict[str, Any]:
         """The distribution in plain JSON; what is not finite is null."""

@@ -27,8 +27,9 @@ class AnyEstimate(Protocol):
 class Row:
     """One number to tell: `name` as the policy has it, `label` in words, `possible` the range it may have.
 
-    `key` leads to its truth, where that is known: the feature and, for a share, the value. `raw` is the unbiased number
-    behind it, where the two differ.
+    `key` leads to its truth, where that is known: the feature and, for a share, the value; of two features the pair; of
+    a distribution `(feature,)` and then "below" and the edge, or "quantiles" and the share. `raw` is the unbiased
+    number behind it, where the two differ.
     """
 
     name: str

@@ -14,6 +14,7 @@ from bcdp.errors import InputError, refuse
 from bcdp.mechanisms.planning import make_plan
 from bcdp.plan import Plan
 from bcdp.policy import Policy
+from bcdp.present.counts import VOID
 from bcdp.present.planned import of_little_use, own_errors, planned
 from bcdp.present.words import number, posterior_at_most
 from bcdp.present.words import odds as odds_of
@@ -55,6 +56,7 @@ def _numbers(plan: Plan, correlation: Any, people: int) -> dict[str, Any]:
         **told.document,
         "tasks": [{"subject": one.subject, "lines": list(one.lines)} for one in told.expected],
         "counts_told": [promise.to_dict() for promise in told.counted],
+        "counts_said": VOID,
         "little_use": {name: vars(use) for name, use in of_little_use(plan, errors, people).items()},
     }
 

@@ -155,7 +155,7 @@ function shownSection(section, percent) {
   const rows = section.rows.filter(({ name }) => section.told.includes(name));
   const counted = rows.some(({ answers }) => answers !== null);
   const pictured = rows.every(({ possible }) => !possible.includes(null));
-  const words = [subject, note, ...remarks].filter(Boolean).map((sentence) => sentence.replace(/[.]?$/, "."));
+  const words = [subject, note, ...remarks].filter(Boolean).map((sentence) => sentence.replace(/[^.?!]$/, "$&."));
   const header = ["", ...(pictured ? ["Picture"] : []), capital(heads[1]), `${percent} interval${interval}`];
   const cells = rows.map(({ name, label, value, se, low, high, answers, possible }) => {
     const drawing = pictured ? [(kind === "bars" ? barPicture : pointPicture)(value, low, high, possible)] : [];

@@ -3,14 +3,14 @@
 import { element, say } from "./page.js";
 import { Refused, ask, askOfFile, cease, follow } from "./studio/api.js";
 import { markProblems, shownFeatures, shownNumbers, shownSurvey } from "./studio/editor.js";
-import { wireOut } from "./studio/out.js";
+import { showCommands, wireOut } from "./studio/out.js";
 import { added, deltaOf } from "./studio/policy.js";
 import { curvePicture, uselessHalf } from "./studio/pictures.js";
 import { shownTasks } from "./studio/tasks.js";
 import { shownCounts, shownLearned, shownMenus, shownPromises } from "./studio/results.js";
 
 const $ = (id) => document.getElementById(id);
-const state = { policy: null, people: 10_000, plan: null, numbers: null, checked: null, past: [] };
+const state = { policy: null, people: 10_000, plan: null, numbers: null, checked: null, wrong: null, past: [] };
 
 // --------------------------------------------------------------------------------------------------------------- start
 
@@ -31,6 +31,7 @@ function begin(policy, people) {
   state.policy = structuredClone(policy);
   state.people = people ?? state.people;
   $("work").hidden = false;
+  $("measured").hidden = true;
   draw();
   replan();
 }
@@ -115,7 +116,7 @@ async function sampled(file) {
   try {
     const { stated, people } = await askOfFile("correlate", file, { policy: state.policy });
     change((now) => ({ ...now, correlation: Object.keys(stated).length ? stated : 1 }), true);
-    say($("status"), measuredSentence(stated, people));
+    say($("measured"), measuredSentence(stated, people));
   } catch (error) {
     failed(error);
   }
@@ -174,7 +175,7 @@ function planMade(policy, { plan, errors, people }) {
   markProblems($("work"), []);
   $("problems").replaceChildren();
   const features = Object.fromEntries(Object.entries(errors).map(([name, error]) => [name, { standard_error: error }]));
-  Object.assign(state, { plan, numbers: { users: people, features }, checked: null });
+  Object.assign(state, { plan, numbers: { users: people, features }, checked: null, wrong: null });
   showLearned();
   verify(plan);
   say($("status"), "The plan is made; comparing it…");
@@ -187,8 +188,10 @@ function numbersCame(numbers) {
 }
 
 function settle() {
-  $("out").hidden = false;
+  $("out").hidden = state.wrong !== null;
+  if (state.wrong) return;
   say($("status"), "The plan is made, and this browser checks what it promises.");
+  showCommands(state).catch(failed);
   if (state.checked) verified();
   drawCurve();
 }
@@ -238,8 +241,10 @@ function verify(text) {
   checker.onmessage = ({ data: { done, failed: wrong } }) => {
     if (text !== state.plan) return;
     if (wrong) {
+      state.wrong = wrong;
       say($("status"), `This browser does not confirm what the plan claims: ${wrong.message}`, "bad");
       for (const id of ["promises", "menus"]) $(id).replaceChildren();
+      $("out").hidden = true;
       return;
     }
     state.checked = done;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bcdp.errors import refuse
@@ -83,9 +83,17 @@ def _dot(panel: Axes, found: AnyEstimate, possible: tuple[float, float], truth: 
     panel.hlines(0, max(found.low, low), min(found.high, high), color=palette.INK, linewidth=3)
     panel.plot([found.value], [0], "o", color=palette.INK, markerfacecolor=palette.PAPER, markersize=7)
     if truth is not None:
-        panel.plot([truth], [0], "x", color=palette.INK, markersize=9)
+        panel.plot([truth], [0], "x", color=palette.INK, markersize=9, clip_on=False)
     panel.set(xlim=(low, high), ylim=(-1, 1), yticks=[])
     panel.locator_params(axis="x", nbins=6)
+
+
+def _known(
+    places: Sequence[float], rows: Sequence[Row], truth: Truth | None
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Where the truth of a row is known, and what it is."""
+    known = [(at, true) for at, row in zip(places, rows, strict=True) if (true := row.truth(truth)) is not None]
+    return tuple(at for at, _ in known), tuple(true for _, true in known)
 
 
 def _bars(section: Section, truth: Truth | None) -> tuple[float, Callable[[Axes], None]]:
@@ -94,10 +102,7 @@ def _bars(section: Section, truth: Truth | None) -> tuple[float, Callable[[Axes]
         places, numbers = range(len(shown)), [row.number for row in shown]
         panel.barh(places, [n.value for n in numbers], color=palette.BAR, edgecolor=palette.SOFT, height=0.7)
         panel.hlines(places, [n.low for n in numbers], [n.high for n in numbers], color=palette.INK, linewidth=2)
-        known = [
-            (place, true) for place, row in zip(places, shown, strict=True) if (true := row.truth(truth)) is not None
-        ]
-        panel.plot([true for _, true in known], [place for place, _ in known], "x", color=palette.INK, markersize=8)
+        panel.plot(*reversed(_known(places, shown, truth)), "x", color=palette.INK, markersize=8)
         panel.set_yticks(places, [short(row.name, 20) for row in shown])
         panel.invert_yaxis()
         panel.set_xlim(0, None)
@@ -116,6 +121,7 @@ def _curve(section: Section, truth: Truth | None) -> tuple[float, Callable[[Axes
         )
         panel.fill_between(places, low, high, color=palette.BAR, edgecolor=palette.SOFT, linewidth=0.6)
         panel.plot(places, value, color=palette.INK, linewidth=1.4)
+        panel.plot(*_known(section.places, section.rows, truth), "x", color=palette.INK, markersize=3)
         panel.set(xlim=(start, end), ylim=(least, most))
         panel.locator_params(axis="x", nbins=6)
         panel.grid(axis="y", color=palette.SOFT, linewidth=0.3)

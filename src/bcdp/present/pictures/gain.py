@@ -28,13 +28,13 @@ def gain_figure(plan: Plan, errors: Mapping[str, Errors]) -> Figure:
     from matplotlib.ticker import LogLocator, NullFormatter
 
     names = [name for name, error in errors.items() if 0 < error.plan < math.inf]
-    figure = new_figure(WIDTH, 0.5 * len(names) + 1.2)
+    figure = new_figure(WIDTH, 0.44 * len(names) + 0.9)
     panel = figure.subplots()
     needed = {
         "uniform LDP": ("D", palette.INK, [errors[name].uniform / errors[name].plan for name in names]),
         "the paper's mechanism": ("^", palette.SOFT, [errors[name].paper / errors[name].plan for name in names]),
     }
-    panel.axvline(1, color=palette.INK, linewidth=1.2, label="this plan")
+    panel.axvline(1, color=palette.INK, linewidth=1.2)
     for offset, (label, (marker, shade, ratios)) in zip((-0.14, 0.14), needed.items(), strict=True):
         if not any(map(math.isfinite, ratios)):
             continue  # it cannot do what the plan does

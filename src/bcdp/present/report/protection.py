@@ -234,7 +234,8 @@ def adversary(plan: Plan, promised: Mapping[str, Promise]) -> Html:
         ),
         joined(
             [
-                "Learn more from several collections about the same person: what they promise adds up (",
+                "Learn more from several collections about the same person: conditions are about one plan, so of "
+                "several the sum of their ε is all that is promised, about a single feature too (",
                 code("bcdp ledger"),
                 ").",
             ]

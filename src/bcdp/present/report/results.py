@@ -28,11 +28,11 @@ def learned(plan: Plan, found: Estimates, truth: Truth | None) -> Html:
         "What was learned",
         picture(estimate_figure(plan, found, truth), "each estimate in its own units, with its interval"),
         *parts,
-        *(_apart(one, found.level) for one in sections if not set(one.rows) & set(counted)),
+        *(_apart(one, found.level, truth) for one in sections if not set(one.rows) & set(counted)),
         *([paragraph(note, kind="quiet")] if note else []),
         paragraph(
             "A mean of a feature with two values is the share of the second. Each interval is for the population that "
-            "the people were drawn from, and counts the noise that protects them.",
+            f"the people were drawn from, and counts the noise that protects them; {_misses(found.level)}.",
             kind="quiet",
         ),
     )
@@ -44,13 +44,23 @@ def _cells(row: Row, truth: float | None) -> list[str]:
     return cells if truth is None else [*cells, measured(truth, found.se)]
 
 
-def _apart(one: Section, confidence: float) -> Html:
+def _misses(confidence: float) -> str:
+    return f"about {100 * (1 - confidence):.2g} of 100 such intervals miss the truth"
+
+
+def _apart(one: Section, confidence: float, truth: Truth | None) -> Html:
     """A section that no single question answers, as a table of its own."""
+    known = [row.truth(truth) for row in one.told]
+    columns = ["", one.heads[1], f"{100 * confidence:g}% interval{one.interval}"]
     rows = [[row.name, measured(row.number.value, row.number.se), interval(row.number)] for row in one.told]
+    if any(true is not None for true in known):
+        columns.append("truth")
+        for cells, true, row in zip(rows, known, one.told, strict=True):
+            cells.append("" if true is None else measured(true, row.number.se))
     return joined(
         [
             heading(one.subject),
-            table(["", one.heads[1], f"{100 * confidence:g}% interval{one.interval}"], rows),
+            table(columns, rows),
             *(paragraph(remark, kind="quiet") for remark in one.remarks),
         ]
     )

@@ -13,7 +13,7 @@ const numeral = (text) => (text.trim() !== "" && Number.isFinite(Number(text)) ?
 /** The features as a table; `change(policy, anew)` takes a new policy, `anew` if the fields are to be drawn again. */
 export function shownFeatures(policy, change) {
   const rows = Object.keys(policy.features).map((name, place) => featureRow(policy, name, place + 1, change));
-  const heads = ["Name", "What people are asked", "Answer", "Values or bounds", "Protection (delta)", ""];
+  const heads = ["Name", "What people are asked", "Answer", "Values or bounds", "Protection (delta), more to the left", ""];
   const head = element(
     "tr",
     {},
@@ -29,7 +29,8 @@ function featureRow(policy, name, place, change) {
   const set = (key, value) => change((now) => withKey(now, name, key, value));
   const most = policy.epsilon;
   const own = (at) => (at >= 100 ? undefined : levelAt(at, most));
-  const sentence = (level) => `${level}: ${levelSentence(level)}`;
+  const resting = (level) => (level < most ? ", if what you say below of how features go together is right" : "");
+  const sentence = (level) => `${level}: ${levelSentence(level)}${resting(level)}`;
   const protection = slider(path("delta"), `Protection of ${name}`, placeOf(deltaOf(policy, name), most), {
     now: sentence(deltaOf(policy, name)),
     sentence: (at) => sentence(levelAt(at, most)),
@@ -51,7 +52,7 @@ function featureRow(policy, name, place, change) {
       "Answer",
     ],
     [possible(feature, path, set, place), "Possible"],
-    [protection, "Protection"],
+    [protection, "Protection, more to the left"],
     [button("×", () => change((now) => removed(now, name), true), { "aria-label": `Remove ${name}` }), ""],
   ];
   return element("tr", {}, ...cells.map(([cell, label]) => element("td", { "data-label": label }, cell)));

@@ -50,11 +50,12 @@ export function wireOut(state, failed) {
       failed(error);
     }
   });
-  new MutationObserver(async () => {
-    if ($("out").hidden) return;
-    const { commands } = await ask("policy.yaml", given());
-    $("commands").textContent = commands.join("\n");
-  }).observe($("out"), { attributeFilter: ["hidden"] });
+}
+
+/** The commands that do the same, for so many people as now. */
+export async function showCommands({ policy, people }) {
+  const { commands } = await ask("policy.yaml", { policy, people });
+  $("commands").textContent = commands.join("\n");
 }
 
 const link = (href, text) => element("a", { href, target: "_blank", rel: "noreferrer" }, text);

@@ -13,15 +13,13 @@ export function shownLearned(policy, numbers, people, advise) {
   const scaled = (value) => (value === null || value === undefined ? null : value * scale);
   const rows = Object.entries(policy.features).map(([name, feature]) => {
     const { standard_error: error, standard_error_uniform_ldp: alike } = numbers.features[name];
-    const times = alike && error ? `${digits((alike / error) ** 2)} times the people` : "–";
-    const compared = alike === undefined ? "…" : `${own(feature, scaled(alike))}; ${times}`;
-    return [name, example(feature, scaled(error)), own(feature, scaled(error)), compared];
+    return [name, ...errorCells(feature, scaled(error), alike === undefined ? undefined : scaled(alike))];
   });
   const tasks = (numbers.tasks ?? []).map((task, place) => ({ ...task, ...numbers.expected[place] }));
   const [typical, told] = [tasks.filter(hasError), tasks.filter((task) => !hasError(task))];
-  for (const { subject, standard_error: error, ...task } of typical) {
+  for (const { subject, standard_error: error, standard_error_uniform_ldp: alike, ...task } of typical) {
     const of = task.mean ? policy.features[task.mean] : { type: "share" };
-    rows.push([`${subject}, ${each(task)}`, example(of, scaled(error)), own(of, scaled(error)), "–"]);
+    rows.push([`${subject}, ${each(task)}`, ...errorCells(of, scaled(error), scaled(alike))]);
   }
   const caption =
     `With ${people.toLocaleString("en")} people, in each feature's own units. ± is what holds 95 times out of 100: ` +
@@ -41,6 +39,13 @@ export function shownLearned(policy, numbers, people, advise) {
     warned(policy, name, use, numbers, advise),
   );
   return [element("h2", {}, "What you will learn"), errors, ...(people === numbers.users ? useless : []), ...cards];
+}
+
+/** An estimate with its error, and beside it the error with all features protected alike, which may be on its way. */
+function errorCells(feature, error, alike) {
+  const times = alike && error ? `${digits((alike / error) ** 2)} times the people` : "–";
+  const compared = alike === undefined ? "…" : `${own(feature, alike)}; ${times}`;
+  return [example(feature, error), own(feature, error), compared];
 }
 
 const hasError = (task) => task.standard_error !== undefined;
@@ -115,11 +120,11 @@ export function shownMenus(policy, { menus }) {
 }
 
 /** What the published counts tell; nothing is said of few people. */
-export function shownCounts({ counts_told: told, users }) {
+export function shownCounts({ counts_told: told, counts_said: said, users }) {
   if (!told?.length) return [];
   const caption = `If only the counts of ${users.toLocaleString("en")} people are published: by how much whoever sees them can raise the odds of a guess about one of them.`;
-  const rows = told.map(({ label, told: words, condition }) => [label, words, condition]);
+  const rows = told.map(({ name, label, told: words, condition }) => [name ?? label, words, condition]);
   const node = table(caption, ["A guess about", "Its odds rise", "On condition"], rows);
   node.className = "stacked promises";
-  return [element("h2", {}, "What the published counts tell"), node];
+  return [element("h2", {}, "What the published counts tell"), node, element("p", { class: "small" }, said)];
 }
