@@ -19,27 +19,27 @@ from helpers import full_kernel, sizes_of, tally_of
 
 MANY = 10**13
 FEATURES: dict[str, Any] = {
-    "ill": {"type": "binary", "delta": 1.0},
+    "ill": {"type": "binary"},
     "old": {"type": "binary"},
     "region": {"type": "categorical", "values": ["north", "south", "east"]},
     "hours": {"type": "numeric", "bounds": [0, 40]},
 }
 INTERACTING = {"target": "hours", "features": ["ill", "old", "region"], "interactions": [["ill", "old"]]}
-POLICIES = {
-    "joint questions": ([{"regression": {"target": "hours", "features": ["ill", "old", "region"]}}], 0.0),
-    "interaction": ([{"regression": INTERACTING}], 0.05),
-    "several questions of a menu": (
-        [{"regression": INTERACTING}, {"mean": ["ill", "old", "hours"], "weight": 50}],
-        0.0,
-    ),
+MEANS = {"mean": ["ill", "old", "hours"], "weight": 5000}
+POLICIES = {  # the demands of the first feature and of the others, and the tasks
+    "joint questions": (1.0, 3.0, [{"regression": {"target": "hours", "features": ["ill", "old", "region"]}}]),
+    "interaction": (1.0, 3.0, [{"regression": INTERACTING}]),
+    "several questions of a menu": (1.0, 1.0, [{"regression": INTERACTING}, MEANS]),
 }
 
 
 @pytest.fixture(scope="module", params=POLICIES)
 def world(request: pytest.FixtureRequest) -> tuple[Plan, np.ndarray, dict[str, np.ndarray]]:
     """A plan, how many people there are of every possible record, and their codes."""
-    tasks, q = POLICIES[request.param]
-    plan = make_plan(Policy(epsilon=3, features=FEATURES, tasks=tasks, correlation=q))
+    ill, others, tasks = POLICIES[request.param]
+    features = {name: {**feature, "delta": others} for name, feature in FEATURES.items()}
+    features["ill"]["delta"] = ill
+    plan = make_plan(Policy(epsilon=3, features=features, tasks=tasks, correlation=0))
     assert (max(len(menu.questions) for menu in plan.menus) > 1) == (request.param == "several questions of a menu")
     sizes = sizes_of(plan)
     rare = np.prod(np.meshgrid([5, 1], [4, 1], [3, 2, 1], np.linspace(3, 1, sizes[-1]), indexing="ij"), axis=0)
@@ -95,6 +95,34 @@ def test_standard_errors_are_those_of_the_noise(world: tuple[Plan, np.ndarray, d
     # 1,000 draws: a standard deviation is within 14% but for a chance of 1e-9
     np.testing.assert_allclose(list(told.values()), exact, rtol=0.14)
     assert np.abs(apart / exact - 1).max() > 0.14
+
+
+def test_covariances_are_those_of_the_counts(world: tuple[Plan, np.ndarray, dict[str, np.ndarray]]) -> None:
+    """Given how many answered each menu, values are linear in the counts: enumerated, answer by answer."""
+    plan, people, _ = world
+    targets, sizes = targets_of(plan), [math.prod(digits) for digits in plan.symbols]
+    law = np.tensordot(people / people.sum(), full_kernel(plan), axes=people.ndim)
+    counts = np.random.default_rng(3).multinomial(4_000, law / law.sum())
+    found = tally_of(plan, counts).decoder().together(targets)
+    total, start = np.zeros_like(found.covariance), 0
+    for size in sizes:
+        own = slice(start, start + size)
+        start, number = own.stop, counts[own].sum()
+        values = []
+        for answer in range(size):  # given by all who were asked this menu
+            every = counts.copy()
+            every[own] = number * (np.arange(size) == answer)
+            values.append(tally_of(plan, every).decoder().together(targets).value)
+        if number:
+            shares = (counts[own] + 4 / size) / (number + 4)
+            total += np.cov(np.array(values).T, aweights=shares, ddof=0) / max(number - 1, 1)
+    np.testing.assert_allclose(found.covariance, total, atol=1e-9 * total.max())
+    drawn = found.drawn(20_000)
+    error = np.sqrt(np.diag(total)) / math.sqrt(20_000)
+    assert (np.abs(drawn.mean(axis=0) - found.value) <= 6.8 * error + 1e-12).all()  # false alarm below 1e-9
+    half, twice = (drawn.var(axis=0)[error > 0] / (scale * np.diag(total)[error > 0]) for scale in (0.5, 2.0))
+    assert half.min() > 1.8
+    assert twice.max() < 0.56
 
 
 @pytest.mark.parametrize("intercept", [True, False])
