@@ -213,6 +213,8 @@ def test_version(capsys):
 
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"bcdp {version('bcdp-privacy')}\n"
+    ran = subprocess.run([sys.executable, "-m", "bcdp", "--version"], capture_output=True, text=True, check=True)
+    assert ran.stdout == f"bcdp {version('bcdp-privacy')}\n"
 
 
 def test_the_list_of_commands_tells_each_in_one_line(capsys, monkeypatch):

@@ -21,7 +21,7 @@ survey:                 # what people read before they answer
   organiser: The demonstration of bcdp, with records of the census of 1980
   contact: mothers@example.org
   minutes: 2
-  decline: Nothing happens. Nobody learns that you were asked.
+  decline: Nothing happens.
 epsilon: 2.0            # for the whole record
 features:
   more_kids:            # a third child: sensitive
