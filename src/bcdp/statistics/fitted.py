@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +22,14 @@ from bcdp.statistics.least_squares import (
     own_units,
     shrunk,
     solve,
+    stretched,
     unshrunk,
     with_constant,
 )
 from bcdp.statistics.logistic import log_odds_units, logistic, logit_of, parts_of
 from bcdp.statistics.model import Model, RegressionEstimate
 from bcdp.statistics.protocol import Decoder, Goal, Means
-from bcdp.statistics.ratios import width
+from bcdp.statistics.ratios import ratio_interval, width
 from bcdp.statistics.special import logit
 
 Array = npt.NDArray[np.float64]
@@ -53,13 +54,12 @@ def fit(decoder: Decoder, model: Model, design: Design, confidence: float) -> Re
     drawn = told.drawn(max(_FEWEST_DRAWS, min(_DRAWS, _ROOM // len(design) ** 2)))
     again = centred(moments(policy, design, by_target(policy, targets, drawn)), model.intercept)
     noise = Noise.of(found, again, model.explains)
-    shown = (_line if model.link is None else _log_odds)(policy, model, design, found, again, noise)
-    half = np.full(len(design), math.inf) if shown.errors is None else width(confidence) * shown.errors + shown.reach
+    told_by = _line if model.link is None else _log_odds
+    shown = told_by(policy, model, design, found, again, noise, width(confidence))
     most = np.linalg.norm(own_units(policy, design)[:, :-2], axis=1) * (model.radius or math.inf)
     most[-1] = math.inf  # the radius does not bound the intercept
-    errors = np.full(len(design), math.inf) if shown.errors is None else shown.errors
-    ends = np.maximum(shown.middle - half, -most), np.minimum(shown.middle + half, most)
-    numbers = [Coefficient(*row) for row in np.column_stack([shown.values, errors, *ends]).tolist()]
+    ends = np.maximum(shown.low, -most), np.minimum(shown.high, most)
+    numbers = [Coefficient(*row) for row in np.column_stack([shown.values, shown.errors, *ends]).tolist()]
     names = [column.name(policy) for column in design[:-1]]
     return RegressionEstimate(
         design[-1].name(policy),
@@ -75,40 +75,60 @@ def fit(decoder: Decoder, model: Model, design: Design, confidence: float) -> Re
 
 @dataclass(frozen=True)
 class _Shown:
-    """Shrunk and unshrunk coefficients in own units, the intercept last, and how uncertain they are.
-
-    The errors are None where nothing is known; `reach` is what an interval needs beside them.
-    """
+    """Shrunk coefficients in own units, the intercept last, and the intervals of the unshrunk ones."""
 
     values: Array
-    middle: Array
-    errors: Array | None
-    reach: Array
-    determined: bool
+    errors: Array
+    low: Array
+    high: Array
+    determined: bool = True
     refused: str | None = None
 
+    @classmethod
+    def unknown(cls, values: Array) -> _Shown:
+        """Where the answers determine no coefficient."""
+        infinite = np.full(len(values), math.inf)
+        return cls(values, infinite, -infinite, infinite, False)
 
-def _line(policy: Policy, model: Model, design: Design, found: Centred, again: Centred, noise: Noise) -> _Shown:
-    """Least squares."""
+
+def _line(
+    policy: Policy, model: Model, design: Design, found: Centred, again: Centred, noise: Noise, z: float
+) -> _Shown:
+    """Least squares; a coefficient is a ratio, and what its interval leaves possible is judged without dividing."""
     theta, to_own = shrunk(found, noise, model.ridge, model.radius), own_units(policy, design)
+    values = to_own @ with_constant(found, theta)
     raw, each = unshrunk(found, again, model.ridge)
-    values, middle = to_own @ with_constant(found, theta), to_own @ with_constant(found, raw)
-    errors = None if each is None else (with_constant(again, each) @ to_own.T).std(axis=0)
-    return _Shown(values, middle, errors, np.zeros(len(design)), each is not None)
+    if each is None:
+        return _Shown.unknown(values)
+    middle, drawn = to_own @ with_constant(found, raw), with_constant(again, each) @ to_own.T
+    contrasts = to_own[:, :-2] - to_own[:, -2:-1] * found.mean[:-1]  # the intercept takes the features' means along
+    penalised = found.matrix + (model.ridge or 0.0) * np.eye(len(raw))
+    below = stretched(penalised, again.matrix - found.matrix, contrasts)
+    ends = [
+        ratio_interval(value, 1.0, np.cov(top + value * bottom, bottom), z)
+        for value, top, bottom in zip(middle.tolist(), drawn.T, below.T, strict=True)
+    ]
+    if not np.isfinite(ends).all():
+        return _Shown.unknown(values)
+    return _Shown(values, drawn.std(axis=0), *np.transpose(ends))
 
 
-def _log_odds(policy: Policy, model: Model, design: Design, found: Centred, again: Centred, noise: Noise) -> _Shown:
+def _log_odds(
+    policy: Policy, model: Model, design: Design, found: Centred, again: Centred, noise: Noise, z: float
+) -> _Shown:
     """Logistic regression: the shrunk one has the moments that shrunk least squares has."""
     parts, to_own = parts_of(policy, design), log_odds_units(policy, design)
     matrix = noise.plausible(found.matrix)
     stable = Centred(matrix, matrix @ shrunk(found, noise, None, None), found.variance, found.mean)
     values = to_own @ logit_of(parts, stable)
     if unshrunk(found, again, None)[1] is None:
-        return _Shown(values, values, None, np.zeros(len(design)), False)
+        return _Shown.unknown(values)
     told = logistic(parts, found, again)
-    errors = None if told.again is None else (told.again @ to_own.T).std(axis=0)
-    reach = np.abs(told.shifts @ to_own.T).sum(axis=0)
-    return _Shown(values, to_own @ told.middle, errors, reach, True, told.refused)
+    if told.again is None:
+        return replace(_Shown.unknown(values), determined=True, refused=told.refused)
+    middle, errors = to_own @ told.middle, (told.again @ to_own.T).std(axis=0)
+    half = z * errors + np.abs(told.shifts @ to_own.T).sum(axis=0)
+    return _Shown(values, errors, middle - half, middle + half, refused=told.refused)
 
 
 def _rule(policy: Policy, design: Design) -> str | None:

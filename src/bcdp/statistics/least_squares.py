@@ -197,6 +197,17 @@ def unshrunk(found: Centred, again: Centred, ridge: float | None) -> tuple[Array
     return raw, raw + (again.slope - found.slope - (again.matrix - found.matrix) @ raw) @ inverse
 
 
+def stretched(matrix: Array, deviations: Array, contrasts: Array) -> Array:
+    """By which part the denominators of some combinations of coefficients differ in each draw, shape (draws, rows).
+
+    A combination `w` of least squares has the denominator `1 / (w' A^-1 w)`: for one column, its variance given the
+    others.
+    """
+    turned = np.linalg.solve(matrix, contrasts.T)
+    parts = ((deviations @ turned) * turned).sum(axis=-2)
+    return np.asarray(parts / np.maximum((contrasts.T * turned).sum(axis=0), 1e-300))
+
+
 def own_scale(policy: Policy, feature: str) -> tuple[float, float]:
     """Slope and constant from a feature's own units (0 and 1 for values) to the [-1, 1] scale."""
     low, high = policy.features[feature].span
