@@ -20,7 +20,6 @@ Array = npt.NDArray[np.float64]
 Columns = npt.NDArray[np.bool_]
 
 _STEPS = 14  # of halving: shares to four digits
-_UNEVEN = 3  # times its equal part, what one column is thought to explain
 _LEAST_PART = 0.05  # of what coefficients explain under the matrix found, under any that noise may hide
 _NEARLY_CONSTANT = 0.05  # the standard error of a variance, at most 1, that is not above it
 
@@ -101,7 +100,7 @@ class Explained:
         One entry for each draw of the noise. The coefficients have a direction as likely as the answers leave it if the
         columns explain so much, and a length by which they explain it under the features' matrix of that draw.
         """
-        explained = _UNEVEN * max(share * self._noise.variance, self._noise.explained)
+        explained = max(share * self._noise.variance, self._noise.explained)
         thetas = np.where(self._varies, self._noise.drawn(self._found, len(self._slopes), explained), 0.0)
         alone = thetas @ self._matrix @ within  # the coefficients of the base without the others
         unit = thetas - alone
