@@ -71,6 +71,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/practice_coverage.py
 	$(BIN)/python benchmarks/counts.py
 	$(BIN)/python benchmarks/regression_coverage.py
+	$(BIN)/python benchmarks/regression_forecast.py
 	$(BIN)/python benchmarks/logistic.py
 	$(BIN)/python benchmarks/identical.py 50 200000
 	$(BIN)/python benchmarks/device_mutants.py

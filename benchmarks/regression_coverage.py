@@ -37,6 +37,7 @@ from bcdp.statistics.target import product_of
 
 Array = npt.NDArray[np.float64]
 
+_PEOPLE = 2**20  # of a population that is a law
 SIZES = (30_000, 200_000, 2_000_000)
 NO_YES: dict[str, Any] = {"type": "binary", "values": ["no", "yes"]}
 GENDER = {"type": "binary", "values": ["female", "male"]}
@@ -94,8 +95,11 @@ class World:
 
     def __init__(self, policy: Policy, records: Any, weights: Array | None = None) -> None:
         self.plan = plan = make_plan(policy)
-        codes = encode(plan.policy, as_arrow(records))
-        if weights is None:  # equal records are one, and count as many
+        self.records = codes = encode(plan.policy, as_arrow(records))
+        if weights is not None:  # people who have each record as often as it should be
+            often = np.rint(_PEOPLE * weights / weights.sum()).astype(int)
+            self.records = {name: np.repeat(code, often) for name, code in codes.items()}
+        else:  # equal records are one, and count as many
             columns = np.column_stack([codes[name].astype(float) for name in codes])
             _, first, counts = np.unique(columns, axis=0, return_index=True, return_counts=True)
             codes, weights = {name: code[first] for name, code in codes.items()}, counts.astype(float)
@@ -128,10 +132,19 @@ class World:
         theta = self._theta(kept) if kept.any() else np.zeros(0)
         return float(self.true.slope[kept] @ theta / self.true.variance)
 
+    def _found(self, found: RegressionEstimate) -> Array:
+        """The shrunk coefficients on the [-1, 1] scale."""
+        return np.asarray(np.linalg.solve(own_units(self.plan.policy, self.design)[:-1, :-2], _values(found)))
+
+    def lost(self, found: RegressionEstimate) -> float:
+        """The share of the variance that the predictions lose to the best ones, but for the error of the mean."""
+        beside = self._found(found) - self._theta(slice(None))
+        return float(beside @ self.true.matrix @ beside / self.true.variance)
+
     def excess(self, found: RegressionEstimate) -> float:
         """By how much the predictions are worse than the estimated mean, as a share of the variance."""
         to_own = own_units(self.plan.policy, self.design)
-        theta = np.array([one.value for one in found.coefficients.values()]) / np.diag(to_own[:-1, :-2])
+        theta = self._found(found)
         constant = (found.intercept.value - to_own[-1, :-2] @ theta - to_own[-1, -1]) / to_own[-1, -2]
         beside = constant + theta @ self.true.mean[:-1] - self.true.mean[-1]  # of the prediction for the mean record
         gain = 2 * theta @ self.true.slope - theta @ self.true.matrix @ theta
@@ -223,14 +236,14 @@ def _covered(world: World, people: int, trials: int) -> str:
         numbers = [*found.coefficients.values(), found.intercept]
         pairs = zip(numbers, world.coefficients, strict=True)
         single += [one.low <= true <= one.high for one, true in pairs if math.isfinite(one.se)]
-        seen.append(_seen(found))
+        seen.append(seen_to_help(found))
         gained.append(world.excess(found) - world.mean_error(tally))
     worse = f"{100 * np.mean(gained):.2f}% ± {100 * np.std(gained) / math.sqrt(trials):.2f}%"
     told = [f"{100 * np.mean(one):.1f}%" if one else "" for one in (share, adds, single, seen)]
     return " | ".join([f"{truth:.3f}", *told, worse])
 
 
-def _seen(found: RegressionEstimate) -> bool:
+def seen_to_help(found: RegressionEstimate) -> bool:
     return isinstance(found.evidence, Counted) and found.evidence.helps
 
 
@@ -253,7 +266,7 @@ def advice(trials: int) -> Iterator[str]:
                 advised.append(int(told[1].replace(",", "")))
         for people in advised:
             for _ in range(max(1, trials // 20)):
-                seen.append(_seen(world.fitted(world.collect(people, rng))))
+                seen.append(seen_to_help(world.fitted(world.collect(people, rng))))
         yield f"| {name} | {world.share():.3f} | {guess} | {int(np.median(advised)):,} | {100 * np.mean(seen):.0f}% |"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from bcdp import InputError, Plan, Policy, Tally, make_plan, privatize
+from bcdp import InputError, Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.audit import verify_limits
 from bcdp.exact import TOTAL, log_up
 from bcdp.mechanisms.cascade import channels as cascade_channels
@@ -204,3 +204,27 @@ def test_channels_that_are_not_a_cascade_are_refused(channels: Any, message: str
 def test_a_policy_too_small_for_the_integers_is_refused() -> None:
     with pytest.raises(InputError, match=r"^epsilon and delta: got .*1e-10.*; accepted: an epsilon and a delta of at "):
         make_plan(Policy(epsilon=1e-10, features=FEATURES, mechanism="cascade"))
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        {"regression": {"target": "bit", "features": ["number"]}},
+        {"regression": {"target": "number", "features": ["bit", "kind"], "interactions": [["bit", "kind"]]}},
+        {"regression": {"target": "bit", "features": ["number"], "link": "logit"}},
+        {"regression": {"target": "kind", "features": ["number"]}},
+        {"table": ["bit", "kind"]},
+        {"mean": ["number"], "by": "kind"},
+        {"distribution": ["number"]},
+    ],
+    ids=str,
+)
+def test_a_task_that_sums_do_not_tell_is_refused(task: dict[str, Any]) -> None:
+    """With a sentence that names the mechanism which tells it; means and frequencies are told."""
+    policy = {"epsilon": 2, "features": FEATURES, "mechanism": "cascade"}
+    told = [{"mean": ["bit", "number"]}, {"frequency": ["kind"]}]
+    with pytest.raises(InputError, match=r"^tasks\.2: got .*; accepted: means and frequencies .* mechanism survey"):
+        make_plan(Policy(**policy, tasks=[*told, task]))
+    plan = make_plan(Policy(**policy, tasks=told))
+    found = estimate(Tally(plan).add(privatize(plan, RECORDS)))
+    assert [len(section.rows) for section in found.sections()] == [2, 3]

@@ -23,7 +23,8 @@ from scipy.stats import chisquare
 from bcdp import Estimates, InputError, Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.estimates import Estimate, on_simplex
 from bcdp.exact import TOTAL
-from bcdp.mechanisms.survey.decoding import Ways, information
+from bcdp.mechanisms.survey.decoding import information
+from bcdp.mechanisms.survey.ways import Ways
 from bcdp.statistics import Single
 from bcdp.tables import binary, hadamard, joint, numeric, response
 from helpers import build, paper_plan, tally_of

@@ -35,7 +35,7 @@ from bcdp.mechanisms.survey.planner import Setting, plan_evenly
 from bcdp.mechanisms.survey.tally import SurveyTally
 from bcdp.present.planned import expectations
 from bcdp.statistics import Product, Single
-from bcdp.statistics.columns import Column, Moments, moment_targets, moment_weights, moments
+from bcdp.statistics.columns import Column, Moments, by_target, moment_targets, moment_weights, moments
 from bcdp.statistics.evidence import HELPS, Counted
 from bcdp.statistics.fitted import fit
 from bcdp.statistics.least_squares import Noise, centred
@@ -63,9 +63,9 @@ def with_counts(plan: Plan, law: np.ndarray, people: int) -> SurveyTally:
 def moments_of(tally: SurveyTally, found: RegressionEstimate, draws: int = 0) -> Moments:
     """The moments of a regression with an intercept, as they are or drawn again."""
     policy, decoder = tally.plan.policy, tally.decoder()
-    targets = moment_targets(policy, found.design, intercept=True)
-    means = decoder.bootstrap(targets, draws) if draws else decoder.means(targets)
-    return moments(policy, found.design, means)
+    targets = sorted(moment_targets(policy, found.design, intercept=True), key=repr)
+    told = decoder.together(targets)
+    return moments(policy, found.design, by_target(policy, targets, told.drawn(draws) if draws else told.value))
 
 
 def law_of(plan: Plan, prior: np.ndarray) -> np.ndarray:
@@ -388,10 +388,9 @@ def test_the_forecast_comes_true(scenario: tuple[Plan, np.ndarray]) -> None:
     False alarm 1e-9 for the chance, by the exact law; the sizes are those at which it is neither 0 nor 1.
     """
     plan, _ = scenario
-    policy = plan.policy
-    places = {name: place for place, name in enumerate(policy.features)}
-    targets = {target for target, _ in policy.tasks[0].targets(policy)}
-    data = {t: np.array([population().second_moments[tuple(places[name] for name in t.features)]]) for t in targets}
+    often = np.rint(2**20 * population().probabilities).astype(int)
+    records = np.repeat((population().records > 0).astype(int), often, axis=0)
+    data = dict(zip(plan.policy.features, records.T, strict=True))
     (told,) = expectations(plan, 20_000, data)
     rng = np.random.default_rng(10)
     seen = sum(seen_in(fitted(scenario, draw(scenario, 20_000, rng))) for _ in range(60))
@@ -422,14 +421,14 @@ def test_coefficients_that_are_not_determined_are_not_told(mixed: tuple[Plan, np
 
 
 def test_a_constant_feature_does_not_hide_what_the_others_explain(mixed: tuple[Plan, np.ndarray]) -> None:
-    """The counts expected of 20,000 people: the ill work 22.5 hours and the others 30, and everybody has one age.
+    """The counts expected of 15,000 people: the ill work 22.5 hours and the others 30, and everybody has one age.
 
     What the age explains, divided by the noise that its variance is, would drown the rest.
     """
     plan = mixed[0]
     prior = np.zeros(mixed[1].shape)
     prior[0, 4, :, 12], prior[1, 4, :, 9] = 1 / 6, 1 / 6
-    tally = with_counts(plan, law_of(plan, prior), 20_000)
+    tally = with_counts(plan, law_of(plan, prior), 15_000)
     regression = plan.policy.tasks[0].regression  # type: ignore[attr-defined]
     found = fit(tally.decoder(), regression, regression.designs(plan.policy)[0], 0.95)
     assert found.remark.startswith("The answers show that the features help to predict the target. Not counted")

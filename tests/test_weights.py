@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from bcdp import InputError, Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.cli.app import program
 from bcdp.estimates.weights import weighting_of
-from bcdp.mechanisms.survey.decoding import Ways
+from bcdp.mechanisms.survey.ways import Ways
 from bcdp.statistics import Single
 from conftest import require
 
@@ -218,7 +218,7 @@ def test_strata_of_fixed_sizes_by_hand() -> None:
     assert estimate(tally, weights=tables).means["ill"].se > fixed.means["ill"].se
 
 
-def test_collections_are_drawn_again_within_strata() -> None:
+def test_covariances_are_within_strata() -> None:
     """Everybody is ill in one stratum and nobody in the other: at a high epsilon, only strata's sizes could vary."""
     features = {"ill": {"type": "binary"}, "arm": {"type": "open", "values": ["a", "b"]}}
     plan = make_plan(Policy(epsilon=12, features=features))
@@ -227,9 +227,9 @@ def test_collections_are_drawn_again_within_strata() -> None:
     spread = {}
     for strata in ([], ["arm"]):
         weighting = weighting_of(plan.policy, list(tally.parts), [], strata)
-        drawn = tally.weighted(weighting, list(tally.parts.values())).bootstrap([Single("ill")], 200)
-        assert drawn is not None
-        spread[len(strata)] = float(drawn[Single("ill")].std())
+        told = tally.weighted(weighting, list(tally.parts.values())).together([Single("ill")])
+        assert told is not None
+        spread[len(strata)] = float(told.drawn(200).std())
     assert spread[1] < spread[0] / 3
 
 

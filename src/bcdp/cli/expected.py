@@ -15,10 +15,7 @@ def data_expectations(made: Plan, table: Any, people: int) -> list[Expected]:
     from bcdp.policy.encoding import encode
     from bcdp.present.planned import expectations
 
-    policy = made.policy
-    codes = encode(policy, table)
-    targets = {target for task in policy.tasks for target, _ in task.targets(policy)}
-    return expectations(made, people, {target: target.of(policy, codes).mean(axis=0) for target in targets})
+    return expectations(made, people, encode(made.policy, table))
 
 
 def expected_lines(expected: Sequence[Expected]) -> list[str]:

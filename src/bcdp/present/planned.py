@@ -9,13 +9,14 @@ from typing import Any
 
 from bcdp.compare.baselines import Errors, compare, standard_error, uniform_plans
 from bcdp.correlation import Correlation
-from bcdp.mechanisms.survey import information
 from bcdp.mechanisms.survey.planner import binding
+from bcdp.mechanisms.survey.prospect import SurveyProspect
 from bcdp.plan import Plan, mechanism_of
+from bcdp.policy.encoding import Codes
 from bcdp.present.counts import CountsPromise, counts_document, counts_promises, least_people
 from bcdp.present.promise import Promise, promises
 from bcdp.present.words import number
-from bcdp.statistics import Expected, Means, Single
+from bcdp.statistics import Expected, Single
 
 _USELESS, _USEFUL = 0.1, 0.05  # half widths of 95% intervals, as shares of the range
 
@@ -101,10 +102,10 @@ def own_errors(plan: Plan, people: int) -> dict[str, float]:
     return {name: standard_error(plan.policy, name, errors[Single(name)], people) for name in plan.policy.features}
 
 
-def expectations(plan: Plan, people: int, data: Means | None = None) -> list[Expected]:
-    """What every task of a survey will be able to tell from so many people; in the population of the data, if given."""
-    errors = {target: 1 / told if told > 0 else math.inf for target, told in information(plan).items()}
-    return [one for task in plan.policy.tasks for one in task.expected(plan.policy, errors, people, data)]
+def expectations(plan: Plan, people: int, records: Mapping[str, Codes] | None = None) -> list[Expected]:
+    """What every task of a survey will be able to tell from so many people; of those with these codes, if given."""
+    prospect = SurveyProspect(plan)
+    return [one for task in plan.policy.tasks for one in task.expected(prospect, people, records)]
 
 
 def _beside(expected: Sequence[Expected], uniform: Sequence[Plan], people: int) -> list[Expected]:

@@ -7,7 +7,7 @@ as a sign. A moment is the mean of a feature or of a product; some are known wit
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 
@@ -17,12 +17,9 @@ import numpy.typing as npt
 from bcdp.policy import Policy
 from bcdp.statistics.protocol import Means
 from bcdp.statistics.target import Product, Single, Target
+from bcdp.statistics.typical import Monomial, typical
 
 Array = npt.NDArray[np.float64]
-
-
-Factor = tuple[str, int | None]  # a feature, and the category that its sign stands for
-Monomial = tuple[Factor, ...]  # by name; the square of a number, as `2 x^2 - 1`, has it twice
 
 
 @dataclass(frozen=True)
@@ -136,7 +133,7 @@ def _counts(policy: Policy, monomial: Monomial) -> float:
     """How much the squared error of a monomial counts for that of its target: a category's mean is `2 f - 1`."""
     if len(monomial) > 1 or monomial[0][1] is None:
         return 1.0
-    return 4 / _values(policy, Column(*monomial[0]))  # all f count together
+    return 4 / len(policy.features[monomial[0][0]].categories)  # all f count together
 
 
 def moment_weights(policy: Policy, design: Design, intercept: bool, explains: float) -> Iterator[tuple[Target, float]]:
@@ -145,7 +142,7 @@ def moment_weights(policy: Policy, design: Design, intercept: bool, explains: fl
     Columns are taken as uncorrelated, and each of them to explain an equal part of the share that all explain.
     """
     *columns, outcome = design
-    mean, spread = np.array([_typical(policy, column, intercept) for column in design]).T
+    mean, spread = np.array([typical(policy, column.factors, intercept) for column in design]).T
     each = explains * spread[-1] / (len(columns) * spread[:-1])  # the square of a coefficient
     entries = [
         (first, second, each[j] / spread[i] + (each[i] / spread[j] if i != j else 0.0))
@@ -163,44 +160,6 @@ def moment_weights(policy: Policy, design: Design, intercept: bool, explains: fl
         weights = [*(mean[-1] / spread[:-1] + each * middle), middle]
         for column, weight in zip(design, weights, strict=True):
             yield target_of(column.factors), weight * _counts(policy, column.factors)
-
-
-def _typical(policy: Policy, column: Column, intercept: bool) -> tuple[float, float]:
-    """The square of the mean and the variance that a column is planned for; about 0 if there is no intercept.
-
-    Categories are equally frequent; of signs and numbers the mean takes a third of the second moment, 1 and 1/3.
-    """
-    second, share = 1.0, 1.0
-    for name, category in column.factors:
-        second *= 1 / 3 if policy.features[name].is_number else 1.0
-        share *= 1 / 3 if category is None else (1 - 2 / _values(policy, Column(name, category))) ** 2
-    return (share * second, (1 - share) * second) if intercept else (0.0, second)
-
-
-def typical_means(policy: Policy, design: Design, intercept: bool) -> dict[Target, Array]:
-    """The means of the targets in the population that a regression is planned for: features are uncorrelated."""
-    found: dict[Target, Array] = {}
-    for monomial in _monomials(policy, design, intercept=True):
-        names = [name for name, _ in monomial]
-        if len(monomial) == 1 and monomial[0][1] is not None:
-            values = _values(policy, Column(*monomial[0]))
-            mean = np.full(values, 1 / values)
-        elif len(set(names)) < len(names):
-            mean = np.array([2 / 3 - 1])  # of a number: 2 x^2 - 1
-        else:
-            mean = np.array([math.prod(_middle(policy, Column(*factor), intercept) for factor in monomial)])
-        found[target_of(monomial)] = mean
-    return found
-
-
-def _middle(policy: Policy, column: Column, intercept: bool) -> float:
-    """The mean that a column is planned for."""
-    sign = 1.0 if column.category is None else math.copysign(1.0, 2 / _values(policy, column) - 1)
-    return sign * math.sqrt(_typical(policy, column, intercept)[0])
-
-
-def _values(policy: Policy, column: Column) -> int:
-    return len(policy.features[column.feature].categories)
 
 
 def _monomials(policy: Policy, design: Design, intercept: bool) -> list[Monomial]:
@@ -227,6 +186,12 @@ class Moments:
 def moment_targets(policy: Policy, design: Design, intercept: bool) -> set[Target]:
     """The targets whose means give the moments."""
     return set(map(target_of, _monomials(policy, design, intercept)))
+
+
+def by_target(policy: Policy, targets: Sequence[Target], numbers: Array) -> Means:
+    """The numbers of several targets, one after the other in the last axis, by target."""
+    ends = np.cumsum([target.size(policy) for target in targets])
+    return dict(zip(targets, np.split(numbers, ends[:-1], axis=-1), strict=True))
 
 
 def moments(policy: Policy, design: Design, means: Means) -> Moments:

@@ -64,6 +64,17 @@ class Together:
     covariance: Array
     answers: tuple[int, ...]
 
+    def drawn(self, draws: int) -> Array:
+        """The values in so many collections drawn again, shape (draws, numbers).
+
+        Each value is a sum over many answers, so that all are normal together (docs/theory.md, section 4.3). The same
+        answers are drawn again alike, which protects nobody and gives everybody the same intervals.
+        """
+        spread, basis = np.linalg.eigh(self.covariance)
+        root = (basis * np.sqrt(np.maximum(spread, 0.0))) @ basis.T  # the symmetric one: no sign is left open
+        rng = np.random.default_rng(self.answers)
+        return np.asarray(self.value + rng.standard_normal((draws, len(root))) @ root)
+
 
 def known(answers: int) -> Decoded:
     """The share of the only value there is: known without asking."""

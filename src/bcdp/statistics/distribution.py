@@ -21,10 +21,10 @@ from bcdp.policy.names import NumericNames
 from bcdp.statistics.cells import Below
 from bcdp.statistics.decoded import Together
 from bcdp.statistics.interval import Estimate, finite
-from bcdp.statistics.protocol import Array, Decoder, Expected, Goal, Means, Statistic, Weight, expected_error
+from bcdp.statistics.protocol import Array, Decoder, Expected, Goal, Means, Prospect, Statistic, Weight, expected_error
 from bcdp.statistics.ratios import width
 from bcdp.statistics.rows import Row, Section
-from bcdp.statistics.target import Target
+from bcdp.statistics.target import Codes, Target
 
 T = TypeVar("T")
 _FEWEST_BINS, _BINS, _MOST_BINS, _MOST_QUANTILES = 16, 32, 256, 99
@@ -183,11 +183,10 @@ class Distribution(Statistic):
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         return [self._goal(policy, name, data) for name in self.features]
 
-    def expected(
-        self, policy: Policy, errors: Mapping[Target, float], people: int, data: Means | None = None
-    ) -> Sequence[Expected]:
-        if data is not None:
+    def expected(self, prospect: Prospect, people: int, records: Codes | None = None) -> Sequence[Expected]:
+        if records is not None:
             return ()  # whoever has data simulates
+        policy, errors = prospect.policy, prospect.errors
         told = {
             name: math.sqrt(errors[target] / target.size(policy) / people)
             for name, target in self._targets(policy).items()

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.policy import Policy
-from bcdp.statistics.columns import Column, Design, Moments, moment_targets, moments
+from bcdp.statistics.columns import Column, Design, Moments, by_target, moment_targets, moments
 from bcdp.statistics.evidence import Counted, Nothing
 from bcdp.statistics.least_squares import (
     Centred,
@@ -41,34 +41,35 @@ _PAPER_RADIUS = 1.0  # the ball of the paper's least squares, where the policy s
 
 
 def fit(decoder: Decoder, model: Model, design: Design, confidence: float) -> RegressionEstimate | None:
-    """One regression from what a decoder tells, with intervals of this confidence; None if it cannot draw again."""
+    """One regression from what a decoder tells, with intervals of this confidence; None if it knows no covariances."""
     policy = decoder.policy
-    targets = moment_targets(policy, design, model.intercept)
-    drawn = decoder.bootstrap(targets, max(_FEWEST_DRAWS, min(_DRAWS, _ROOM // len(design) ** 2)))
-    if drawn is None:
+    targets = sorted(moment_targets(policy, design, model.intercept), key=repr)  # the same in every run
+    told = decoder.together(targets)
+    if told is None:
         return None
-    found = centred(moments(policy, design, decoder.means(targets)), model.intercept)
+    found = centred(moments(policy, design, by_target(policy, targets, told.value)), model.intercept)
     if not found.known:
         return _unknown(policy, model, design, found, decoder.people)
-    again = centred(moments(policy, design, drawn), model.intercept)
+    drawn = told.drawn(max(_FEWEST_DRAWS, min(_DRAWS, _ROOM // len(design) ** 2)))
+    again = centred(moments(policy, design, by_target(policy, targets, drawn)), model.intercept)
     noise = Noise.of(found, again, model.explains)
-    told = (_line if model.link is None else _log_odds)(policy, model, design, found, again, noise)
-    half = np.full(len(design), math.inf) if told.errors is None else width(confidence) * told.errors + told.reach
+    shown = (_line if model.link is None else _log_odds)(policy, model, design, found, again, noise)
+    half = np.full(len(design), math.inf) if shown.errors is None else width(confidence) * shown.errors + shown.reach
     most = np.linalg.norm(own_units(policy, design)[:, :-2], axis=1) * (model.radius or math.inf)
     most[-1] = math.inf  # the radius does not bound the intercept
-    errors = np.full(len(design), math.inf) if told.errors is None else told.errors
-    ends = np.maximum(told.middle - half, -most), np.minimum(told.middle + half, most)
-    numbers = [Coefficient(*row) for row in np.column_stack([told.values, errors, *ends]).tolist()]
+    errors = np.full(len(design), math.inf) if shown.errors is None else shown.errors
+    ends = np.maximum(shown.middle - half, -most), np.minimum(shown.middle + half, most)
+    numbers = [Coefficient(*row) for row in np.column_stack([shown.values, errors, *ends]).tolist()]
     names = [column.name(policy) for column in design[:-1]]
     return RegressionEstimate(
         design[-1].name(policy),
         numbers[-1],
         dict(zip(names, numbers[:-1], strict=True)),
-        Counted(policy, design, found, again.deviations(), noise, decoder.people, confidence, told.determined),
+        Counted(policy, design, found, again.deviations(), noise, decoder.people, confidence, shown.determined),
         design,
         _rule(policy, design),
         model.link,
-        told.refused,
+        shown.refused,
     )
 
 

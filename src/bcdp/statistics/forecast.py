@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.policy import Policy
-from bcdp.statistics.columns import Design, moment_targets, moments, typical_means
+from bcdp.statistics.columns import Design, by_target, moment_targets, moments
 from bcdp.statistics.interval import finite
 from bcdp.statistics.least_squares import Noise, centred
 from bcdp.statistics.outlook import SEEN, Outlook, any_direction
-from bcdp.statistics.protocol import Expected, Means
-from bcdp.statistics.target import Target
+from bcdp.statistics.protocol import Expected, Prospect
+from bcdp.statistics.target import Codes
+from bcdp.statistics.typical import typical_records
 
 Array = npt.NDArray[np.float64]
 
-_DRAWS = 600
+_DRAWS = 1000
 _MANY = 10**9  # people whose noise is drawn: so many that the assumed population is seen as it is
 
 
@@ -39,37 +39,31 @@ class Forecast:
 
 
 def forecast(
-    policy: Policy,
+    prospect: Prospect,
     design: Design,
     intercept: bool,
     guess: float,
     units: Callable[[float, float], Array],
-    errors: Mapping[Target, float],
     people: int,
-    data: Means | None,
+    records: Codes | None,
 ) -> Forecast | None:
-    """The forecast from n times the variance of each target's value; None if a target cannot be asked.
+    """The forecast for so many people of a population; None if a target cannot be asked.
 
-    Without data the columns are taken as uncorrelated, and to explain the guess in any direction. `units` takes least
+    Without records features are taken as independent, and to explain the guess in any direction. `units` takes least
     squares to what is told, given the target's variance and the share explained.
-    """  # fmt: skip
-    targets = moment_targets(policy, design, intercept)
-    if any(not math.isfinite(errors.get(target, math.inf)) for target in targets):
+    """
+    policy = prospect.policy
+    targets = sorted(moment_targets(policy, design, intercept), key=repr)  # the same in every run
+    population = typical_records(policy, intercept) if records is None else records
+    noisy = prospect.together(targets, _MANY, population)
+    true = centred(moments(policy, design, by_target(policy, targets, noisy.value)), intercept)
+    if not true.known:
         return None
-    means = typical_means(policy, design, intercept) if data is None else data
-    ordered = sorted(targets, key=repr)  # the same in every run
-    rng = np.random.default_rng(len(ordered))
-    drawn = {
-        target: means[target]
-        + rng.standard_normal((_DRAWS, means[target].size)) * math.sqrt(errors[target] / (_MANY * means[target].size))
-        for target in ordered
-    }
-    true = centred(moments(policy, design, means), intercept)
-    again = centred(moments(policy, design, drawn), intercept)
+    again = centred(moments(policy, design, by_target(policy, targets, noisy.drawn(_DRAWS))), intercept)
     noise = Noise.of(true, again, guess)
     matrix = true.matrix + 1e-6 * np.diag(noise.scale)  # a constant column cannot be divided by
     share, directions = guess, any_direction(matrix, _DRAWS)
-    if data is not None:
+    if records is not None:
         theta = np.asarray(np.linalg.lstsq(true.matrix, true.slope, rcond=None)[0], dtype=np.float64)
         share = min(max(float(true.slope @ theta / noise.variance), 1e-6), 1 - 1e-6)
         directions = np.tile(theta, (_DRAWS, 1))

@@ -17,11 +17,11 @@ from bcdp.policy.checks import expected
 from bcdp.policy.names import CompleteNumberNames, TableName
 from bcdp.statistics.cells import Interaction, interaction, margin_of
 from bcdp.statistics.interval import Estimate
-from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Statistic, Weight, expected_error
+from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Prospect, Statistic, Weight, expected_error
 from bcdp.statistics.ratios import difference_interval, ratio_interval, width
 from bcdp.statistics.rows import Row, Section
 from bcdp.statistics.table import cuts_of, spread_of, table_values
-from bcdp.statistics.target import Target
+from bcdp.statistics.target import Codes, Target
 
 Array = npt.NDArray[np.float64]
 Pair = tuple[str, str]  # the feature whose mean is told, and the one that makes the groups
@@ -104,11 +104,10 @@ class GroupMeans(Statistic):
             title = f"{subject}, from {answers:,} answers"
             yield Section(subject, ("group", "mean"), tuple(rows), "dots", title, remarks=(*remarks, *told))
 
-    def expected(
-        self, policy: Policy, errors: Mapping[Target, float], people: int, data: Means | None = None
-    ) -> Sequence[Expected]:
-        if data is not None:
+    def expected(self, prospect: Prospect, people: int, records: Codes | None = None) -> Sequence[Expected]:
+        if records is not None:
             return ()  # whoever has data simulates
+        policy, errors = prospect.policy, prospect.errors
         found = []
         for name in self.features:
             low, high = policy.features[name].span

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,7 @@ Array = npt.NDArray[np.float64]
 
 SEEN = 0.9  # of the collections of the advised size show that the features help
 _MOST_PEOPLE = 1e12
+_STANDS_OUT = 3  # standard errors by which a feature is seen to vary, as `Noise` has it
 _CAUTION = 1.4  # noise of the counts and of drawing them again, together
 
 
@@ -51,12 +52,20 @@ class Outlook:
         return np.asarray(self._thetas @ self.matrix)
 
     def chance(self, people: float, outside: float = 0.025) -> float:
-        """The chance that so many people show that the features help."""
+        """The chance that so many people show that the features help.
+
+        Each collection judges by what it sees: by the features that it sees to vary, and by their variances in it.
+        """
         part = self.people / people
-        weights = help_weights(self.noise.slope * part, self.noise)
+        error = np.sqrt(part * np.diag(self.noise.matrix))
+        own = np.diag(self.matrix) + math.sqrt(part) * np.diagonal(self.deviations.matrix, axis1=1, axis2=2)
+        varies = own > _STANDS_OUT * error
+        varies |= ~varies.any(axis=1, keepdims=True)
+        judged = replace(self.noise, scale=np.maximum(own, np.maximum(error, 1e-6)).T, varies=varies.T)
+        weights = help_weights(part * self.noise.slope[:, None], judged)  # one column for each collection
         noises = math.sqrt(part) * self.deviations.slope
-        seen = np.square(self._slopes + noises) @ weights
-        return float(np.mean(seen > np.quantile(np.square(noises) @ weights, 1 - outside)))
+        seen = (np.square(self._slopes + noises) * weights.T).sum(axis=1)
+        return float(np.mean(seen > np.quantile(np.square(noises) @ weights, 1 - outside, axis=0)))
 
     def lost(self, people: float) -> float:
         """The share of the variance that the shrunk predictions lose to the best ones, on average."""

@@ -19,7 +19,7 @@ from bcdp.policy import Policy
 from bcdp.policy.checks import Accepts, Number, Record
 from bcdp.statistics.decoded import Decoded, Together
 from bcdp.statistics.rows import Section
-from bcdp.statistics.target import Target
+from bcdp.statistics.target import Codes, Target
 
 Array = npt.NDArray[np.float64]
 Weight = Annotated[Number, Field(gt=0), Accepts("a finite number above 0")]
@@ -46,8 +46,20 @@ class Decoder(Protocol):
     def together(self, targets: Collection[Target]) -> Together | None:
         """The unbiased values of several targets with all their covariances; None if that cannot be."""
 
-    def bootstrap(self, targets: Collection[Target], draws: int) -> Means | None:
-        """The values of several targets in so many tallies drawn again, shape (draws, size); None if that cannot be."""
+
+class Prospect(Protocol):
+    """A mechanism's plan as statistics see it before anybody has answered."""
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the plan."""
+
+    @property
+    def errors(self) -> Mapping[Target, float]:
+        """For each target, n times its squared error (second moments counted); infinite if it is not asked."""
+
+    def together(self, targets: Collection[Target], people: int, records: Codes) -> Together:
+        """The values of several targets in a population, and how so many people's answers would vary about them."""
 
 
 class Weighed(Decoder, Protocol):
@@ -145,11 +157,9 @@ class Statistic(Record):
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         """What simulations compare, from the means of the targets in the data."""
 
-    def expected(
-        self, policy: Policy, errors: Mapping[Target, float], people: int, data: Means | None = None
-    ) -> Sequence[Expected]:
+    def expected(self, prospect: Prospect, people: int, records: Codes | None = None) -> Sequence[Expected]:
         """What so many people will tell beyond the standard errors of means and frequencies, if there is more to say.
 
-        `errors` has n times the squared error of each target; `data`, where there are any, the targets' means in them.
+        `records`, where there are any, are those of the population.
         """
         return ()

@@ -6,7 +6,7 @@ Moments are estimated on the [-1, 1] scale, coefficients are given in the featur
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -20,9 +20,9 @@ from bcdp.statistics.forecast import forecast, told
 from bcdp.statistics.least_squares import own_units
 from bcdp.statistics.logistic import log_odds_units, per_slope
 from bcdp.statistics.model import Model, RegressionEstimate
-from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Statistic, Weight
+from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Prospect, Statistic, Weight
 from bcdp.statistics.rows import Row, Section
-from bcdp.statistics.target import Target
+from bcdp.statistics.target import Codes, Target
 
 Array = npt.NDArray[np.float64]
 
@@ -66,15 +66,12 @@ class Regression(Statistic):
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         return [goal_of(policy, self.regression, design, data) for design in self.regression.designs(policy)]
 
-    def expected(
-        self, policy: Policy, errors: Mapping[Target, float], people: int, data: Means | None = None
-    ) -> Sequence[Expected]:
-        model = self.regression
-        found = []
+    def expected(self, prospect: Prospect, people: int, records: Codes | None = None) -> Sequence[Expected]:
+        model, policy, found = self.regression, prospect.policy, []
         for design in model.designs(policy):
             units = _units(policy, model, design)
-            one = forecast(policy, design, model.intercept, model.explains, units, errors, people, data)
-            found.append(told(design[-1].name(policy), one, guessed=data is None))
+            one = forecast(prospect, design, model.intercept, model.explains, units, people, records)
+            found.append(told(design[-1].name(policy), one, guessed=records is None))
         return found
 
 

@@ -16,10 +16,10 @@ from bcdp.policy.names import TablePair
 from bcdp.statistics.association import Association, Independence, associations, independence
 from bcdp.statistics.cells import Interaction, interaction
 from bcdp.statistics.interval import Estimate, on_simplex
-from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Statistic, Weight, expected_error
+from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Prospect, Statistic, Weight, expected_error
 from bcdp.statistics.ratios import width
 from bcdp.statistics.rows import Row, Section
-from bcdp.statistics.target import Target
+from bcdp.statistics.target import Codes, Target
 
 Array = npt.NDArray[np.float64]
 Pair = tuple[str, str]
@@ -96,11 +96,10 @@ class TwoWayTable(Statistic):
             told = (*(found.sentence for found in table.association.values()), table.independence.sentence)
             yield Section(f"{one} x {two}", heads, rows, "grid", title, remarks=told, grid=table.values)
 
-    def expected(
-        self, policy: Policy, errors: Mapping[Target, float], people: int, data: Means | None = None
-    ) -> Sequence[Expected]:
-        if data is not None:
+    def expected(self, prospect: Prospect, people: int, records: Codes | None = None) -> Sequence[Expected]:
+        if records is not None:
             return ()  # whoever has data simulates
+        policy, errors = prospect.policy, prospect.errors
         total = sum(weight * errors[target] for target, weight in self.targets(policy))
         error = math.sqrt(total / people / math.prod(cell_count(policy, name) for name in self.features))
         subject = f"table of {self.features[0]} and {self.features[1]}"

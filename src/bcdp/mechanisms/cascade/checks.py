@@ -10,6 +10,7 @@ import numpy.typing as npt
 from bcdp.errors import refuse
 from bcdp.policy import Policy
 from bcdp.randomness import Draws, KeyedDraws, RecordWords, SimulatedDraws
+from bcdp.statistics import Single
 
 Array = npt.NDArray[np.float64]
 Randomness = np.random.Generator | Draws | None
@@ -85,3 +86,11 @@ def check_complete(policy: Policy) -> None:
             raise refuse(
                 f"features.{name}.missing", "own", "a value that counts for no answer, or the mechanism survey"
             )
+
+
+def check_tasks(policy: Policy) -> None:
+    """Raises `InputError` for a task that asks for more than features by themselves: sums do not tell products."""
+    for number, task in enumerate(policy.tasks):
+        if not all(isinstance(target, Single) for target, _ in task.targets(policy)):
+            accepted = "means and frequencies of all people; the mechanism survey tells everything else too"
+            raise refuse(f"tasks.{number}", task.kind, accepted)

@@ -49,9 +49,6 @@ class CascadeDecoder:
         return {target: self.decode(target).value for target in targets}
 
     def together(self, targets: Collection[Target]) -> None:
-        """None: sums do not tell how the reports vary together."""
-
-    def bootstrap(self, targets: Collection[Target], draws: int) -> None:
         """None: sums do not tell how the reports vary together, so nothing that needs products is estimated."""
 
 

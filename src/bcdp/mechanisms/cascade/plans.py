@@ -14,7 +14,7 @@ from bcdp.correlation import Correlation, unrounded_odds, unrounded_q
 from bcdp.errors import refuse
 from bcdp.mechanisms.cascade.allocation import budgets
 from bcdp.mechanisms.cascade.bits import RESOLUTION
-from bcdp.mechanisms.cascade.checks import check_complete, check_records
+from bcdp.mechanisms.cascade.checks import check_complete, check_records, check_tasks
 from bcdp.mechanisms.cascade.mechanism import (
     OpenChannel,
     average,
@@ -51,6 +51,7 @@ def coordinate_budgets(policy: Policy, correlation: Correlation) -> Array:
 def make_plan(policy: Policy, correlation: Correlation, progress: Callable[[str], None] = lambda line: None) -> Plan:
     """The paper's mechanism at the best level for the policy's demands (docs/theory.md, section 3)."""
     check_complete(policy)
+    check_tasks(policy)
     owners, names = coordinates(policy), frozenset(policy.features)
     c = coordinate_budgets(policy, correlation)
     channels = open_channels(c)

@@ -6,17 +6,15 @@ not: what an answer adds, less what the margins already explain of it (docs/theo
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections import defaultdict
-from collections.abc import Collection, Mapping
-from zlib import crc32
+from collections.abc import Collection
 
 import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import refuse
-from bcdp.mechanisms.survey.decoding import Counts, SurveyDecoder
+from bcdp.mechanisms.survey.decoding import SurveyDecoder
+from bcdp.mechanisms.survey.ways import Asked, Counts, marginals
 from bcdp.plan import Plan
 from bcdp.policy import Policy
 from bcdp.statistics import Decoded, Means, Single, Target
@@ -24,7 +22,6 @@ from bcdp.statistics.decoded import Together, unknown
 from bcdp.statistics.weighting import Weighting
 
 Array = npt.NDArray[np.float64]
-Axes = Mapping[int, Mapping[int, Array]]  # by menu and axis: what each symbol adds to all values
 
 
 class WeightedDecoder:
@@ -35,8 +32,12 @@ class WeightedDecoder:
         self._plan, self._groups, self._weighting = plan, groups, weighting
         self._sizes = np.array([sum(int(counts.sum()) for counts in menus) for menus in groups], dtype=np.float64)
         self.people = int(self._sizes.sum())
+        self._reports = [sum(int(counts.sum()) for counts in each) for each in zip(*groups, strict=True)]
         self._weights = weighting.weights(self._sizes)
-        self._decoder = SurveyDecoder(plan, self.people, self._weighted)
+        self._totals = [  # of each menu, people as they count
+            np.tensordot(self._weights, np.stack(each).astype(np.float64), axes=1) for each in zip(*groups, strict=True)
+        ]
+        self._decoder = SurveyDecoder(plan, self.people, self._totals.__getitem__)
         self._strata = np.bincount(weighting.strata, self._sizes)  # their people
         if len(self._strata) > 1 and self._strata.min() < 2:
             raise refuse("strata", "one with a single report", "at least two reports in each, or strata put together")
@@ -45,10 +46,6 @@ class WeightedDecoder:
     def policy(self) -> Policy:
         """The policy of the plan that was answered."""
         return self._plan.policy
-
-    def _weighted(self, menu: int) -> Array:
-        total = sum(weight * menus[menu] for weight, menus in zip(self._weights, self._groups, strict=True))
-        return np.asarray(total, dtype=np.float64)
 
     def means(self, targets: Collection[Target]) -> Means:
         """The weighted values of several targets, shape (size,)."""
@@ -65,15 +62,15 @@ class WeightedDecoder:
 
     def together(self, targets: Collection[Target]) -> Together:
         """The weighted values of several targets, one after the other, and their covariances."""
-        value, added, answers = self._added(list(targets))
+        value, asked, answers = self._told(targets)
         size, own = len(value), self._weighting.strata
         sums, squares = np.zeros((len(self._groups), size)), np.zeros((size, size))
         grown = self._strata / np.maximum(self._strata - 1, 1)
-        for place, (weight, menus) in enumerate(zip(self._weights, self._groups, strict=True)):
-            for menu, axes in added.items():
-                total, square = _moments(menus[menu], axes)
-                sums[place] += weight * total
-                squares += weight**2 * grown[own[place]] * square
+        for added in self._decoder.ways.adding(asked, value):
+            for place, (weight, menus) in enumerate(zip(self._weights, self._groups, strict=True)):
+                total, square = added.moments(marginals(menus[added.menu]))
+                sums[place, added.places] += weight * total
+                squares[np.ix_(added.places, added.places)] += weight**2 * grown[own[place]] * square
         means = sums / (self._sizes * self._weights)[:, None]  # of what each person of a group adds, before weights
         fitted = self._weighting.fitted(self._sizes, means) * self._weights[:, None]
         each, left = grown[own, None], sums - self._sizes[:, None] * fitted
@@ -84,33 +81,17 @@ class WeightedDecoder:
         covariance[np.isnan(value)] = covariance[:, np.isnan(value)] = math.nan
         return Together(value, covariance, tuple(answers))
 
-    def _added(self, targets: list[Target]) -> tuple[Array, Axes, list[int]]:
-        """The values, what every symbol adds to them (before weights, and less the value), and the answers of each."""
-        means, ways = self.means(targets), self._decoder.ways
-        ends = np.cumsum([0, *(target.size(self.policy) for target in targets)])
-        value = np.full(ends[-1], math.nan)
-        added: dict[int, dict[int, Array]] = defaultdict(dict)
-        answers = []
-        for target, start, end in zip(targets, ends, ends[1:], strict=False):
-            found = ways.of(target)
-            answers.append(sum(int(self._asked(menu)) for way in found for menu, _ in way.places))
-            if self._decoder.is_certain(target):
-                value[start:end], answers[-1] = 1.0, self.people
-            elif answers[-1] >= 2:
-                weighed = ways.answered(found, self._weighted)
-                total = sum(
-                    float(counts.sum()) / way.reading.second_moment for way, counts in zip(found, weighed, strict=True)
-                )
-                value[start:end] = means[target]
-                for way in found:
-                    each = (way.reading.decoded - means[target]) / way.reading.second_moment / total
-                    for menu, axis in way.places:
-                        whole = added[menu].setdefault(axis, np.zeros((len(each), ends[-1])))
-                        whole[:, start:end] += each.reshape(len(each), -1)
-        return value, added, answers
-
-    def _asked(self, menu: int) -> int:
-        return sum(int(menus[menu].sum()) for menus in self._groups)
+    def _told(self, targets: Collection[Target]) -> tuple[Array, list[Asked], list[int]]:
+        """The values, how each target was asked, in people as they count, and the answers of each."""
+        people = [float(counts.sum()) for counts in self._totals]
+        values, asked, answers = list[Array](), list[Asked](), list[int]()
+        for target in targets:
+            certain, size = self._decoder.ways.is_certain(target), target.size(self.policy)
+            ways = [] if certain else self._decoder.ways.of(target)
+            answers.append(self.people if certain else int(sum(way.asked(self._reports) for way in ways)))
+            asked.append(Asked(size, {way: way.asked(people) for way in ways} if answers[-1] >= 2 else {}))
+            values.append(np.ones(size) if certain else asked[-1].value(self._totals.__getitem__))
+        return np.concatenate(values), asked, answers
 
     def design_effects(self) -> dict[str, float]:
         """Of each feature that is asked the largest of its values' design effects."""
@@ -120,52 +101,12 @@ class WeightedDecoder:
     def _design_effect(self, target: Target) -> Array:
         """Each variance over that of as many answers that all count alike."""
         found = self.together([target])
-        ways, answers = self._decoder.ways, found.answers[0]
-        asked = ways.of(target)
-        weighed = ways.answered(asked, self._weighted)
-        total, spread = 0.0, np.zeros_like(found.value)
-        for way, counts in zip(asked, weighed, strict=True):
+        total, spread, answers = 0.0, np.zeros_like(found.value), found.answers[0]
+        for way in self._decoder.ways.of(target):
+            counts = way.answered(self._totals.__getitem__)
             square = np.square(way.reading.decoded.reshape(len(counts), -1) - found.value)
             total += float(counts.sum()) / way.reading.second_moment
             spread += counts @ square / way.reading.second_moment
         alike = spread / total / max(answers - 1, 1) if total else np.full_like(found.value, math.nan)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(np.diag(found.covariance) / alike)
-
-    def bootstrap(self, targets: Collection[Target], draws: int) -> Means:
-        """The values of several targets in collections drawn again within strata, weights made anew."""
-        shapes = [counts.shape for counts in self._groups[0]]
-        flat = np.stack([np.concatenate([counts.ravel() for counts in menus]) for menus in self._groups])
-        rng = np.random.default_rng([crc32(flat.tobytes()), draws])
-        strata = [np.flatnonzero(self._weighting.strata == number) for number in range(len(self._strata))]
-        again = np.empty((draws, flat.shape[1]))
-        for draw in range(draws):
-            counts = np.empty_like(flat)
-            for own in strata:
-                people = flat[own].sum()
-                counts[own] = rng.multinomial(people, flat[own].ravel() / people).reshape(len(own), -1)
-            again[draw] = self._weighting.weights(counts.sum(axis=1).astype(np.float64)) @ counts
-        starts = np.cumsum([0, *(math.prod(shape) for shape in shapes)])
-        return self._decoder.means_of(
-            targets,
-            lambda menu: again[:, starts[menu] : starts[menu + 1]].reshape(draws, *shapes[menu]),
-        )
-
-
-def _moments(counts: Counts, axes: Mapping[int, Array]) -> tuple[Array, Array]:
-    """The sum over the answers to one menu of what each adds, and of its square."""
-
-    def seen(*kept: int) -> Counts:
-        return np.asarray(counts.sum(axis=tuple(axis for axis in range(counts.ndim) if axis not in kept)))
-
-    size = next(iter(axes.values())).shape[1]
-    total, square = np.zeros(size), np.zeros((size, size))
-    for axis, each in axes.items():
-        total += seen(axis) @ each
-    for (one, first), (two, second) in itertools.product(axes.items(), repeat=2):
-        if one == two:
-            square += first.T @ (seen(one)[:, None] * first)
-        else:
-            both = seen(one, two)
-            square += first.T @ (both if one < two else both.T) @ second
-    return total, square

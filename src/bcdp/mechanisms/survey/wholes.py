@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.exact import round_rows
-from bcdp.mechanisms.survey.decoding import Reading
 from bcdp.mechanisms.survey.places import Place
 from bcdp.mechanisms.survey.shapes import Pairs, told
+from bcdp.mechanisms.survey.ways import Reading
 from bcdp.tables import Dense, Table, categorical, marginal_target, numeric_values
 from bcdp.tables.categorical import subset_moment
 
