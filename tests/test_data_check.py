@@ -46,12 +46,12 @@ def test_a_file_that_is_fine_has_no_problems() -> None:
 @pytest.mark.parametrize(("change", "told"), [
     ({"region": "North "}, "region: 1 of 2 is a listed value in other letters, first in row 2; -o writes it as listed"),
     ({"smoker": "TRUE"}, "smoker: 1 of 2 is another word for a listed value, first in row 2; -o writes it as listed"),
-    ({"smoker": None}, "smoker: 1 of 2 has no value, first in row 2; state what counts in its place, or leave these "
-                       "records out"),
+    ({"smoker": None}, "smoker: 1 of 2 has no value, first in row 2; state `missing` (own: counted apart), or leave "
+                       "these records out"),
     ({"region": "Atlantis"}, "region: 1 of 2 is not listed, first in row 2; add `other` to its values, and -o writes "
                              "it so"),
-    ({"region": "N/A "}, "region: 1 of 2 has a word for no value, first in row 2; state what counts in its place, and "
-                         "-o leaves the cells empty"),
+    ({"region": "N/A "}, "region: 1 of 2 has a word for no value, first in row 2; state `missing` (own: counted "
+                         "apart), and -o leaves the cells empty"),
     ({"income": "41,000"}, "income: 1 of 2 is a number in groups of three digits, first in row 2; -o writes it "
                            "without"),
     ({"income": "2024-01-31"}, "income: 1 of 2 is a date and no number, first in row 2; collect a year or an age in "
@@ -196,6 +196,29 @@ def test_a_stated_rule_for_missing_values_settles_words_and_stays() -> None:
     rewritten = [mended(settled, batch) for batch in records.to_batches()]
     assert not check_data(settled, rewritten).refused
     assert rewritten[0].column("income").to_pylist() == ["41000", None, "41000"]
+
+
+def test_no_value_is_made_up_for_one_that_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is to be pasted counts no answer apart, or is for a person to say where a task needs a value."""
+    found = check_data(POLICY, table({}, {"smoker": None}, {"income": None}).to_batches())
+    lines = yaml.safe_load("\n".join(policy_lines(POLICY, found.problems)))
+    assert {name: line["missing"] for name, line in lines.items()} == {"smoker": "own", "income": "own"}
+    spread = Policy(epsilon=1, features=FEATURES, tasks=[{"distribution": ["income"]}, {"mean": ["smoker"]}])
+    [line] = policy_lines(spread, check_data(spread, table({}, {"income": None}).to_batches()).problems)
+    assert yaml.safe_load(line)["income"]["missing"] == "FILL"
+    homes = Policy(epsilon=1, features={"home": {"type": "categorical", "values": ["own", "rent"]}})
+    [line] = policy_lines(homes, check_data(homes, pa.table({"home": ["own", None]}).to_batches()).problems)
+    assert yaml.safe_load(line)["home"]["missing"] == "FILL"  # where own would be a home
+
+    features = {**FEATURES, "smoker": {**FEATURES["smoker"], "missing": "own"}}
+    (tmp_path / "policy.yaml").write_text(yaml.dump({"epsilon": 1, "features": features}))
+    (tmp_path / "data.csv").write_text("smoker,income,region\n,1,north\nyes,2,south\n")
+    assert main(["check", str(tmp_path / "policy.yaml"), str(tmp_path / "data.csv")]) == 0
+    assert "smoker: 1 of 2 has no value, first in row 1; missing counted as no answer" in capsys.readouterr().out
+    make_plan(Policy.load(tmp_path / "policy.yaml")).save(tmp_path / "plan.json")
+    reports = ["-o", str(tmp_path / "reports.parquet")]
+    assert main(["privatize", str(tmp_path / "plan.json"), str(tmp_path / "data.csv"), *reports]) == 0
+    assert "smoker: 1 of 2 missing counted as no answer, as the policy says" in capsys.readouterr().err
 
 
 def test_a_file_without_rows_and_columns_of_lists() -> None:

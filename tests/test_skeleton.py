@@ -146,7 +146,8 @@ def test_what_is_left_to_fill_is_named(tmp_path: Path) -> None:
 def test_the_odds_are_true_claims(tmp_path: Path) -> None:
     """Each factor bounds e^level from above, by less than a hundredth, and says on which condition."""
     claims = re.findall(
-        r"([\d.]+)\D*: odds of any guess move by at most x([\d.]+), (?:if|whatever) the correlation",
+        r"([\d.]+)\D*: odds of (?:any guess|a guess about it) move by at most x([\d.]+), "
+        r"(?:if|whatever) the correlation",
         policy_skeleton(write_parquet(tmp_path / "data.parquet")),
     )
     assert {level for level, _ in claims} == {"0.2", "1.0"}

@@ -132,6 +132,7 @@ def _collected(step: _Step, plan: Plan, women: pa.Table, known: Truth) -> Estima
     step.starts(
         "3. The server counts reports and estimates; the truth of the data is shown for comparison.",
         "tally @plan.json @reports.parquet -o @tally.json; bcdp estimate @plan.json @tally.json",
+        "Each interval holds the truth in 95 of 100 collections: about one in twenty misses it.",
     )
     tally = Tally(plan).add(reports)
     tally.save(step.folder / "tally.json")

@@ -35,7 +35,7 @@ def told_unusual(policy: Policy, found: Counter[tuple[str, str]], people: int) -
     """A sentence for each feature with values that were missing, or outside its bounds."""
     for name, feature in policy.features.items():
         if missing := found[name, "missing"]:
-            yield f"{name}: {missing:,} of {people:,} {feature.rule}, as the policy says"
+            yield f"{name}: {missing:,} of {people:,} {feature.missing_said}, as the policy says"
         if outside := found[name, "outside"]:
             low, high = feature.span
-            yield f"{name}: {outside:,} of {people:,} outside [{low:g}, {high:g}], moved to the bound"
+            yield f"{name}: {outside:,} of {people:,} outside [{low:,.15g}, {high:,.15g}], moved to the bound"

@@ -12,11 +12,12 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
-from bcdp.errors import refuse
+from bcdp.errors import InputError, refuse
 from bcdp.files import NOT_A_NUMBER
 from bcdp.policy import PLACEHOLDER, Dumper, Feature, Policy
 from bcdp.policy.columns import DATE, ColumnWords, is_date, looks_like, number_in, number_meant, only_texts, words_of
 from bcdp.policy.encoding import codes_of, spelled
+from bcdp.policy.features import OWN
 
 OTHER = "other"
 _SAME = [  # words of one meaning, in small letters
@@ -81,7 +82,7 @@ def check_data(policy: Policy, batches: Iterable[pa.RecordBatch]) -> Checked:
     for batch in batches:
         names = names or batch.schema.names
         for name, values in zip(batch.schema.names, batch.columns, strict=True):
-            column = seen.setdefault(name, _Column(name, policy.features.get(name)))
+            column = seen.setdefault(name, _Column(name, policy))
             column.look(values, people)
         people += len(batch)
     if not people:
@@ -114,8 +115,9 @@ def _absent(policy: Policy, names: list[str]) -> Iterator[DataProblem]:
 class _Column:
     """The problems of one column, counted while its rows go by."""
 
-    def __init__(self, name: str, feature: Feature | None) -> None:
-        self.name, self.feature = name, feature
+    def __init__(self, name: str, policy: Policy) -> None:
+        self.name, self.policy = name, policy
+        self.feature = feature = policy.features.get(name)
         self.kind: str | None = None
         self._unreadable = False
         self._counts, self._first = Counter[str](), dict[str, int]()
@@ -172,9 +174,9 @@ class _Column:
         keys: dict[str, Any] | None = None
         assert feature is not None
         if what in ("missing", "gap") and feature.missing is None:
-            keys = {"missing": feature.span[0] if feature.is_number else feature.categories[0]}
+            keys = {"missing": _rule_for(self.policy, self.name)}
         elif what == "missing":
-            refused, settled = False, f"{feature.rule}"
+            refused, settled = False, feature.missing_said
         elif what == "unlisted":
             if _other_of(feature) is not None:
                 settled = f"-o writes {'it' if self._counts[what] == 1 else 'them'} as {_other_of(feature)!r}"
@@ -188,9 +190,22 @@ class _Column:
         return DataProblem(self.name, found, settled, refused, keys)
 
 
+def _rule_for(policy: Policy, name: str) -> str:
+    """What a feature may state for values that are missing: no answer as a value of its own, so that none is made up.
+
+    Where its tasks refuse that, a person has to say what counts.
+    """
+    stated = policy.to_dict()
+    stated["features"][name]["missing"] = OWN
+    try:
+        return OWN if Policy.parse(stated).features[name].own else PLACEHOLDER
+    except InputError:
+        return PLACEHOLDER
+
+
 _SAID = {  # what is told of each kind of problem, what settles it, and whether records are refused for it
-    "missing": ("{0} {2} no value", "state what counts in its place, or leave these records out", True),
-    "gap": ("{0} {2} a word for no value", "state what counts in its place, and -o leaves the cells empty", True),
+    "missing": ("{0} {2} no value", "state `missing` (own: counted apart), or leave these records out", True),
+    "gap": ("{0} {2} a word for no value", "state `missing` (own: counted apart), and -o leaves the cells empty", True),
     "spelled": ("{0} {1} a listed value in other letters", "-o writes {0} as listed", True),
     "alias": ("{0} {1} another word for a listed value", "-o writes {0} as listed", True),
     "unlisted": ("{0} {1} not listed", "add `other` to its values, and -o writes {0} so", True),

@@ -94,6 +94,11 @@ class _Feature(Record):
         return f"missing counted as {repr(missing).removesuffix('.0')}" if self.imputes else None
 
     @property
+    def missing_said(self) -> str:
+        """How records without a value are counted, for who holds them; only where there is a rule."""
+        return self.rule or "missing counted as no answer"
+
+    @property
     def counts_values(self) -> bool:
         """Whether the frequencies of what a question tells apart are decoded, not a mean."""
         return self.own

@@ -78,7 +78,7 @@ def _named(schema: pa.Schema) -> pa.Schema:
 def _text(schema: pa.Schema, missing: Counter[str]) -> str:
     lines = [
         _HEADER,
-        f"epsilon: {_EPSILON}  # for the whole record: {_odds(_EPSILON)}, whatever the correlation",
+        f"epsilon: {_EPSILON}  # for the whole record: odds of any guess {_odds(_EPSILON)}, whatever the correlation",
         "features:",
         *(line for column in schema for line in _feature(column, missing[column.name] > 0)),
         "correlation: 1  # nothing is assumed, and the smallest delta limits every answer; 0: features tell nothing of",
@@ -128,7 +128,7 @@ def _plain(values: pa.Array) -> pa.Array:
 
 def _feature(column: pa.Field, lacking: bool) -> list[str]:
     missing = (
-        f"    missing: {PLACEHOLDER}  # the value that counts where there is none; without a rule these are refused"
+        f"    missing: {PLACEHOLDER}  # own: counted apart; or the value that counts; without a rule these are refused"
     )
     told = column.metadata or {}
     label = [f"    label: {_word(told[LABEL].decode())}"] if LABEL in told else []
@@ -138,7 +138,8 @@ def _feature(column: pa.Field, lacking: bool) -> list[str]:
         *label,
         *(f"    {line}" for line in kind),
         *([missing] if lacking else []),
-        f"    delta: {_EPSILON}  # {_SENSITIVE}: {_odds(_SENSITIVE)}, if the correlation below is right",
+        f"    delta: {_EPSILON}  # {_SENSITIVE}: odds of a guess about it {_odds(_SENSITIVE)}, "
+        "if the correlation below is right",
     ]
 
 
@@ -179,7 +180,7 @@ def _is_text(arrow: pa.DataType) -> bool:
 
 def _odds(level: float) -> str:
     """What a level means to a person; the factor is rounded up, as every claim is (docs/theory.md, section 1)."""
-    return f"odds of any guess move by at most x{odds_up(level):.2f}"
+    return f"move by at most x{odds_up(level):.2f}"
 
 
 def _word(text: str) -> str:

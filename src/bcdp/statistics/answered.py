@@ -138,7 +138,7 @@ def mean_sections(policy: Policy, means: Mapping[str, Estimate]) -> Iterator[Sec
         if not isinstance(mean, AnsweredMean):
             continue
         feature = policy.features[name]
-        least, most = (f"{end:g}" for end in feature.span)
+        least, most = (f"{end:,.15g}" for end in feature.span)
         remark = (
             f"answered: the share of the people who did; the mean of all if it were {least} or {most} for the others"
         )

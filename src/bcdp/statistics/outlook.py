@@ -15,13 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.statistics.explained import help_weights
-from bcdp.statistics.least_squares import Centred, Noise
+from bcdp.statistics.least_squares import Centred, Noise, shrunk
 
 Array = npt.NDArray[np.float64]
 
 SEEN = 0.9  # of the collections of the advised size show that the features help
 _MOST_PEOPLE = 1e12
 _STANDS_OUT = 3  # standard errors by which a feature is seen to vary, as `Noise` has it
+_COLLECTIONS = 200  # that are imagined one by one
 _CAUTION = 1.4  # noise of the counts and of drawing them again, together
 
 
@@ -68,15 +69,21 @@ class Outlook:
         return float(np.mean(seen > np.quantile(np.square(noises) @ weights, 1 - outside, axis=0)))
 
     def lost(self, people: float) -> float:
-        """The share of the variance that the shrunk predictions lose to the best ones, on average."""
-        part = self.people / people
-        theta, noise = self._thetas, math.sqrt(part) * self.deviations.slope
-        blurred = self._slopes + noise - math.sqrt(part) * (self.deviations.matrix @ theta[..., None])[..., 0]
-        each = self.share * self.noise.variance / (len(self.matrix) * np.diag(self.matrix))
-        weighted = self.matrix / np.maximum(part * (self.noise.slope + self.noise.matrix @ each), 1e-300)[None, :]
-        found = np.linalg.solve(weighted @ self.matrix + np.diag(1 / each), weighted @ blurred.T).T
-        beside = found - theta
-        return float(((beside @ self.matrix) * beside).sum(axis=1).mean() / self.noise.variance)
+        """The share of the variance that the shrunk predictions lose to the best ones, on average.
+
+        Each collection shrinks as it is found to need it.
+        """
+        root, drawn = math.sqrt(self.people / people), self.deviations
+        noises = Centred(root * drawn.matrix, root * drawn.slope, root * drawn.variance, root * drawn.mean)
+        lost = []
+        for theta, matrix, slope, variance in zip(
+            self._thetas[:_COLLECTIONS], noises.matrix, noises.slope, noises.variance, strict=False
+        ):
+            matrix_seen, slope_seen = self.matrix + matrix, self.matrix @ theta + slope
+            found = Centred(matrix_seen, slope_seen, self.noise.variance + variance, noises.mean)
+            beside = shrunk(found, Noise.of(found, noises, self.noise.guess), None, None) - theta
+            lost.append(beside @ self.matrix @ beside)
+        return float(np.mean(lost) / self.noise.variance)
 
     def errors(self, people: float) -> Array:
         """The noise of the coefficients with so many people, one row for each draw, on the [-1, 1] scale."""

@@ -25,6 +25,7 @@ def information(plan: Plan) -> dict[Target, float]:
     0 for a feature never asked.
 
     >>> from bcdp import Policy, make_plan
+    >>> from bcdp.statistics import Single
     >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
     >>> told = information(plan)[Single("smoker")]
     >>> round(math.atanh(math.sqrt(told)) * 2, 6)  # one bit with budget b tells tanh(b/2)^2
