@@ -15,13 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.statistics.explained import help_weights
-from bcdp.statistics.least_squares import Centred, Noise, shrunk
+from bcdp.statistics.least_squares import STANDS_OUT, Centred, Noise, shrunk
 
 Array = npt.NDArray[np.float64]
 
 SEEN = 0.9  # of the collections of the advised size show that the features help
 _MOST_PEOPLE = 1e12
-_STANDS_OUT = 3  # standard errors by which a feature is seen to vary, as `Noise` has it
 _COLLECTIONS = 200  # that are imagined one by one
 _CAUTION = 1.4  # noise of the counts and of drawing them again, together
 
@@ -60,7 +59,7 @@ class Outlook:
         part = self.people / people
         error = np.sqrt(part * np.diag(self.noise.matrix))
         own = np.diag(self.matrix) + math.sqrt(part) * np.diagonal(self.deviations.matrix, axis1=1, axis2=2)
-        varies = own > _STANDS_OUT * error
+        varies = own > STANDS_OUT * error
         varies |= ~varies.any(axis=1, keepdims=True)
         judged = replace(self.noise, scale=np.maximum(own, np.maximum(error, 1e-6)).T, varies=varies.T)
         weights = help_weights(part * self.noise.slope[:, None], judged)  # one column for each collection
