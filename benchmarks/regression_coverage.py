@@ -220,8 +220,7 @@ def coverage(trials: int) -> Iterator[str]:
         for features in (1, 3, 9):
             world = from_file(name, features)
             for people in SIZES:
-                covered = _covered(world, people, trials if features == 9 else 5 * trials // 2)  # nine take longest
-                yield f"| {name} | {len(world.model.features)} | {people:,} | {covered} |"
+                yield f"| {name} | {len(world.model.features)} | {people:,} | {_covered(world, people, trials)} |"
 
 
 def _covered(world: World, people: int, trials: int) -> str:
