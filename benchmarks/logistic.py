@@ -149,7 +149,7 @@ def collections(trials: int) -> Iterator[str]:
         table = pa.table({one: frame[one].to_numpy() for one in used})
         world = World(policy, table)
         x = columns(policy, world.design, table)
-        scales = np.array([own_scale(policy, column) for column in world.design[:-1]])
+        scales = np.array([own_scale(policy, column.feature) for column in world.design[:-1]])
         truth = of_records((x[:, :-1] - scales[:, 1]) / scales[:, 0], (x[:, -1] + 1) / 2)
         for people in SIZES:
             rng, covered, errors, left_open = np.random.default_rng(people), [], [], []
