@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 _LEAST_SHARE = (
     0.02  # of the variance, or a fifth of the policy's guess: what the features are taken to explain at least
 )
-STANDS_OUT = 3  # standard errors
+_STANDS_OUT = 3  # standard errors
 _DOUBTFUL = 0.025  # of the draws with an indefinite matrix leave the coefficients unknown
 _LEAST_CORRELATION = 0.1  # that two features are thought to have by chance
 _SEEN = 2  # standard errors: a correlation that stands out by more is not typical
@@ -101,14 +101,12 @@ class Noise:
     def of(cls, found: Centred, again: Centred, guess: float) -> Noise:
         matrix = again.matrix.var(axis=0)
         own, error = np.diag(found.matrix), np.sqrt(np.diag(matrix))
-        varies = own > STANDS_OUT * error
-        varies |= not varies.any()  # too few people to see any feature vary: all of them count
-        scale = np.maximum(own, np.maximum(error, 1e-6))
+        varies, scale = seen_to_vary(own, error)
         variance = max(float(found.variance), float(again.variance.std()), 1e-6)
         slope = again.slope.var(axis=0)
         each = np.where(varies, slope / scale, 0.0)
         signal = float(np.where(varies, found.slope**2 / scale, 0.0).sum() - each.sum())
-        margin = STANDS_OUT * math.sqrt(2 * float((each**2).sum()))
+        margin = _STANDS_OUT * math.sqrt(2 * float((each**2).sum()))
         if each.sum() >= variance:  # whatever stands out of more noise than there is to explain is noise too
             signal = min(signal, 0.0)
         kept = _kept(found.matrix, matrix, scale)
@@ -145,6 +143,13 @@ class Noise:
         mean, covariance = self.posterior(found, explained)
         rng = np.random.default_rng(len(mean))  # protects nobody, and gives everybody the same intervals and advice
         return np.asarray(mean + rng.standard_normal((draws, len(mean))) @ np.linalg.cholesky(covariance).T)
+
+
+def seen_to_vary(own: Array, error: Array) -> tuple[npt.NDArray[np.bool_], Array]:
+    """Which features are seen to vary, and their variances kept above their noise, for one collection or for many."""
+    varies = own > _STANDS_OUT * error
+    varies |= ~varies.any(axis=-1, keepdims=True)  # too few people to see any feature vary: all of them count
+    return varies, np.maximum(own, np.maximum(error, 1e-6))
 
 
 def _kept(matrix: Array, noise: Array, scale: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.statistics.explained import help_weights
-from bcdp.statistics.least_squares import STANDS_OUT, Centred, Noise, shrunk
+from bcdp.statistics.least_squares import Centred, Noise, seen_to_vary, shrunk
 
 Array = npt.NDArray[np.float64]
 
@@ -59,9 +59,8 @@ class Outlook:
         part = self.people / people
         error = np.sqrt(part * np.diag(self.noise.matrix))
         own = np.diag(self.matrix) + math.sqrt(part) * np.diagonal(self.deviations.matrix, axis1=1, axis2=2)
-        varies = own > STANDS_OUT * error
-        varies |= ~varies.any(axis=1, keepdims=True)
-        judged = replace(self.noise, scale=np.maximum(own, np.maximum(error, 1e-6)).T, varies=varies.T)
+        varies, scale = seen_to_vary(own, error)
+        judged = replace(self.noise, scale=scale.T, varies=varies.T)
         weights = help_weights(part * self.noise.slope[:, None], judged)  # one column for each collection
         noises = math.sqrt(part) * self.deviations.slope
         seen = (np.square(self._slopes + noises) * weights.T).sum(axis=1)
