@@ -19,67 +19,79 @@ $(VENV)/.dev: $(VENV)/.runtime requirements/dev.txt requirements/spark.txt
 	$(PIP) --require-hashes -r requirements/spark.txt
 	touch $@
 
+# What checks the scripts, from a lock with hashes; no script of a package runs.
+JS := tools/js/node_modules
+$(JS)/.installed: tools/js/package-lock.json
+	cd tools/js && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	touch $@
+
 system:
 	tools/system-packages
 
 demo: $(VENV)/.runtime
 	$(BIN)/bcdp demo -o demo
 
+# Each file in one process, which sets up its servers, browser or Spark once, in the order of tests/conftest.py; one
+# thread in each, because more would wait for each other.
+PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
+test quick: export OPENBLAS_NUM_THREADS = 1
+
 test: $(VENV)/.dev system
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest $(PARALLEL)
 
 # The tests of daily work: no servers, browsers, engines, proofs or sweeps.
-SLOW := audit_blackbox audit_exact bound cascade% certificate cli_experiment collector% correlation_pilot \
-	correlation_prior counting_engines counts design distribution docs experiments intervals logistic npm_package \
-	odds_design package policies_planned proof readers regression% relay report shapes simulate spark% streaming \
-	studio% web%
-QUICK = $(filter-out $(foreach name,$(SLOW),$(wildcard tests/test_$(subst %,*,$(name)).py)),$(wildcard tests/test_*.py))
 quick: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(QUICK)
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow'
 
-# Which lines of the package these tests reach, in one process; `make coverage TESTS=tests` for all.
-TESTS = $(QUICK)
+# Which lines of the package these tests reach, in one process; `make coverage TESTS=` for all.
+TESTS = -m 'not slow'
 coverage: $(VENV)/.dev
 	$(BIN)/python -m coverage run -m pytest $(TESTS)
 	$(BIN)/python -m coverage report
 
-check: $(VENV)/.dev
+check: $(VENV)/.dev $(JS)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy --config-file tests/mypy.ini
+	$(JS)/.bin/prettier --check --log-level warn '{src/bcdp/web,packages,tests/js,tools/js}/**/*.{js,mjs,ts}'
+	$(JS)/.bin/eslint --config tools/js/eslint.config.js src/bcdp/web packages tests/js tools/js
+	$(JS)/.bin/tsc --project tools/js/tsconfig.json
 
 proof: $(VENV)/.dev system
-	CI=true $(BIN)/python -m pytest tests/test_proof.py
+	CI=true $(BIN)/python -m pytest tests/project/test_proof.py
 
 bench: $(VENV)/.dev
-	$(BIN)/python benchmarks/run.py -o bench-output
+	$(BIN)/python benchmarks/speed/run.py -o bench-output
 
 nightly: $(VENV)/.dev system
-	$(BIN)/python benchmarks/readers.py
-	$(BIN)/python benchmarks/odds.py
-	$(BIN)/python benchmarks/bounds.py
-	$(BIN)/python benchmarks/odds_plans.py
-	$(BIN)/python benchmarks/tables.py
-	$(BIN)/python benchmarks/table_sweep.py
-	$(BIN)/python benchmarks/table_coverage.py
-	$(BIN)/python benchmarks/table_pairs.py
-	$(BIN)/python benchmarks/table_rivals.py
-	$(BIN)/python benchmarks/distributions.py
-	$(BIN)/python benchmarks/distributions.py coverage
-	$(BIN)/python benchmarks/distributions.py pairs
-	$(BIN)/python benchmarks/practice_coverage.py
-	$(BIN)/python benchmarks/counts.py
-	$(BIN)/python benchmarks/regression_coverage.py
-	$(BIN)/python benchmarks/regression_forecast.py
-	$(BIN)/python benchmarks/logistic.py
-	$(BIN)/python benchmarks/identical.py 50 200000
-	$(BIN)/python benchmarks/device_mutants.py
-	$(BIN)/python benchmarks/studio.py
+	$(BIN)/python benchmarks/sweeps/readers.py
+	$(BIN)/python benchmarks/sweeps/odds.py
+	$(BIN)/python benchmarks/sweeps/bounds.py
+	$(BIN)/python benchmarks/sweeps/odds_plans.py
+	$(BIN)/python benchmarks/studies/two_way_tables.py
+	$(BIN)/python benchmarks/sweeps/table_sweep.py
+	$(BIN)/python benchmarks/studies/table_coverage.py
+	$(BIN)/python benchmarks/sweeps/table_pairs.py
+	$(BIN)/python benchmarks/studies/table_rivals.py
+	$(BIN)/python benchmarks/studies/distributions.py
+	$(BIN)/python benchmarks/studies/distributions.py coverage
+	$(BIN)/python benchmarks/studies/distributions.py pairs
+	$(BIN)/python benchmarks/studies/practice_coverage.py
+	$(BIN)/python benchmarks/sweeps/published_counts.py
+	$(BIN)/python benchmarks/sweeps/ledgers.py
+	$(BIN)/python benchmarks/sweeps/correlate_lines.py
+	$(BIN)/python benchmarks/studies/regression_coverage.py
+	$(BIN)/python benchmarks/studies/regression_forecast.py
+	$(BIN)/python benchmarks/studies/logistic.py
+	$(BIN)/python benchmarks/sweeps/identical.py 50 200000
+	$(BIN)/python benchmarks/sweeps/device_mutants.py
+	$(BIN)/python benchmarks/speed/studio.py
 
 vectors: $(VENV)/.runtime
 	$(BIN)/python tools/make_vectors.py
 	$(BIN)/python tools/make_refused.py
+	$(BIN)/python tools/refused_tasks.py
 
 notebook: $(VENV)/.dev
 	$(BIN)/python tools/run_notebook.py notebooks/tour.ipynb

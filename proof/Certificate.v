@@ -1,4 +1,4 @@
-(* Section 4 of docs/theory.md, the exact certificate: Theorems 3 and 4, that Theorem 3 is attained,
+(* Section 4 of theory.md, the exact certificate: Theorems 3 and 4, that Theorem 3 is attained,
    and that values which share a level need pairs of equal levels. *)
 Require Import Reals Lra List FunctionalExtensionality.
 Import ListNotations.

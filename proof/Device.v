@@ -1,4 +1,4 @@
-(* The mechanism that the tables of a plan define (section 4 of docs/theory.md), for one feature i at a time.
+(* The mechanism that the tables of a plan define (section 4 of theory.md), for one feature i at a time.
 
    A record is (v, w): the value of feature i, and everything else. A device turns the record into one level for each
    coordinate of each question, independently, by any chances it likes: these are its codings. A coordinate that is

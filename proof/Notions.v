@@ -1,4 +1,4 @@
-(* Section 1 of docs/theory.md: the four notions for finite spaces, and Proposition 1.
+(* Section 1 of theory.md: the four notions for finite spaces, and Proposition 1.
 
    A record is a pair (a, z): a is the value of the feature in question ("feature i"), z everything
    else. A mechanism is a kernel mu: mu a z y is the chance of output y given the record. Finite

@@ -1,5 +1,5 @@
 (* What happens to the four notions when a release is processed (Proposition 4), when releases add up
-   (section 2, Composition) and when a menu is drawn at random (Theorem 2). *)
+   (section 2, Composition and Theorem 13) and when a menu is drawn at random (Theorem 2). *)
 Require Import Reals Lra List.
 Import ListNotations.
 Require Import Sums Notions Variation Response.
@@ -145,6 +145,77 @@ Proof.
   apply in_prod_iff in Iy. destruct Iy as [Iy Iy']. apply ratios_multiply; [exact Iy| |].
   - apply (proposition_1_cdp la lz ly mu L1 eqY ny); assumption.
   - apply (proposition_1_cdp la lz ly' (nu y) (L2 y) eqY' ny'); auto.
+Qed.
+
+(* Theorem 13: one release on its own condition, every other at its LDP level. *)
+Variable pi : A -> Z -> R.
+Hypothesis pi_pos : forall a z, 0 <= pi a z.
+Hypothesis L2_pos : forall y, 0 <= L2 y.
+
+Lemma given_product (f g : A -> Z -> R) D G a a' :
+  (forall a z, 0 <= f a z) -> (forall a z, 0 <= g a z) -> 0 <= D -> 0 <= G ->
+  In a la -> In a' la -> 0 < share lz pi a -> 0 < share lz pi a' ->
+  given lz pi f a <= D * given lz pi f a' ->
+  (forall z z', In z lz -> In z' lz -> g a z <= G * g a' z') ->
+  given lz pi (fun a z => f a z * g a z) a <= D * G * given lz pi (fun a z => f a z * g a z) a'.
+Proof.
+  intros fp gp Dp Gp I I' P P' HF HG.
+  set (F := given lz pi f a) in *. set (F' := given lz pi f a') in *.
+  set (X := given lz pi (fun a z => f a z * g a z) a). set (X' := given lz pi (fun a z => f a z * g a z) a').
+  assert (cp := cond_pos lz pi pi_pos a P). assert (cp' := cond_pos lz pi pi_pos a' P').
+  assert (one : forall z', In z' lz -> X <= G * g a' z' * F).
+  { intros z' J'. unfold X, F, given. rewrite <- sum_scal. apply sum_le; intros z J.
+    assert (0 <= cond lz pi a z * f a z * (G * g a' z' - g a z)); [|lra].
+    apply Rmult_le_pos; [apply Rmult_le_pos; auto | specialize (HG z z' J J'); lra]. }
+  assert (F'p : 0 <= F') by (apply sum_nonneg; intros; apply Rmult_le_pos; auto).
+  assert (X'p : 0 <= X') by (apply sum_nonneg; intros; apply Rmult_le_pos; auto using Rmult_le_pos).
+  assert (K : F' * X <= G * F * X').
+  { unfold F' at 1, X', given. rewrite Rmult_comm, <- !sum_scal. apply sum_le; intros z' J'.
+    assert (0 <= cond lz pi a' z' * f a' z' * (G * g a' z' * F - X)); [|lra].
+    apply Rmult_le_pos; [apply Rmult_le_pos; auto | specialize (one z' J'); lra]. }
+  destruct (Rle_lt_or_eq_dec _ _ F'p) as [Q|Q].
+  - apply Rmult_le_reg_l with F'; [exact Q|].
+    assert (0 <= G * X' * (D * F' - F)) by (apply Rmult_le_pos; [apply Rmult_le_pos; assumption | lra]). lra.
+  - destruct (sum_pos_inhabited (pi a') lz P') as [z' J']. specialize (one z' J').
+    assert (0 <= D * G * X') by (repeat apply Rmult_le_pos; assumption).
+    assert (F <= 0) by (rewrite <- Q in HF; lra).
+    assert (0 <= G * g a' z' * (0 - F)) by (apply Rmult_le_pos; [apply Rmult_le_pos; auto | lra]). lra.
+Qed.
+
+Hypothesis eqA : forall a a' : A, {a = a'} + {a <> a'}.
+Hypothesis na : NoDup la.
+
+Lemma both_nonneg y y' a : 0 < share lz pi a -> 0 <= given lz pi (fun a z => both a z (y, y')) a.
+Proof.
+  intros P. apply sum_nonneg; intros z _. apply Rmult_le_pos; [apply (cond_pos lz pi pi_pos a P)|].
+  unfold both. simpl. auto using Rmult_le_pos.
+Qed.
+
+Theorem composition_bcdp_first : bcdp la lz ly pi mu L1 -> (forall y, In y ly -> ldp la lz ly' (nu y) (L2 y)) ->
+  bcdp la lz (list_prod ly ly') pi both L.
+Proof.
+  intros H1 H2. apply from_values; [exact pi_pos|]. intros [y y'] a a' Iy I I' P P'.
+  apply in_prod_iff in Iy. destruct Iy as [Iy Iy'].
+  apply Rle_trans with (L1 * L2 y * given lz pi (fun a z => both a z (y, y')) a').
+  - apply (given_product (fun a z => mu a z y) (fun a z => nu y a z y')); auto.
+    + apply (proposition_1_bcdp la lz ly mu L1 eqA eqY na ny pi pi_pos); assumption.
+    + intros z z' J J'. apply (proposition_1_ldp la lz ly' (nu y) (L2 y) eqY' ny'); auto.
+  - apply Rmult_le_compat_r; [apply both_nonneg|]; auto.
+Qed.
+
+Theorem composition_bcdp_second : ldp la lz ly mu L1 -> (forall y, In y ly -> bcdp la lz ly' pi (nu y) (L2 y)) ->
+  bcdp la lz (list_prod ly ly') pi both L.
+Proof.
+  intros H1 H2. apply from_values; [exact pi_pos|]. intros [y y'] a a' Iy I I' P P'.
+  apply in_prod_iff in Iy. destruct Iy as [Iy Iy'].
+  apply Rle_trans with (L2 y * L1 * given lz pi (fun a z => both a z (y, y')) a').
+  - assert (e : forall b, given lz pi (fun a z => both a z (y, y')) b
+                = given lz pi (fun a z => nu y a z y' * mu a z y) b).
+    { intro b. apply sum_ext; intro z. unfold both. simpl. ring. }
+    rewrite !e. apply (given_product (fun a z => nu y a z y') (fun a z => mu a z y)); auto.
+    + apply (proposition_1_bcdp la lz ly' (nu y) (L2 y) eqA eqY' na ny' pi pi_pos); auto.
+    + intros z z' J J'. apply (proposition_1_ldp la lz ly mu L1 eqY ny); assumption.
+  - rewrite (Rmult_comm (L2 y)). apply Rmult_le_compat_r; [apply both_nonneg|]; auto.
 Qed.
 End Composition.
 

@@ -1,4 +1,4 @@
-(* Section 2 of docs/theory.md: the inequality between the notions, that it is tight, and the paper's
+(* Section 2 of theory.md: the inequality between the notions, that it is tight, and the paper's
    three forms as corollaries. *)
 Require Import Reals Lra List.
 Import ListNotations.

@@ -1,4 +1,4 @@
-(* Theorem 6 of docs/theory.md: guesses which range a number is in. The bound on the correlation is about ranges of
+(* Theorem 6 of theory.md: guesses which range a number is in. The bound on the correlation is about ranges of
    feature i only. Within a range the value may go with the others in any way. *)
 Require Import Reals Lra List.
 Import ListNotations.

@@ -1,4 +1,4 @@
-(* Total variation (section 1 of docs/theory.md, Correlation), and the inequality between two laws
+(* Total variation (section 1 of theory.md, Correlation), and the inequality between two laws
    from which Theorems 1, 3 and 4 follow. *)
 Require Import Reals Lra List.
 Import ListNotations.

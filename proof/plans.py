@@ -32,7 +32,7 @@ KNOWN = {
     "hadamard": "family levels order keep",
     "waves": "family levels waves",
 }
-STEPS = 16  # between the 17 levels of docs/theory.md, Lemma 4
+STEPS = 16  # between the 17 levels of theory.md, Lemma 4
 NEAR = Fraction(1, 2**30)  # of the step between two levels: how far from its place a device may round a number
 
 
@@ -112,7 +112,7 @@ def is_own(feature: Mapping[str, Any]) -> bool:
 
 
 def sees(question: Mapping[str, Any], correlation: Mapping[str, Any], own: Collection[str]) -> str:
-    """How the numbers that were seen only after one rounding enter an answer (docs/theory.md, 4.5).
+    """How the numbers that were seen only after one rounding enter an answer (theory.md, 4.5).
 
     For `q`, steps that begin at cuts between which it tells numbers apart are as good as rounding.
     """

@@ -1,13 +1,13 @@
-"""What every test may need: one way to say that a part of the system is missing."""
+"""Fixtures that every test may use."""
 
-import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-CHROMIUM = shutil.which("chromium")
+from support.collector_fixtures import collection, postgres, store_url  # noqa: F401
+from support.system import CHROMIUM, require
+
 _ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -16,15 +16,6 @@ _ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-
-
-def require(present: object, package: str) -> None:
-    """Skips the test where a system package is missing; where CI=true a missing package is a failure."""
-    if not present:
-        sentence = f"needs the package {package}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(sentence)
-        pytest.skip(sentence)
 
 
 @pytest.fixture(scope="module")
@@ -37,4 +28,7 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-from collector_fixtures import collection, postgres, store_url  # noqa: E402, F401
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests come first, so that at the end no process is left alone with a long one."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)

@@ -25,7 +25,7 @@ WORDS = ("en", "de", "fr", "es", "ar")
 def contents() -> dict[str, bytes]:
     """Every file of the package by its path."""
     own = {path.name: path.read_bytes() for path in sorted(PACKAGE.iterdir()) if path.name != "example.ts"}
-    device = {f"device/{path.name}": path.read_bytes() for path in sorted((WEB / "device").glob("*.js"))}
+    device = {path.relative_to(WEB).as_posix(): path.read_bytes() for path in sorted((WEB / "device").rglob("*.js"))}
     vendor = {f"vendor/{path.name}": path.read_bytes() for path in sorted((WEB / "vendor").glob("*.js"))}
     words = {f"words/{code}.js": (WEB / "words" / f"{code}.js").read_bytes() for code in WORDS}
     files = {**own, **device, **vendor, **words, "LICENSE": (ROOT / "LICENSE").read_bytes()}

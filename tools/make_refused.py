@@ -11,7 +11,7 @@ from make_vectors import BIT, FOLDER, MIXED, NUMBER, PLANS, ROUNDED, built, numb
 from refused_forms import Cases, canonical, forms
 
 from bcdp.exact import TOTAL
-from bcdp.tables import binary, response
+from bcdp.randomizers import binary, response
 
 
 def promises() -> Cases:

@@ -17,9 +17,9 @@ from bcdp.exact import TOTAL, chance_up, log_up, odds_up
 from bcdp.mechanisms.planning import make_plan
 from bcdp.plan import Plan, certify
 from bcdp.policy import NumericFeature, Policy
-from bcdp.policy.encoding import as_arrow, encode
-from bcdp.policy.opened import group_numbers
-from bcdp.tables import Dense, Table, Waves, binary, hadamard, joint, numeric, response, subset
+from bcdp.randomizers import Dense, Table, Waves, binary, hadamard, joint, numeric, response, subset
+from bcdp.records.encoding import as_arrow, encode
+from bcdp.records.open_groups import group_numbers
 
 FOLDER = Path(__file__).resolve().parent.parent / "vectors"
 MANY = 1000

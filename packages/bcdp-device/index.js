@@ -3,4 +3,4 @@
 export { answer, answerOnce, keptReport, randomWords } from "./device/answer.js";
 export { MAX_EPSILON, certify, verifyPlan } from "./device/certificate.js";
 export { InputError } from "./device/checks.js";
-export { parsePlan } from "./device/plan.js";
+export { parsePlan } from "./device/reading/plan.js";

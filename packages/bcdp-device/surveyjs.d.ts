@@ -13,5 +13,5 @@ export function recordOf(plan: Plan, data: Readonly<Record<string, unknown>>): R
 export function answerOnComplete(
   survey: SurveyModel,
   plan: Plan,
-  options: { store: Store; send: (message: Message) => Promise<unknown> },
+  options: { store: Store; send: (message: Message) => Promise<string> },
 ): void;

@@ -3,10 +3,13 @@
  *
  *     const survey = new Model(formOf(plan));
  *     answerOnComplete(survey, plan, { store: localStorage, send: (message) => post("/v1/reports", message) });
+ *
+ * `send` promises the text that the collector answers with: only its receipt shows that it has the report.
  */
 
 import { answerOnce } from "./device/answer.js";
-import { valueWord } from "./device/tell.js";
+import { readReceipt } from "./device/receipt.js";
+import { valueWord } from "./device/wording/tell.js";
 
 const MOST_BUTTONS = 7;
 const nameOf = (index) => `feature-${index}`; // names of features may be any text
@@ -55,8 +58,8 @@ export function answerOnComplete(survey, plan, { store, send }) {
   survey.onComplete.add(async (sender, options) => {
     options.showSaveInProgress?.();
     try {
-      const report = answerOnce(plan, recordOf(plan, sender.data), store);
-      await send({ plan: plan.id, reports: [report] });
+      const report = await answerOnce(plan, recordOf(plan, sender.data), store);
+      readReceipt(await send({ plan: plan.id, reports: [report] }));
       options.showSaveSuccess?.();
     } catch (error) {
       options.showSaveError?.(error.message);

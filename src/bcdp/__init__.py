@@ -11,10 +11,7 @@ A policy becomes a plan, a plan turns records into reports, reports become count
 3
 """
 
-import sys
 from importlib import import_module
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,7 +28,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_ROOMS = {
+_PACKAGES = {
     "Device": "bcdp.device",
     "Estimates": "bcdp.estimates",
     "InputError": "bcdp.errors",
@@ -66,59 +63,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """A public name, from the room that holds it; rooms are opened only when they are needed."""
-    if name in _ROOMS:
-        return getattr(import_module(_ROOMS[name]), name)
-    raise AttributeError(f"module 'bcdp' has no attribute '{name}'")
+if not TYPE_CHECKING:  # type checkers know the names above, and no others
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name from its package on first use, so that `import bcdp` stays fast."""
+        if name in _PACKAGES:
+            return getattr(import_module(_PACKAGES[name]), name)
+        raise AttributeError(f"module 'bcdp' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
-
-
-# Rooms that have moved: their old names still open them.
-_MOVED = {
-    "bcdp.cascade": "bcdp.mechanisms.cascade",
-    "bcdp.comparison": "bcdp.compare.baselines",
-    "bcdp.demo": "bcdp.compare.fertility",
-    "bcdp.encoding": "bcdp.policy.encoding",
-    "bcdp.experiments": "bcdp.compare",
-    "bcdp.leakage": "bcdp.correlation.leakage",
-    "bcdp.ledger": "bcdp.plan.ledger",
-    "bcdp.memory": "bcdp.device.memory",
-    "bcdp.pictures": "bcdp.present.pictures",
-    "bcdp.planning": "bcdp.mechanisms",
-    "bcdp.regression": "bcdp.statistics.regression",
-    "bcdp.regressor": "bcdp.estimates.regressor",
-    "bcdp.report": "bcdp.present.report",
-    "bcdp.skeleton": "bcdp.policy.skeleton",
-    "bcdp.survey": "bcdp.mechanisms.survey",
-    "bcdp.wave": "bcdp.correlation.private_sample",
-    "bcdp.wording": "bcdp.present.words",
-}
-
-
-class _OldNames:
-    """Finds a moved room, or a part of one, under its old name: the module itself, not a copy.
-
-    A finder and loader by its methods: the classes of `importlib.abc` take as long to import as all else here.
-    """
-
-    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        room, _, part = name.removeprefix("bcdp.").partition(".")
-        if not name.startswith("bcdp.") or f"bcdp.{room}" not in _MOVED:
-            return None
-        moved = import_module(f"{_MOVED[f'bcdp.{room}']}.{part}".rstrip("."))
-        return ModuleSpec(name, self, loader_state=moved)  # type: ignore[arg-type]
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module: ModuleType = spec.loader_state
-        spec.loader_state = module.__spec__
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = module.__spec__ and module.__spec__.loader_state  # the import system wrote the old name there
-
-
-sys.meta_path.insert(0, _OldNames())  # before the finder that would read the parts of a moved room again

@@ -2,7 +2,7 @@
 
 A decimal context of 60 digits (of a ratio near 1, after its zeros) carries the two functions that are not rational,
 `exp` and `log`; Python's `decimal` rounds both correctly, so stepping one unit in the safe direction gives a bound
-(docs/theory.md, 4.2).
+(theory.md, 4.2).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Words = npt.NDArray[np.uint32]  # of 32 random bits
 NEARLY = 1 - 1e-6  # of the largest double: whatever is larger in truth is among these, and is computed exactly
 
 _CONTEXT = Context(prec=60, rounding=ROUND_CEILING, Emax=10**9, Emin=-(10**9))
-_MOST_ODDS = 30.0  # nats: beyond, a double cannot tell hundredths of the factor apart, and nobody is protected
+_MOST_ODDS = 30.0  # nats: beyond, a double cannot distinguish hundredths of the factor, and nobody is protected
 _LARGEST_EXPONENT = 64.0  # weights are at most 2^32, so no ratio of them needs a larger budget than log(2^32) = 22.2
 
 

@@ -55,9 +55,9 @@ def check_random(name: str, key: bytes) -> bytes:
         raise refuse(name, f"{len(key)} bytes", f"at least {KEY_BYTES} random bytes, from `head -c 32 /dev/urandom`")
     typed = _TEXT.issuperset(key)
     if typed or len(set(key)) < _DISTINCT_BYTES:
-        found = "are all text" if typed else f"hold only {len(set(key))} different values"
+        problem = "are all text" if typed else f"hold only {len(set(key))} different values"
         raise InputError(
-            f"{name}: its {len(key)} bytes {found}, so it is not random; "
+            f"{name}: its {len(key)} bytes {problem}, so it is not random; "
             "accepted: bytes from a random generator, for example `head -c 32 /dev/urandom`"
         )
     return key
@@ -107,23 +107,23 @@ def as_ids(ids: Any) -> npt.NDArray[Any] | pa.Array:
 def _arrow_ids(ids: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any] | pa.Array:
     if ids.null_count:
         raise refuse("ids", f"{ids.null_count} missing values", "an id for every record")
-    whole = ids
+    array = ids
     if isinstance(ids, pa.ChunkedArray):  # one piece is not copied
-        whole = ids.chunk(0) if ids.num_chunks == 1 else ids.combine_chunks()
-    if pa.types.is_dictionary(whole.type):
-        whole = whole.dictionary_decode()
-    if pa.types.is_integer(whole.type):
-        return np.asarray(whole)
-    if whole.type not in _TEXT_TYPES:
+        array = ids.chunk(0) if ids.num_chunks == 1 else ids.combine_chunks()
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_integer(array.type):
+        return np.asarray(array)
+    if array.type not in _TEXT_TYPES:
         # the type of a record would name its keys
-        raise refuse("ids", "lists or records" if pa.types.is_nested(whole.type) else str(whole.type), _ACCEPTED_IDS)
-    return whole.cast(pa.large_binary())
+        raise refuse("ids", "lists or records" if pa.types.is_nested(array.type) else str(array.type), _ACCEPTED_IDS)
+    return array.cast(pa.large_binary())
 
 
 def _id_blocks(
     key: bytes, ids: npt.NDArray[Any] | pa.Array, into: npt.NDArray[np.uint8] | None = None
 ) -> npt.NDArray[np.uint8]:
-    """Twelve bytes tell ids apart: a whole number of up to 18 digits itself, the digest of any other id's text."""
+    """Twelve bytes distinguish ids: a whole number of up to 18 digits itself, the digest of any other id's text."""
     if isinstance(ids, np.ndarray):
         numbers, others = ids, None
         if len(ids) and not -_NUMBER_END < ids.min() <= ids.max() < _NUMBER_END:
@@ -183,8 +183,8 @@ class RecordWords:
     def __init__(self, key: bytes | None, ids: npt.NDArray[Any] | Sequence[Any], purpose: str = "") -> None:
         """`ids` are integers of up to 64 bits or texts, one per record; equal ids get equal words, for one purpose.
 
-        An integer equals its decimal text. Releases that share their words are not independent and tell more than their
-        sum, so every plan is a purpose.
+        An integer equals its decimal text. Releases that share their words are not independent and reveal more than
+        their sum, so every plan is a purpose.
         """
         keyed = KeyedWords(key, purpose)
         self._start(keyed._secret, keyed._aes, as_ids(ids))
@@ -217,10 +217,10 @@ class RecordWords:
         if self._origin is None:
             blocks = self._blocks
         else:
-            whole, rows = self._origin
-            if whole._cached[0] == number:
-                return _rows(whole._cached[1], rows)
-            blocks = _rows(whole._blocks, rows)
+            block, rows = self._origin
+            if block._cached[0] == number:
+                return _rows(block._cached[1], rows)
+            blocks = _rows(block._blocks, rows)
         blocks.view("<u4")[:, 3] = number
         return _as_words(_encrypt(self._aes, blocks))
 

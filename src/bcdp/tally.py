@@ -18,11 +18,11 @@ import bcdp
 from bcdp.errors import InputError, expect, refuse
 from bcdp.files import Source, naming_file, path_of, read_text, write_text
 from bcdp.plan import A_PLAN, GROUP, PLAN_KEY, Plan, mechanism_of
-from bcdp.policy.encoding import as_arrow, whole_column
-from bcdp.policy.opened import digits_of, value_number
+from bcdp.records.encoding import as_arrow, whole_column
+from bcdp.records.open_groups import digits_of, value_number
 from bcdp.statistics import Decoder
-from bcdp.statistics.protocol import Weighed
-from bcdp.statistics.weighting import Weighting
+from bcdp.statistics.shared.protocol import Weighed
+from bcdp.statistics.shared.weighting import Weighting
 
 SPARK_KEY = b"org.apache.spark.sql.parquet.row.metadata"
 LARGEST_COUNT = 2**53  # beyond it, whole numbers are not exact in JSON
@@ -54,11 +54,11 @@ class Tally:
         raise NotImplementedError
 
     def decoder(self) -> Decoder:
-        """What the counts tell, as statistics see it."""
+        """What the counts reveal, as statistics see it."""
         raise NotImplementedError
 
     def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> Weighed:
-        """What the tallies of several groups of people tell together, each person counting by the group's weight."""
+        """What the tallies of several groups of people reveal together, each person counting by the group's weight."""
         raise refuse("weights", f"a {self.plan.mechanism}", "a survey: only its answers can be weighted")
 
     @property
@@ -151,11 +151,11 @@ class Tally:
     def from_dict(document: Any, plan: Plan) -> Tally:
         """The tally that `to_dict` describes, for the plan that it counts."""
         expect("plan", plan, Plan, A_PLAN)
-        found = document.get("plan") if isinstance(document, dict) else None
-        if not isinstance(found, str):
+        plan_id = document.get("plan") if isinstance(document, dict) else None
+        if not isinstance(plan_id, str):
             raise refuse("tally.plan", "no plan's id", "a tally written by `bcdp tally`")
-        if found != plan.id:
-            raise refuse("tally.plan", f"{found[:12]}..", f"the plan's id {plan.id[:12]}..")
+        if plan_id != plan.id:
+            raise refuse("tally.plan", f"{plan_id[:12]}..", f"the plan's id {plan.id[:12]}..")
         tally = Tally(plan)
         tally._read(document)
         return tally
@@ -165,7 +165,7 @@ class Tally:
 
 
 class OpenTally(Tally):
-    """A tally of its own for each group of open values that occurs: `by` tells them apart, `whole` adds them up."""
+    """A tally of its own for each group of open values that occurs: `by` distinguishes them, `whole` adds them up."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -199,9 +199,9 @@ class OpenTally(Tally):
         digits, kept = digits_of(policy, numbers), np.ones(len(numbers), dtype=bool)
         for name, value in values.items():
             kept &= digits[name] == value_number(policy, name, value)
-        found = OpenTally(self.plan)
-        found._parts = {number: self._parts[number] for number in numbers[kept].tolist()}
-        return found
+        tally = OpenTally(self.plan)
+        tally._parts = {number: self._parts[number] for number in numbers[kept].tolist()}
+        return tally
 
     @property
     def parts(self) -> Mapping[int, Tally]:

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import * as bcdp from "../../src/bcdp/web/bcdp.js";
+import { checkKept, readReceipt } from "../../src/bcdp/web/device/receipt.js";
 
 const { InputError, answer, answerOnce, explain, keptReport, logUp, oddsOf, parsePlan, randomWords, verifyPlan } = bcdp;
 
@@ -31,14 +32,17 @@ test("a person's own limits are kept to the last digit", async () => {
 test("a device has a limit unless another is set", async () => {
   const plan = await planOf("menus"); // an epsilon of 20 was allowed, and is claimed
   const claimed = { ...plan, certificate: { ...plan.certificate, epsilon: 4.5 } };
-  assert.throws(() => verifyPlan(claimed), /certificate.epsilon: got 4.5; accepted: at most 4, your own limit \(maxEps/);
+  assert.throws(
+    () => verifyPlan(claimed),
+    /certificate.epsilon: got 4.5; accepted: at most 4, your own limit \(maxEps/,
+  );
   verifyPlan(claimed, { maxEpsilon: 4.5 });
   verifyPlan({ ...plan, certificate: { ...plan.certificate, epsilon: 4 } });
 });
 
 test("what the operator writes about q decides nothing", async () => {
   const text = textOf("designed").replace(/"default":[0-9.]+/, '"default":0.0');
-  const words = 'nothing assumed: q = 1” checked';
+  const words = "nothing assumed: q = 1” checked";
   const plan = await parsePlan(text.replace(/"source":"[^"]*"/, `"source":${JSON.stringify(words)}`));
   const { guarantees, sentences } = explain(plan, { menu: 0, answer: 0 });
   const smoking = guarantees.find(({ label }) => label === "Smoking");
@@ -46,7 +50,8 @@ test("what the operator writes about q decides nothing", async () => {
   assert.match(smoking.left, /^at most [0-9.]+ times with nothing assumed$/);
   assert.ok(Number(/[0-9.]+/.exec(smoking.left)[0]) > smoking.odds);
   const quoting = sentences.filter((sentence) => sentence.includes("q = 1"));
-  const said = 'Where conditions come from, the operator says and nobody has checked: “nothing assumed: q = 1" checked”.';
+  const said =
+    'Where conditions come from, the operator says and nobody has checked: “nothing assumed: q = 1" checked”.';
   assert.deepEqual(quoting, [said]);
 });
 
@@ -73,7 +78,7 @@ test("only the canonical text is a plan: its hash is the plan's name", async () 
 });
 
 test("names and labels may be any text, in any order", async () => {
-  const strange = ["__proto__", "constructor", "10", "9", "é", "\ud83d\ude00", "\uffee", 'q"\\\n\u0001'];
+  const strange = ["__proto__", "constructor", "10", "9", "é", "\ud83d\ude00", "\uffee", 'q"\\\n'];
   const claim = '{"asked":1.0,"c":0.0,"certified":0.0}';
   const sorted = strange.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))); // as code points sort
   const entries = (value) => `{${sorted.map((name) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
@@ -121,33 +126,102 @@ test("a record without a value is refused, unless the feature has a rule", async
   for (const name of ["number", "kind", "never"]) {
     const { [name]: _, ...without } = record;
     for (const lacking of [without, { ...record, [name]: null }, { ...record, [name]: NaN }]) {
-      assert.throws(() => answerOnce(plan, lacking, store), new RegExp(`^InputError: ${name}: got no value; accepted: `));
+      await assert.rejects(
+        answerOnce(plan, lacking, store),
+        new RegExp(`^InputError: ${name}: got no value; accepted: `),
+      );
     }
   }
   assert.equal(store.kept.size, 0);
   const { bit: _, ...ruled } = record;
-  assert.ok(answerOnce(plan, ruled, store).id);
+  assert.ok((await answerOnce(plan, ruled, store)).id);
 });
 
 test("the answer is given once, whatever is entered later", async () => {
   const plan = await planOf("17-levels");
   const store = new Store();
   assert.equal(keptReport(plan, store), null);
-  const first = answerOnce(plan, { x: -3.5 }, store);
+  const first = await answerOnce(plan, { x: -3.5 }, store);
   assert.match(first.id, /^[0-9a-f]{32}$/);
-  for (let again = 0; again < 50; again += 1) assert.deepEqual(answerOnce(plan, { x: 12.25 }, store), first);
+  for (let again = 0; again < 50; again += 1) assert.deepEqual(await answerOnce(plan, { x: 12.25 }, store), first);
   assert.deepEqual(keptReport(plan, store), first);
-  assert.notEqual(answerOnce(plan, { x: 1 }, new Store()).id, first.id);
+  assert.notEqual((await answerOnce(plan, { x: 1 }, new Store())).id, first.id);
   for (const broken of ["", "{}", '{"id":"a","menu":0,"answer":1e9}', '{"id":"a","menu":5,"answer":0}']) {
     store.setItem(`bcdp.report.${plan.id}`, broken);
-    assert.throws(() => answerOnce(plan, { x: 0 }, store), /cannot be read/);
+    await assert.rejects(answerOnce(plan, { x: 0 }, store), /cannot be read/);
+  }
+});
+
+test("no answer is given that another tab could give again", async (t) => {
+  const plan = await planOf("17-levels");
+  const key = `bcdp.report.${plan.id}`;
+  const faster = new Store(); // another tab keeps its report between this one's reading and writing
+  const other = await answerOnce(plan, { x: 1 }, new Store());
+  faster.setItem = () => faster.kept.set(key, JSON.stringify(other));
+  assert.deepEqual(await answerOnce(plan, { x: -3 }, faster), other);
+  const forgetful = new Store();
+  forgetful.setItem = () => {};
+  await assert.rejects(answerOnce(plan, { x: 1 }, forgetful), /store: got none; accepted: anything lasting/);
+  const full = new Store();
+  full.setItem = () => assert.fail("full");
+  await assert.rejects(answerOnce(plan, { x: 1 }, full), /full/);
+  const sent = new Store(); // the survey page removes the report when it has arrived
+  sent.setItem(`bcdp.sent.${plan.id}`, "yes");
+  await assert.rejects(answerOnce(plan, { x: 1 }, sent), /store: got a report that was sent/);
+  assert.equal(sent.kept.size, 1);
+  const order = [];
+  const locks = { request: async (name, action) => (order.push(name), action()) };
+  Object.defineProperty(globalThis, "navigator", { value: { locks }, configurable: true });
+  t.after(() => delete globalThis.navigator);
+  await answerOnce(plan, { x: 1 }, new Store());
+  assert.deepEqual(order, ["bcdp"]);
+});
+
+test("what runs from right to left keeps to itself inside a sentence", () => {
+  assert.equal(bcdp.quoted("age 5"), "“age 5”");
+  assert.equal(bcdp.quoted("عمر 5"), "“\u2068عمر 5\u2069”"); // or a number next to it would be shown on its other side
+  assert.equal(bcdp.quoted("می\u200cخواهم"), "“\u2068می\u200cخواهم\u2069”");
+});
+
+test("a receipt counts the reports of a message, and anything else is none", () => {
+  assert.deepEqual(readReceipt('{"accepted":1,"duplicate":0}'), { accepted: 1, duplicate: 0 });
+  assert.deepEqual(readReceipt('{"accepted":2,"duplicate":3}', 5), { accepted: 2, duplicate: 3 });
+  const portal = [
+    "<html>Sign in</html>",
+    "",
+    "{}",
+    "null",
+    "1",
+    "[]",
+    '{"accepted":1}',
+    '{"accepted":true,"duplicate":0}',
+  ];
+  const wrong = ['{"accepted":0,"duplicate":0}', '{"accepted":1,"duplicate":1}', '{"accepted":2,"duplicate":-1}'];
+  for (const text of [...portal, ...wrong, '{"accepted":0.5,"duplicate":0.5}', '{"accepted":"1","duplicate":"0"}']) {
+    assert.throws(() => readReceipt(text), /answer: got no receipt; accepted: the collector's counts/);
+  }
+});
+
+test("a mixing relay's word is that it keeps one message, and anything else is none", () => {
+  checkKept('{"kept":1}');
+  for (const text of [
+    "<html>Sign in</html>",
+    "",
+    "{}",
+    "null",
+    '{"kept":0}',
+    '{"kept":2}',
+    '{"kept":true}',
+    '{"kept":"1"}',
+  ]) {
+    assert.throws(() => checkKept(text), /answer: got no acknowledgement; accepted: the relay's word/);
   }
 });
 
 test("nothing is kept when nothing could be answered", async () => {
   const store = new Store();
   const plan = await planOf("17-levels");
-  assert.throws(() => answerOnce(plan, { x: "five" }, store), InputError);
+  await assert.rejects(answerOnce(plan, { x: "five" }, store), InputError);
   assert.equal(store.kept.size, 0);
 });
 
@@ -162,7 +236,8 @@ test("plain words: what is hinted, with what chance, and the odds rounded up", a
   const plan = await planOf("designed");
   const { sentences, hints, guarantees } = explain(plan, { menu: 0, answer: 0 });
   assert.equal(guarantees.length, plan.features.size + 1); // and all answers together
-  for (const { sentence, condition } of guarantees) assert.ok(sentences.includes(sentence) && sentence.includes(condition));
+  for (const { sentence, condition } of guarantees)
+    assert.ok(sentences.includes(sentence) && sentence.includes(condition));
   for (const { least, most } of hints) assert.ok(0 < least && least < most && most < 1);
   const odds = Object.fromEntries(guarantees.map((guarantee) => [guarantee.label, guarantee.odds]));
   assert.equal(odds.Smoking, 1.23); // exp(0.2) = 1.2214
@@ -188,7 +263,7 @@ test("every random word comes from the operating system, and is used as it comes
   assert.deepEqual([...words], given);
   given.length = 0;
   const store = new Store();
-  const { id, ...report } = answerOnce(plan, { bit: 1, number: 2.5, kind: "v1", never: 0 }, store);
+  const { id, ...report } = await answerOnce(plan, { bit: 1, number: 2.5, kind: "v1", never: 0 }, store);
   const [bytes, drawn] = [given.slice(0, 16), Uint32Array.from(given.slice(16))];
   assert.equal(id, bytes.map((byte) => byte.toString(16).padStart(2, "0")).join(""));
   assert.deepEqual(report, answer(plan, { bit: 1, number: 2.5, kind: "v1", never: 0 }, drawn));
@@ -211,7 +286,8 @@ test("long menus get all their words, in as many calls as the browser needs", as
 
 test("without a store there is no answer, outside a browser", async () => {
   const plan = await planOf("binary");
-  if (!globalThis.localStorage) assert.throws(() => answerOnce(plan, { answer: 1 }), /store: got none; accepted: anything/);
+  if (!globalThis.localStorage)
+    await assert.rejects(answerOnce(plan, { answer: 1 }), /store: got none; accepted: anything/);
 });
 
 test("levels add up exactly and are rounded up", () => {
@@ -222,6 +298,34 @@ test("levels add up exactly and are rounded up", () => {
   assert.equal(bcdp.totalUp([0.1, 0.7]), 0.8); // plain addition gives 0.7999999999999999, below the sum
   assert.equal(bcdp.totalUp([1, Infinity]), Infinity);
   assert.equal(bcdp.totalUp([1, NaN]), Infinity);
+});
+
+test("a ledger reports the smallest level that holds", () => {
+  const spring = { plan: "a", epsilon: 2, c: { smoker: 0.125 }, delta: { smoker: 0.25 }, open: [] };
+  const autumn = { plan: "b", epsilon: 1, c: { age: 1 }, delta: { age: 1 }, open: [] };
+  assert.equal(bcdp.spentOn([spring], "smoker"), 0.25);
+  assert.equal(bcdp.spentOn([spring, autumn], "smoker"), 1.25);
+  assert.equal(bcdp.spentOn([spring, autumn], "weight"), 3);
+  assert.equal(bcdp.spentOn([spring, spring], "smoker"), 2.25); // answered on two devices
+  assert.equal(bcdp.spentOn([spring, { ...spring, delta: { smoker: 1 } }], "smoker"), 3); // one name, two things
+  assert.equal(bcdp.spentOn([spring, { ...autumn, open: ["region"] }], "smoker"), 3);
+  assert.equal(bcdp.spentOn([spring, { ...autumn, open: ["region"] }], "region"), Infinity);
+  assert.equal(bcdp.spentOn([spring, { plan: "c", epsilon: 1 }], "smoker"), 3); // of an old row little is known
+  assert.equal(bcdp.spentOn([spring, { plan: "c", epsilon: 1, open: [] }], "smoker"), 3); // it may mean something by the name
+  assert.equal(bcdp.spentOn([spring, { plan: "c", epsilon: 1 }], "smoker", { q: 0 }), 1.125);
+  assert.equal(bcdp.spentOn([spring, autumn], "constructor", { q: 0 }), 0);
+  const stated = bcdp.spentOn([spring, autumn], "smoker", { q: 0.05 });
+  const exact = Math.log(0.95 * Math.exp(0.125) + 0.05 * Math.exp(3));
+  assert.ok(stated >= exact && stated < exact * (1 + 1e-11));
+  assert.ok(bcdp.spentOn([spring], "smoker", { q: 1e-20 }) > 0.125);
+  const pairs = Array.from({ length: 400 }, (_, x) => [x / 400, 2 - (x / 400) ** 2]);
+  const wide = { plan: "d", epsilon: 2, c: { smoker: 1 }, delta: {}, menus: { smoker: pairs }, open: [] };
+  const level = (c, epsilon) => Math.log(0.9 * Math.exp(c) + 0.1 * Math.exp(epsilon));
+  const least = Math.max(...pairs.map(([c, epsilon]) => level(2 * c, 2 * epsilon)));
+  const many = bcdp.spentOn([wide, wide], "smoker", { q: 0.1 });
+  assert.ok(many >= least && many < least * 1.01);
+  for (const wrong of [{ q: -1 }, { q: NaN }, { odds: 0.5 }])
+    assert.throws(() => bcdp.spentOn([], "a", wrong), /accepted/);
 });
 
 test("the chance of a hint is told rounded outward", async () => {

@@ -13,11 +13,22 @@ function* draws(people, menus) {
   else for (let n = 0; n <= people; n += 1) for (const rest of draws(people - n, menus - 1)) yield [n, ...rest];
 }
 
+/** A count as the collector tells it. */
+function rounded(count) {
+  const step = 10 ** (String(Math.floor(Math.sqrt(count))).length - 1);
+  return { count: step * Math.round(count / step), step };
+}
+
 /** The chance of an alarm when menus are drawn with the actual chances: an exact sum over all counts. */
 function chanceOfAlarm(people, expected, actual = expected) {
   let chance = 0;
   for (const counts of draws(people, expected.length)) {
-    if (drift(expected.map((share, index) => ({ expected: share, count: counts[index] })))?.alarm) {
+    if (
+      drift(
+        expected.map((share, index) => ({ expected: share, ...rounded(counts[index]) })),
+        people,
+      )?.alarm
+    ) {
       const logs = counts.map((count, index) => count * Math.log(actual[index]) - LOG_FACTORIALS[count]);
       chance += Math.exp(logs.reduce((total, log) => total + log, LOG_FACTORIALS[people]));
     }
@@ -41,10 +52,20 @@ test("devices that prefer a menu are found", () => {
 });
 
 test("rare menus are counted together, and nobody is left out", () => {
-  const menus = [{ expected: 0.9, count: 90 }, ...Array.from({ length: 10 }, () => ({ expected: 0.01, count: 1 }))];
-  assert.deepEqual(drift(menus), { ...drift(menus), statistic: 0, degrees: 1, alarm: false });
-  const absent = [{ expected: 0.9, count: 9000 }, ...menus.slice(1).map(({ expected }) => ({ expected, count: 0 }))];
-  assert.equal(drift(absent).alarm, true);
-  assert.equal(drift([{ expected: 1, count: 1000 }]), null);
-  assert.equal(drift([{ expected: 0.5, count: 0 }, { expected: 0.5, count: 0 }]), null); // prettier-ignore
+  const menus = [{ expected: 0.9, count: 90, step: 1 }];
+  menus.push(...Array.from({ length: 10 }, () => ({ expected: 0.01, count: 1, step: 1 })));
+  assert.deepEqual(drift(menus, 100), { ...drift(menus, 100), statistic: 0, degrees: 1, alarm: false });
+  const absent = [{ ...menus[0], count: 9000, step: 10 }, ...menus.slice(1).map((menu) => ({ ...menu, count: 0 }))];
+  assert.equal(drift(absent, 10_000).alarm, true);
+  assert.equal(drift([{ expected: 1, count: 1000, step: 10 }], 1000), null);
+  const nobody = { expected: 0.5, count: 0, step: 1 };
+  assert.equal(drift([nobody, nobody], 0), null);
+});
+
+test("rounding never raises the statistic", () => {
+  for (let count = 0; count <= 5000; count += 7) {
+    const exact = [count, 5000 - count].map((one) => ({ expected: 0.5, count: one, step: 0 }));
+    const told = [count, 5000 - count].map((one) => ({ expected: 0.5, ...rounded(one) }));
+    assert.ok(drift(told, 5000).statistic <= drift(exact, 5000).statistic);
+  }
 });

@@ -91,7 +91,11 @@ test("numbers are read back as the language writes them, large ones in words too
   for (const language of LANGUAGES) {
     for (const number of [41, 999, 0.5, -5]) assert.deepEqual(readings(readBack(number, language), language), [number]);
     for (const number of [41000, 1234567, 10000.25]) {
-      assert.deepEqual(readings(readBack(number, language).replace(/ \(.*/, ""), language), [number], `${number} ${language}`);
+      assert.deepEqual(
+        readings(readBack(number, language).replace(/ \(.*/, ""), language),
+        [number],
+        `${number} ${language}`,
+      );
     }
   }
 });

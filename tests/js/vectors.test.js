@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { InputError, answer, certify, chanceOf, oddsOf, parsePlan, verifyPlan } from "../../src/bcdp/web/bcdp.js";
 import { code } from "../../src/bcdp/web/device/answer.js";
-import { readFeatures } from "../../src/bcdp/web/device/features.js";
+import { readFeatures } from "../../src/bcdp/web/device/reading/features.js";
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"));

@@ -8,7 +8,10 @@ import { LANGUAGES, languageOf, spoken, wordsOf } from "../../src/bcdp/web/words
 
 const folder = new URL("../../vectors/", import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(name, folder), "utf8"));
-const plans = readdirSync(folder).filter((name) => name.endsWith(".json")).map(read).filter(({ plan }) => plan);
+const plans = readdirSync(folder)
+  .filter((name) => name.endsWith(".json"))
+  .map(read)
+  .filter(({ plan }) => plan);
 const every = await Promise.all(Object.keys(LANGUAGES).map(wordsOf));
 const english = every[0];
 
@@ -19,7 +22,8 @@ test("every language has the same keys, and functions of as many arguments", () 
   };
   for (const words of every) {
     assert.deepEqual(Object.keys(words).sort(), Object.keys(english).sort());
-    for (const key of Object.keys(english)) assert.deepEqual(shape(words[key]), shape(english[key]), `${words.code}.${key}`);
+    for (const key of Object.keys(english))
+      assert.deepEqual(shape(words[key]), shape(english[key]), `${words.code}.${key}`);
     assert.equal(words.promiseHeads.length, 4);
     assert.equal(words.language, LANGUAGES[words.code]);
   }
@@ -29,7 +33,9 @@ test("every language has the same keys, and functions of as many arguments", () 
 /** The numbers of a text, whatever marks the language has: digits alone, trailing zeros included. */
 function numbersIn(text) {
   const quotes = text.replace(/“[^”]*”/g, ""); // labels are the organiser's
-  return (quotes.match(/[0-9](?:[0-9.,\u202f\u00a0]*[0-9])?/g) ?? []).map((number) => number.replace(/[^0-9]/g, "")).sort();
+  return (quotes.match(/[0-9](?:[0-9.,\u202f\u00a0]*[0-9])?/g) ?? [])
+    .map((number) => number.replace(/[^0-9]/g, ""))
+    .sort();
 }
 
 test("promises and hints have the same numbers in every language", async () => {
@@ -40,7 +46,11 @@ test("promises and hints have the same numbers in every language", async () => {
     told[0].sentences.forEach((sentence, place) => {
       for (const other of told.slice(1)) {
         assert.doesNotMatch(other.sentences[place], /undefined|NaN|\[object/);
-        assert.deepEqual(numbersIn(other.sentences[place]), numbersIn(sentence), `${other.sentences[place]}\n${sentence}`);
+        assert.deepEqual(
+          numbersIn(other.sentences[place]),
+          numbersIn(sentence),
+          `${other.sentences[place]}\n${sentence}`,
+        );
         compared += 1;
       }
     });

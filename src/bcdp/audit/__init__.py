@@ -1,6 +1,6 @@
 """Nobody has to take our word for it: exact levels, statistical limits on black boxes, and a device's own check.
 
-At a level delta every test of one guess against another has `e^delta alpha + beta >= 1` (docs/theory.md,
+At a level delta every test of one guess against another has `e^delta alpha + beta >= 1` (theory.md,
 Proposition 3), so error rates that are measured below that disprove the level. A device's own check uses Theorems 2 to
 4, 6, 8 and 9.
 """

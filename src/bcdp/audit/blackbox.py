@@ -89,8 +89,8 @@ def audit_mechanism(
     records = population.draw(runs // 2, generator)
     halves = _halves(mechanism, records)
     delta = {}
-    for place, name in enumerate(names):
-        first, second = ((half[:, place], outputs) for half, outputs in halves)
+    for column, name in enumerate(names):
+        first, second = ((half[:, column], outputs) for half, outputs in halves)
         delta[name] = _limit(first, second, list(itertools.permutations(np.unique(first[0]).tolist(), 2)), risk)
     example, cell = distinct_rows(population.codes.T)
     often = np.argsort(-np.bincount(cell, population.probabilities), kind="stable")[:MOST_RECORDS]
@@ -101,7 +101,7 @@ def audit_mechanism(
     first, second = (turns[:middle], halves[0][1]), (turns[middle:], halves[1][1])
     differ = chosen[:, None, :] != chosen[None, :, :]
     once = differ.sum(axis=2) == 1
-    alone = {name: _pairs(once & differ[:, :, place]) for place, name in enumerate(names)}
+    alone = {name: _pairs(once & differ[:, :, column]) for column, name in enumerate(names)}
     return Measured(
         confidence,
         runs,
@@ -143,9 +143,9 @@ def _judge(choice: Choice, hypotheses: Codes, outputs: Outputs, risk: float) -> 
         return Limit(0.0, None, None)
     counts = [int((side < choice.accepted).sum()) for side in (hits, other_hits)]
     below = float(log_ratio_below(counts[0], len(hits), counts[1], len(other_hits), risk))
-    places = np.arange(choice.cells.size + 1)
-    alpha = np.searchsorted(np.sort(other_hits), places) / len(other_hits)
-    beta = 1 - np.searchsorted(np.sort(hits), places) / len(hits)
+    cells = np.arange(choice.cells.size + 1)
+    alpha = np.searchsorted(np.sort(other_hits), cells) / len(other_hits)
+    beta = 1 - np.searchsorted(np.sort(hits), cells) / len(hits)
     return Limit(max(0.0, below), choice.hypotheses, TradeOff(alpha, beta, max(0.0, below)))
 
 

@@ -1,4 +1,4 @@
-"""Which event about the output tells two hypotheses about the record apart best: looked for, not yet believed.
+"""Which event about the output separates two hypotheses about the record best: looked for, not yet believed.
 
 Outputs fall into cells: single symbols, or bins of a projection of vectors. Cells sorted by their likelihood ratio make
 every good test (Neyman and Pearson), and the event is the first so many of them. What comes out here was chosen for
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.statistics.special import ndtri
+from bcdp.statistics.shared.special import ndtri
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -49,8 +49,8 @@ class Symbols:
         return len(self.known)
 
     def of(self, outputs: Outputs) -> Integers:
-        place = np.minimum(np.searchsorted(self.known, outputs), len(self.known) - 1)
-        return np.where(self.known[place] == outputs, place, len(self.known))
+        position = np.minimum(np.searchsorted(self.known, outputs), len(self.known) - 1)
+        return np.where(self.known[position] == outputs, position, len(self.known))
 
 
 @dataclass(frozen=True)
@@ -96,25 +96,25 @@ def observed(outputs: npt.NDArray[Any]) -> Outputs:
 def choose(hypotheses: Integers, outputs: Outputs, pairs: Sequence[tuple[int, int]], risk: float) -> Choice | None:
     """The pair of hypotheses and the event with the best prospects of a high limit at this risk, if there are any."""
     present, row = np.unique(hypotheses, return_inverse=True)
-    place = {int(value): number for number, value in enumerate(present)}
-    possible = [(a, b) for a, b in pairs if a in place and b in place]
-    found: list[Choice] = []
+    positions = {int(value): number for number, value in enumerate(present)}
+    possible = [(a, b) for a, b in pairs if a in positions and b in positions]
+    choices: list[Choice] = []
     if outputs.ndim == 1:
         symbols = Symbols(np.unique(outputs))
         counts = _counts(row, len(present), symbols.of(outputs), symbols.size)
         step = max(1, _BATCH_CELLS // symbols.size)
         for part in (possible[start : start + step] for start in range(0, len(possible), step)):
-            sides = np.array([[place[a], place[b]] for a, b in part])
-            found.append(_best_event(part, symbols, counts[sides[:, 0]], counts[sides[:, 1]], risk))
+            sides = np.array([[positions[a], positions[b]] for a, b in part])
+            choices.append(_best_event(part, symbols, counts[sides[:, 0]], counts[sides[:, 1]], risk))
     else:
-        for a, b in _apart(outputs, row, place, possible):
+        for a, b in _apart(outputs, row, positions, possible):
             either = (hypotheses == a) | (hypotheses == b)
             side, seen = (hypotheses[either] == b).astype(np.int64), outputs[either]
             for direction in _directions(seen, side):
                 bins = Bins(direction, _edges(seen @ direction))
                 counts = _counts(side, 2, bins.of(seen), bins.size)
-                found.append(_best_event([(a, b), (b, a)], bins, counts, counts[::-1], risk))
-    return max(found, key=lambda choice: choice.promise, default=None)
+                choices.append(_best_event([(a, b), (b, a)], bins, counts, counts[::-1], risk))
+    return max(choices, key=lambda choice: choice.promise, default=None)
 
 
 def _counts(row: Integers, rows: int, cell: Integers, cells: int) -> Integers:
@@ -137,7 +137,7 @@ def _best_event(
     )
     with np.errstate(divide="ignore"):
         promise = np.log(np.maximum(low, 0.0)) - np.log(high)
-    best, last = (int(place) for place in np.unravel_index(promise.argmax(), promise.shape))
+    best, last = (int(index) for index in np.unravel_index(promise.argmax(), promise.shape))
     return Choice(pairs[best], cells, np.argsort(order[best]), last + 1, float(promise[best, last]))
 
 
@@ -150,7 +150,7 @@ def _wilson(hits: Integers, runs: Integers, z: float) -> Array:
 
 
 def _apart(
-    outputs: Array, row: Integers, place: dict[int, int], pairs: Sequence[tuple[int, int]]
+    outputs: Array, row: Integers, positions: dict[int, int], pairs: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
     """The few pairs, in one order each, whose mean outputs lie farthest apart for their spread."""
     totals = np.bincount(row)
@@ -158,7 +158,7 @@ def _apart(
     spread = outputs.std(axis=0)
     scaled = means / np.where(spread > 0, spread, 1.0)
     once = [(a, b) for a, b in pairs if a < b]
-    return sorted(once, key=lambda pair: -float(np.abs(scaled[place[pair[0]]] - scaled[place[pair[1]]]).max()))[
+    return sorted(once, key=lambda pair: -float(np.abs(scaled[positions[pair[0]]] - scaled[positions[pair[1]]]).max()))[
         :MOST_VECTOR_PAIRS
     ]
 

@@ -1,7 +1,7 @@
 """The exact levels of a plan for a given population, menu by menu, next to what its certificate claims.
 
 `epsilon` and `c` speak of all records, `delta` of the population: the largest ratio of an answer's probability between
-two values of a feature, the rest drawn from the population (docs/theory.md, section 1). A menu is drawn independently
+two values of a feature, the rest drawn from the population (theory.md, section 1). A menu is drawn independently
 of the record, so its answers are compared among themselves (section 4): the work grows with the sum over the menus.
 """
 
@@ -18,16 +18,17 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bcdp.audit.guesses import Guess, finer_guesses, promised_guesses
-from bcdp.audit.population import Array, Codes, Population, distinct_rows
+from bcdp.audit.population import Array, Population, distinct_rows
+from bcdp.correlation import Stronger
 from bcdp.errors import refuse
-from bcdp.exact import TOTAL
-from bcdp.plan import Menu, Plan, Question, check_menus
+from bcdp.exact import TOTAL, odds_up
+from bcdp.plan import Menu, Plan, Question, certify, check_menus
 from bcdp.policy import NO_ANSWER, Feature
-from bcdp.policy.encoding import step_of
 
 MOST_WORK = 2**37  # multiplications: a few minutes
 _BLOCK_CELLS = 2**22
 _MARGIN = 1e-12  # what is measured is rounded down by more than its rounding error, as claims are rounded up
+_ROUNDED = 1e-8  # nats: a q of a sample written with nine decimals, a table's weights out of 2^32
 _MARGIN_PER_RECORD = 2.0**-50  # a sum of so many positive terms is wrong by at most 2^-53 of itself for each of them
 
 
@@ -40,13 +41,13 @@ class Level:
 
     @property
     def kept(self) -> bool:
-        """Whether no more was measured than is claimed."""
-        return self.measured <= self.certified
+        """Whether no more was measured than is claimed, but for how numbers are rounded that people state."""
+        return self.measured <= self.certified + _ROUNDED
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The answer that tells most about a feature: by which factor it moves the odds between two of its values."""
+    """The answer that reveals most about a feature: by which factor it moves the odds between two of its values."""
 
     menu: int
     symbols: tuple[int, ...]
@@ -70,7 +71,7 @@ class PlanAudit:
     """A plan's levels for one population, and for each feature the most telling answer, also in words.
 
     `finer`: of numbers whose promise is about guesses of their range, the levels of finer guesses, by how many equal
-    parts these tell apart. They are no part of any promise.
+    parts these distinguish. They are no part of any promise.
     """
 
     epsilon: Level
@@ -101,22 +102,32 @@ def audit_plan(plan: Plan, population: Population) -> PlanAudit:
     check_menus(plan, "; audit_mechanism() measures what cannot be enumerated")
     names = tuple(plan.policy.features)
     population = population.ordered(names)
-    claims = plan.certificate
+    claims, unconditional = plan.certificate, certify(plan, Stronger(plan.correlation_model, math.inf))
     promised, finer = promised_guesses(plan, population), finer_guesses(plan, population)
-    found = _evidence(plan, population, [*promised, *finer])
-    evidence = dict(zip(names, found, strict=False))
+    strongest = _evidence(plan, population, [*promised, *finer])
+    evidence = dict(zip(names, strongest, strict=False))
     epsilon, c = _any_record(plan)
     records = len(population.codes)
     return PlanAudit(
         epsilon=Level(claims.epsilon, _log_down(epsilon)),
         c={name: Level(claims.features[name].c, _log_down(c[name])) for name in names},
         delta={
-            name: Level(claims.features[name].certified, _log_down(evidence[name].factor, records)) for name in names
+            name: Level(
+                _promised(claims.features[name].certified, unconditional.delta[name]),
+                _log_down(evidence[name].factor, records),
+            )
+            for name in names
         },
         evidence=evidence,
         words={guess.feature: _words(plan, guess, evidence[guess.feature]) for guess in promised},
-        finer=_levels(finer, found[len(promised) :], records),
+        finer=_levels(finer, strongest[len(promised) :], records),
     )
+
+
+def _promised(certified: float, unconditional: float) -> float:
+    """A level that is shown as the one with nothing assumed is promised as that one, so rounded up to it."""
+    same_odds = odds_up(certified) == odds_up(unconditional)
+    return max(certified, unconditional) if same_odds else certified
 
 
 def finer_levels(plan: Plan, population: Population) -> Finer:
@@ -137,9 +148,9 @@ def finer_levels(plan: Plan, population: Population) -> Finer:
     return _levels(guesses, _evidence(plan, population, guesses), len(population.codes))
 
 
-def _levels(guesses: Sequence[Guess], found: Sequence[Evidence], records: int) -> Finer:
+def _levels(guesses: Sequence[Guess], strongest: Sequence[Evidence], records: int) -> Finer:
     levels: dict[str, dict[int, float]] = {}
-    for guess, evidence in zip(guesses, found, strict=True):
+    for guess, evidence in zip(guesses, strongest, strict=True):
         levels.setdefault(guess.feature, {})[guess.parts] = _log_down(evidence.factor, records)
     return levels
 
@@ -153,8 +164,8 @@ def _evidence(plan: Plan, population: Population, guesses: Sequence[Guess]) -> l
     """For each of these the most telling answer of any menu."""
     louder = [Evidence(-1, (), (0, 0), 1.0)] * len(guesses)
     for number, menu in enumerate(plan.menus if guesses else ()):
-        found = _menu_evidence(plan, population, guesses, number, menu)
-        louder = [max(pair, key=lambda evidence: evidence.factor) for pair in zip(louder, found, strict=True)]
+        of_menu = _menu_evidence(plan, population, guesses, number, menu)
+        louder = [max(pair, key=lambda evidence: evidence.factor) for pair in zip(louder, of_menu, strict=True)]
     return louder
 
 
@@ -165,7 +176,7 @@ def _any_record(plan: Plan) -> tuple[float, dict[str, float]]:
     for question in plan.questions:
         weights = plan.tables[question.table].dense().weights.astype(np.float64)
         numbers = {name for name in question.features if plan.policy.features[name].is_number}
-        if question.kind == "product":
+        if not question.reads_values:
             reached = weights if numbers else weights[[0, -1]]  # signs alone make the product -1 or 1
             ratios.append(_largest_ratio(reached, 0))
             turned = _largest_ratio(np.stack([reached, reached[::-1]]), 0)  # a sign turns the other factor's number
@@ -194,41 +205,13 @@ def _question_kernel(plan: Plan, question: Question, held: Sequence[npt.NDArray[
 def _chances(plan: Plan, question: Question, held: Sequence[npt.NDArray[Any]]) -> Array:
     """The probability of each symbol for records of which this is held, feature by feature of the question."""
     weights = plan.tables[question.table].dense().weights / TOTAL
-    if question.kind == "product":
-        factors = [
-            column if column.dtype.kind == "f" else _signs(column, category)
-            for column, category in zip(held, question.categories, strict=True)
-        ]
-        value = factors[0] * factors[1] if len(factors) == 2 else 2 * factors[0] ** 2 - 1
-        return np.asarray(_rounded(value, question.levels[0]) @ weights)
-    steps = [question.cuts_of(name) for name in question.features]
-    held = [
-        column if cuts is None else step_of(plan.policy.features[name], cuts, column)
-        for name, cuts, column in zip(question.features, steps, held, strict=True)
-    ]
-    if all(column.dtype.kind == "i" for column in held):
-        return np.asarray(weights[np.ravel_multi_index(tuple(held), question.levels)])
+    coordinates = list(question.coordinates(plan.policy, dict(zip(question.features, held, strict=True))))
+    if all(coordinate.chance is None for coordinate in coordinates):
+        return np.asarray(weights[np.ravel_multi_index([each.below for each in coordinates], question.levels)])
     chance = np.ones((len(held[0]), 1))
-    for name, column, levels in zip(question.features, held, question.levels, strict=True):
-        own = plan.policy.features[name].own
-        chance = _both(chance, _levels_of(column, levels, own) if column.dtype.kind == "f" else np.eye(levels)[column])
+    for coordinate in coordinates:
+        chance = _both(chance, coordinate.distribution)
     return np.asarray(chance @ weights)
-
-
-def _signs(code: Codes, category: int | None) -> Array:
-    return np.where((code if category is None else code == category), 1.0, -1.0)
-
-
-def _rounded(value: Array, levels: int) -> Array:
-    """The probability of each of the equally spaced levels, when a number in [-1, 1] is rounded at random."""
-    place = (value + 1) / 2 * (levels - 1)
-    return np.asarray(np.maximum(0.0, 1 - np.abs(place[:, None] - np.arange(levels))), dtype=np.float64)
-
-
-def _levels_of(value: Array, levels: int, own: bool) -> Array:
-    """The same where the last level may be no answer, whose code is beyond 1."""
-    rounded = _rounded(value, levels - own)
-    return np.column_stack([rounded * (value <= 1)[:, None], value > 1]) if own else rounded
 
 
 def _both(left: Array, right: Array) -> Array:
@@ -240,7 +223,7 @@ def _menu_evidence(
     plan: Plan, population: Population, guesses: Sequence[Guess], number: int, menu: Menu
 ) -> list[Evidence]:
     """The most telling answer of one menu, for every guess, whether its feature is asked or not."""
-    questions = [plan.questions[place] for place in menu.questions]
+    questions = [plan.questions[index] for index in menu.questions]
     held = [[population.held(plan.policy, name) for name in question.features] for question in questions]
     first, group = distinct_rows(itertools.chain.from_iterable(held))
     laws, owners = _laws(population.probabilities, guesses, group, len(first))
@@ -266,7 +249,7 @@ def _menu_evidence(
             answer = int(row.argmax())
             if row[answer] > best[guess].factor:
                 rest = np.unravel_index(answer, symbols[len(prefix) :])
-                own = [(place, value) for place, (owner, value) in enumerate(owners) if owner == guess]
+                own = [(index, value) for index, (owner, value) in enumerate(owners) if owner == guess]
                 column = given[start : start + len(own), answer]
                 values = own[int(column.argmax())][1], own[int(column.argmin())][1]
                 best[guess] = Evidence(number, (*prefix, *map(int, rest)), values, float(row[answer]))
@@ -276,8 +259,8 @@ def _menu_evidence(
 def _laws(
     probabilities: Array, guesses: Sequence[Guess], group: npt.NDArray[np.intp], groups: int
 ) -> tuple[sparse.csr_array, list[tuple[int, int]]]:
-    """The law of the groups given each possible code of each guess, and which guess and code a row is for."""
-    owners = [(place, code) for place, guess in enumerate(guesses) for code in range(guess.size)]
+    """The distribution of the groups given each possible code of each guess, and which guess and code a row is for."""
+    owners = [(index, code) for index, guess in enumerate(guesses) for code in range(guess.size)]
     starts = np.cumsum([0, *(guess.size for guess in guesses)])
     rows = np.stack([guess.codes + start for guess, start in zip(guesses, starts, strict=False)], axis=1)
     shares = np.repeat(probabilities, len(guesses))
@@ -301,29 +284,28 @@ def _blocks(kernels: Sequence[Kernel]) -> Iterator[tuple[tuple[int, ...], Array]
         yield prefix, head[:, None] * tail
 
 
-def _words(plan: Plan, guess: Guess, found: Evidence) -> str:
+def _words(plan: Plan, guess: Guess, evidence: Evidence) -> str:
     """The most telling answer in a sentence."""
     name, feature = guess.feature, plan.policy.features[guess.feature]
-    if found.factor <= 1 + 1e-9:
+    if evidence.factor <= 1 + 1e-9:
         return f"no answer tells anything about {name}"
     ranged = name in plan.correlation_model.ranges
-    likelier, other = (_value(feature, guess.size, code, ranged) for code in found.values)
+    likelier, other = (_value(feature, guess.size, code, ranged) for code in evidence.values)
     answers = [
-        f"{' x '.join(question.features) if question.kind == 'product' else ' and '.join(question.features)}: "
-        f"{_symbol(plan, question, symbol)}"
+        f"{question.rules.joiner.join(question.features)}: {_symbol(plan, question, symbol)}"
         for question, symbol in zip(
-            (plan.questions[place] for place in plan.menus[found.menu].questions), found.symbols, strict=True
+            (plan.questions[index] for index in plan.menus[evidence.menu].questions), evidence.symbols, strict=True
         )
     ]
-    moved = f"by {found.factor:.4g}" if found.factor < math.inf else "to certainty"
-    answered = f"answering menu {found.menu} with {', '.join(answers)}"
+    moved = f"by {evidence.factor:.4g}" if evidence.factor < math.inf else "to certainty"
+    answered = f"answering menu {evidence.menu} with {', '.join(answers)}"
     return f"{answered} moves the odds of {name} {likelier} against {other} {moved}"
 
 
 def _symbol(plan: Plan, question: Question, symbol: int) -> str:
     """A symbol in words, where it stands for a value: in randomized response."""
     table = plan.tables[question.table]
-    if question.kind == "product" or table.to_dict()["family"] != "response":
+    if not question.reads_values or table.to_dict()["family"] != "response":
         return f"symbol {symbol} of {table.symbols}"
     codes = np.unravel_index(symbol, question.levels)
     return " and ".join(

@@ -37,12 +37,12 @@ def finer_guesses(plan: Plan, population: Population) -> list[Guess]:
     Where fewer than two parts have records enough there is nothing to guess between.
     """
     least = LEAST_RECORDS / population.people * (1 - 1e-9) if population.people else 1e-300
-    found = []
+    guesses = []
     for name in plan.correlation_model.ranges:
         held, own = population.held(plan.policy, name), plan.policy.features[name].own
         for parts in FINER:
             codes = np.minimum((held + 1) / 2 * parts, parts - 1).astype(np.int64)
             codes = np.where(held > 1, parts, codes)  # after them no answer, where it is a value of its own
             if np.count_nonzero(np.bincount(codes, population.probabilities) >= least) > 1:
-                found.append(Guess(name, codes, parts + own, parts, least))
-    return found
+                guesses.append(Guess(name, codes, parts + own, parts, least))
+    return guesses

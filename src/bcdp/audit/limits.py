@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.statistics.special import betaincinv
+from bcdp.statistics.shared.special import betaincinv
 
 Array = npt.NDArray[np.float64]
 

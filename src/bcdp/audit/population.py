@@ -17,8 +17,8 @@ from bcdp.errors import InputError, refuse
 from bcdp.files import naming_file, read_batches
 from bcdp.plan import Plan
 from bcdp.policy import Feature, Policy
-from bcdp.policy.encoding import UNANSWERED, arrow_types, as_arrow, encode, range_of
-from bcdp.policy.opened import digits_of, group_numbers, value_number
+from bcdp.records.encoding import UNANSWERED, arrow_types, as_arrow, encode, range_of
+from bcdp.records.open_groups import digits_of, group_numbers, value_number
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -39,7 +39,7 @@ class Population:
     probabilities: Array
     sizes: tuple[int, ...]
     numbers: Mapping[str, Array] = field(default_factory=dict)
-    people: int | None = None  # whose records these are; None for a law
+    people: int | None = None  # whose records these are; None for a distribution
 
     def draw(self, people: int, rng: np.random.Generator) -> Codes:
         """Independent records, shape (people, features)."""
@@ -49,19 +49,19 @@ class Population:
         """The same population with its features in another order."""
         if sorted(names) != sorted(self.names):
             raise refuse("population", list(self.names), f"the features {', '.join(names)}")
-        places = [self.names.index(name) for name in names]
-        sizes = tuple(self.sizes[place] for place in places)
-        return replace(self, names=tuple(names), codes=self.codes[:, places], sizes=sizes)
+        columns = [self.names.index(name) for name in names]
+        sizes = tuple(self.sizes[column] for column in columns)
+        return replace(self, names=tuple(names), codes=self.codes[:, columns], sizes=sizes)
 
     def held(self, policy: Policy, name: str) -> npt.NDArray[Any]:
         """What each record holds of a feature, as a device reads it: a number in [-1, 1], or the number of a value."""
-        place = self.names.index(name)
+        column = self.names.index(name)
         feature = policy.features[name]
         if name in self.numbers or not feature.is_number:
-            return self.numbers.get(name, self.codes[:, place])
-        bins = self.sizes[place] - feature.own  # no answer is the last code, where it is a value of its own
-        number = np.asarray(self.codes[:, place] * (2.0 / (bins - 1)) - 1, dtype=np.float64)
-        return np.where(self.codes[:, place] < bins, number, UNANSWERED)
+            return self.numbers.get(name, self.codes[:, column])
+        bins = self.sizes[column] - feature.own  # no answer is the last code, where it is a value of its own
+        number = np.asarray(self.codes[:, column] * (2.0 / (bins - 1)) - 1, dtype=np.float64)
+        return np.where(self.codes[:, column] < bins, number, UNANSWERED)
 
 
 def population_of(names: Sequence[str], prior: npt.ArrayLike) -> Population:
@@ -94,10 +94,10 @@ def population_from_prior(plan: Plan, path: str | Path, group: Mapping[str, str]
     _check_group(plan, whose)
     prior = correlation_of(Policy(**{**policy.to_dict(), "correlation": {"prior": str(Path(path).absolute())}}))
     if isinstance(prior, GroupedPrior):
-        found = prior.parts.get(tuple(value_number(policy, name, whose[name]) for name in policy.open))
-        if found is None:
+        group_prior = prior.parts.get(tuple(value_number(policy, name, whose[name]) for name in policy.open))
+        if group_prior is None:
             raise refuse("group", ", ".join(map("=".join, whose.items())), "a group that the prior gives a probability")
-        prior = found
+        prior = group_prior
     if not isinstance(prior, FinitePrior) or set(prior.names) != set(policy.features):
         named = getattr(prior, "names", ())
         raise refuse(f"prior ({Path(path).name})", list(named), f"a column for each of {', '.join(policy.features)}")
@@ -157,11 +157,11 @@ def in_ranges(plan: Plan, population: Population) -> Population:
     """
     codes, sizes, numbers = population.codes.copy(), list(population.sizes), dict(population.numbers)
     for name in plan.correlation_model.ranges:
-        place, feature = population.names.index(name), plan.policy.features[name]
+        column, feature = population.names.index(name), plan.policy.features[name]
         if feature.cuts:
             numbers[name] = held = population.held(plan.policy, name)
-            codes[:, place] = np.where(held > 1, len(feature.cuts) + 1, range_of(feature, held))
-            sizes[place] = len(feature.cuts) + 1 + feature.own
+            codes[:, column] = np.where(held > 1, len(feature.cuts) + 1, range_of(feature, held))
+            sizes[column] = len(feature.cuts) + 1 + feature.own
     return replace(population, codes=codes, sizes=tuple(sizes), numbers=numbers)
 
 

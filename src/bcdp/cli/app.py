@@ -65,24 +65,24 @@ _EXTRAS = {  # packages that some commands need, and what brings them
 
 def command(name: str) -> Callable[..., None]:
     """The function behind a command, from its module, which is imported now."""
-    found: Callable[..., None] = getattr(import_module(f"bcdp.cli.{COMMANDS[name][0]}"), name)
-    return found
+    function: Callable[..., None] = getattr(import_module(f"bcdp.cli.{COMMANDS[name][0]}"), name)
+    return function
 
 
 def program(arguments: Sequence[str]) -> typer.Typer:
     """The command that the arguments name; where they name none, the names of all, which is what the help shows."""
-    made = typer.Typer(
+    application = typer.Typer(
         name="bcdp",
         pretty_exceptions_enable=False,  # a traceback with local variables could show people's records
         rich_markup_mode=None,  # plain help: rich takes longer to import than all else that the help needs
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
-    made.callback(invoke_without_command=True, help=_reflowed(start.__doc__ or ""))(start)
+    application.callback(invoke_without_command=True, help=_reflowed(start.__doc__ or ""))(start)
     completing = "_BCDP_COMPLETE" in os.environ
     for name, (_, short) in COMMANDS.items():
         run = command(name) if completing or name in arguments else _listed_only
-        made.command(name, help=_reflowed(run.__doc__ or ""), short_help=short)(run)
-    return made
+        application.command(name, help=_reflowed(run.__doc__ or ""), short_help=short)(run)
+    return application
 
 
 def _listed_only() -> None:
@@ -191,6 +191,6 @@ def _sentence(error: typer.TyperException) -> str:
 
 
 def _refused(message: str) -> int:
-    for mistake in message.splitlines():  # a document may hold several, each told in a line of its own
+    for mistake in message.splitlines():  # a document may hold several, each reported in a line of its own
         print("bcdp:", " ".join(mistake.split()), file=sys.stderr)
     return BAD_INPUT

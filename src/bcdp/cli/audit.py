@@ -52,27 +52,29 @@ def audit(
     source = prior or data
     if source is None or (prior and data):
         raise refuse("--prior and --data", "both" if source else "neither", "one of them: whom the audit is about")
-    made = _read(plan)
+    loaded = _read(plan)
     with working("auditing") as tell:
         whose = _named(group or [])
-        population = population_from_prior(made, prior, whose) if prior else population_from_file(made, source, whose)
+        population = (
+            population_from_prior(loaded, prior, whose) if prior else population_from_file(loaded, source, whose)
+        )
         tell("enumerating")
-        found = audit_plan(made, population)
+        audited = audit_plan(loaded, population)
         measured = None
         if runs is not None:
             tell(f"running the device {runs:,} times")
-            measured = _run(made, population, runs)
-    claims = made.certificate
+            measured = _run(loaded, population, runs)
+    claims = loaded.certificate
     alarms = measured.alarms(
         claims.epsilon,
         {name: claim.c for name, claim in claims.features.items()},
         {name: claim.certified for name, claim in claims.features.items()},
     ) if measured else ()  # fmt: skip
-    kept = found.kept and not alarms
+    kept = audited.kept and not alarms
     if as_json:
-        show_json(_document(made, found, measured, kept))
+        show_json(_document(loaded, audited, measured, kept))
     else:
-        _show(made, found, measured, alarms, kept)
+        _show(loaded, audited, measured, alarms, kept)
     if not kept:
         raise typer.Exit(VIOLATED)
 
@@ -85,18 +87,18 @@ def _named(values: list[str]) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _run(made: Plan, population: Population, runs: int) -> Measured:
+def _run(plan: Plan, population: Population, runs: int) -> Measured:
     """What the device as it runs refutes: once more by ranges, where a delta is about these.
 
     Records that are alike in the ranges of their numbers are too unlike to measure c by them.
     """
     from bcdp.audit import audit_mechanism, device_mechanism, in_ranges
 
-    if not made.correlation_model.ranges:
-        return audit_mechanism(device_mechanism(made, population), population, runs)
+    if not plan.correlation_model.ranges:
+        return audit_mechanism(device_mechanism(plan, population), population, runs)
     records, ranges = (
-        audit_mechanism(device_mechanism(made, known), known, runs, confidence=0.9995)  # together 0.999
-        for known in (population, in_ranges(made, population))
+        audit_mechanism(device_mechanism(plan, known), known, runs, confidence=0.9995)  # together 0.999
+        for known in (population, in_ranges(plan, population))
     )
     return replace(records, delta=ranges.delta)
 
@@ -112,39 +114,39 @@ def _read(path: Path) -> Plan:
     return Plan.build(json.loads(text))
 
 
-def _document(made: Plan, found: PlanAudit, measured: Measured | None, kept: bool) -> dict[str, Any]:
+def _document(plan: Plan, audited: PlanAudit, measured: Measured | None, kept: bool) -> dict[str, Any]:
     features: dict[str, dict[str, Any]] = {}
-    for name, level in found.delta.items():
-        c = found.c[name]
+    for name, level in audited.delta.items():
+        c = audited.c[name]
         features[name] = {
             "certified": level.certified,
             "measured": level.measured,
             "c": {"certified": c.certified, "measured": c.measured},
-            "worst": found.words[name],
+            "worst": audited.words[name],
         }
-        if name in found.finer:
-            features[name] |= {"ranges": made.correlation_model.ranges[name], "finer": found.finer[name]}
+        if name in audited.finer:
+            features[name] |= {"ranges": plan.correlation_model.ranges[name], "finer": audited.finer[name]}
         if measured is not None:
             features[name]["device"] = measured.delta[name].below
-    epsilon: dict[str, Any] = {"certified": found.epsilon.certified, "measured": found.epsilon.measured}
+    epsilon: dict[str, Any] = {"certified": audited.epsilon.certified, "measured": audited.epsilon.measured}
     if measured is not None:
         epsilon["device"] = measured.epsilon.below
-    return {"plan": made.id, "kept": kept, "epsilon": epsilon, "features": features}
+    return {"plan": plan.id, "kept": kept, "epsilon": epsilon, "features": features}
 
 
-def _show(made: Plan, found: PlanAudit, measured: Measured | None, alarms: tuple[str, ...], kept: bool) -> None:
+def _show(plan: Plan, audited: PlanAudit, measured: Measured | None, alarms: tuple[str, ...], kept: bool) -> None:
     from bcdp.present.promise import conditions, promises
 
-    lines: list[list[object]] = [["epsilon", found.epsilon.certified, found.epsilon.measured]]
-    lines += [[f"c {name}", level.certified, level.measured] for name, level in found.c.items()]
-    lines += [[f"delta {name}", level.certified, level.measured] for name, level in found.delta.items()]
+    lines: list[list[object]] = [["epsilon", audited.epsilon.certified, audited.epsilon.measured]]
+    lines += [[f"c {name}", level.certified, level.measured] for name, level in audited.c.items()]
+    lines += [[f"delta {name}", level.certified, level.measured] for name, level in audited.delta.items()]
     columns = ["level", "certified", "exact"]
     if measured is not None:
         limits = [measured.epsilon, *measured.c.values(), *measured.delta.values()]
         lines = [[*line, limit.below] for line, limit in zip(lines, limits, strict=True)]
         columns.append("device, at least")
-    levels = {"epsilon": found.epsilon, **{f"c {n}": v for n, v in found.c.items()}}
-    levels |= {f"delta {n}": v for n, v in found.delta.items()}
+    levels = {"epsilon": audited.epsilon, **{f"c {n}": v for n, v in audited.c.items()}}
+    levels |= {f"delta {n}": v for n, v in audited.delta.items()}
     broken = [
         f"{name} is {level.measured:.4g}, above the certified {level.certified:.4g}"
         for name, level in levels.items()
@@ -154,12 +156,12 @@ def _show(made: Plan, found: PlanAudit, measured: Measured | None, alarms: tuple
         table(columns, lines),
         "",
         "epsilon and c are certified with nothing assumed, delta on a condition:",
-        *conditions(promises(made)),
+        *conditions(promises(plan)),
         "",
-        *found.words.values(),
+        *audited.words.values(),
         "",
         *broken,
         *(f"the device as it runs: {alarm}" for alarm in alarms),
-        *finer_lines(made, found.finer, "for this population"),
+        *finer_lines(plan, audited.finer, "for this population"),
         "every claim holds for this population" if kept else "the certificate does NOT hold for this population",
     )

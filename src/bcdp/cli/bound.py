@@ -49,42 +49,43 @@ def bound(
     check_output("--output", output, policy, check, ending=".json")
     stated = None if policy is None else Policy.load(policy)
     if check is not None:
-        found = read_bound(check, stated)
+        proved = read_bound(check, stated)
     elif stated is not None:
         from bcdp.compare.bound.solve import find_proof
 
         with working("proving"):
-            found = Bound.of(find_proof(problem_of(stated)))
+            proved = Bound.of(find_proof(problem_of(stated)))
     else:
         raise refuse("POLICY", None, "a policy to prove a bound for, or --check with a bound to check")
     if output is not None:
         with written_whole(output) as draft:
-            draft.write_text(found.text, encoding="utf-8")
+            draft.write_text(proved.text, encoding="utf-8")
     if as_json:
-        show_json({**found.stated, "bound": found.least, "products": len(found.proof.rows)})
+        show_json({**proved.stated, "bound": proved.least, "products": len(proved.proof.rows)})
     else:
-        show(*_sentences(found), *([] if check else [_kept(output)]))
+        show(*_sentences(proved), *([] if check else [_kept(output)]))
 
 
 def read_bound(path: Path, policy: Policy | None = None) -> Bound:
     """The bound in a file, checked; refused if it is not about the policy."""
     from bcdp.compare.bound import Bound, problem_of
 
-    found = Bound.load(path)
-    if policy is not None and found.problem != problem_of(policy):
+    proved = Bound.load(path)
+    if policy is not None and proved.problem != problem_of(policy):
         raise refuse(
             "bound", str(path), "a bound on this policy: its epsilon, deltas, q, weights and numbers of features"
         )
-    return found
+    return proved
 
 
-def _sentences(found: Bound) -> list[str]:
-    own = ", ".join(f"delta {float(f.delta):g} (q = {float(f.q):g})" for f in found.problem.sensitive)
+def _sentences(proved: Bound) -> list[str]:
+    own = ", ".join(f"delta {float(f.delta):g} (q = {float(f.q):g})" for f in proved.problem.sensitive)
+    epsilon = float(proved.problem.epsilon)
     return [
-        f"binary features: {found.problem.others} within epsilon {float(found.problem.epsilon):g}, one each with {own}",
-        f"proved: n x error >= {math.floor(found.least * 1000) / 1000:,.3f}, whatever the mechanism",
+        f"binary features: {proved.problem.others} within epsilon {epsilon:g}, one each with {own}",
+        f"proved: n x error >= {math.floor(proved.least * 1000) / 1000:,.3f}, whatever the mechanism",
         "error: summed over the means of signs by weight, second moments counted, of averages of unbiased decodings.",
-        f"The proof, {len(found.proof.rows):,} products of inequalities, was checked in exact arithmetic.",
+        f"The proof, {len(proved.proof.rows):,} products of inequalities, was checked in exact arithmetic.",
     ]
 
 

@@ -11,8 +11,8 @@ import typer
 
 from bcdp.cli.counts import counts_lines, published
 from bcdp.cli.options import AsJson, PlanFile
-from bcdp.cli.output import check_output, progress, remark, same_file, show, show_json, table, working
-from bcdp.cli.records import told_unusual
+from bcdp.cli.output import check_output, progress, remark, same_file, show, show_json, table
+from bcdp.cli.records import unusual_lines
 from bcdp.errors import InputError, refuse
 from bcdp.present.words import interval, measured, missing_note, strip
 
@@ -57,31 +57,23 @@ def privatize(
         head -c 32 /dev/urandom > key
         bcdp privatize plan.json p.csv -o r.parquet --key-file key --id-column id
     """
+    from bcdp.engines import engine_named
     from bcdp.plan import Plan
 
-    spark = engine == "spark"  # which writes a folder
-    check_output("--output", None if spark else output, plan, data, key_file, ending=_REPORTS)
-    made = Plan.load(plan)
+    runner = engine_named(engine)
+    check_output("--output", None if runner.WRITES_FOLDER else output, plan, data, key_file, ending=_REPORTS)
+    loaded = Plan.load(plan)
     key = _read_key(key_file)
     if (key is None) != (id_column is None):
         raise refuse("--id-column", id_column, "a key file and an id column together, or neither")
-    if spark:
-        from bcdp.engines.spark import privatize_files
-
-        with working("privatize with Spark"):
-            people = privatize_files(made, data, output, key, id_column)
-    else:
-        from bcdp.engines.local import privatize_file
-        from bcdp.files import row_count
-
-        found = Counter[tuple[str, str]]()
-        with progress("privatize", total=row_count(data)) as advance:
-            people = privatize_file(made, data, output, key, id_column, advance, watch=found.update)
-        remark(*told_unusual(made.policy, found, people))
+    unusual = Counter[tuple[str, str]]()
+    with progress("privatize", total=runner.row_count(data)) as advance:
+        people = runner.privatize_file(loaded, data, output, key, id_column, advance=advance, watch=unusual.update)
+    remark(*unusual_lines(loaded.policy, unusual, people))
     if as_json:
-        show_json({"plan": made.id, "reports": str(output), "people": people})
+        show_json({"plan": loaded.id, "reports": str(output), "people": people})
     else:
-        show(f"{output} written: {people:,} reports for plan {made.id[:12]}..")
+        show(f"{output} written: {people:,} reports for plan {loaded.id[:12]}..")
 
 
 def _read_key(path: Path | None) -> bytes | None:
@@ -103,6 +95,9 @@ def tally(
     publish: Annotated[
         bool, typer.Option("--publish", help="Write a tally to publish, and refuse a second one of nearly the same.")
     ] = False,
+    only_added: Annotated[
+        bool, typer.Option("--only-added", help="Nobody published before was deleted, corrected or moved since.")
+    ] = False,
     engine: Engine = "local",
     as_json: AsJson = False,
 ) -> None:
@@ -122,26 +117,21 @@ def tally(
     from bcdp.plan import Plan
 
     check_output("--output", output, plan, *reports, ending=".json")
-    made = Plan.load(plan)
-    check_distinct(reports)
-    if engine == "spark":
-        from bcdp.engines import spark
-
-        with working("tally with Spark"):
-            counted = spark.tally_files(made, reports)
-    else:
-        counted = count(made, reports)
-    told = published(counted, output) if publish else []
+    loaded = Plan.load(plan)
+    if only_added and not publish:
+        raise refuse("--only-added", True, "--publish too")
+    counted = count(loaded, reports, engine)
+    promised = published(counted, output, only_added) if publish else []
     if not publish:
         with written_whole(output) as draft:
             counted.save(draft)
     if as_json:
-        from bcdp.present.counts import counts_document
+        from bcdp.present.published_counts import counts_document
 
         document: dict[str, Any] = {"plan": counted.plan.id, "tally": str(output), "people": counted.people}
-        show_json(document | ({"counts": counts_document(told)} if publish else {}))
+        show_json(document | ({"counts": counts_document(promised)} if publish else {}))
     else:
-        show(f"{output} written: {counted.people:,} reports counted", *counts_lines(made, told))
+        show(f"{output} written: {counted.people:,} reports counted", *counts_lines(loaded, promised))
 
 
 def check_distinct(paths: list[Path]) -> None:
@@ -151,16 +141,16 @@ def check_distinct(paths: list[Path]) -> None:
             raise refuse("REPORTS", f"{path} again", "each file once, because every report counts once")
 
 
-def count(made: Plan, paths: list[Path]) -> Tally:
-    """The counts of report files, rows of counts and tallies together, with a bar for who watches."""
-    from bcdp.engines.local import tally_files
-    from bcdp.files import row_count
+def count(plan: Plan, paths: list[Path], engine: str = "local") -> Tally:
+    """The counts of report files, rows of counts and tallies together, with a progress bar."""
+    from bcdp.engines import engine_named
 
     check_distinct(paths)
-    known = [row_count(path) for path in paths if path.suffix != ".json"]
-    total = sum(rows for rows in known if rows is not None) if None not in known else None
+    runner = engine_named(engine)
+    rows = [runner.row_count(path) for path in paths if path.suffix != ".json"]
+    total = sum(known) if len(known := [number for number in rows if number is not None]) == len(rows) else None
     with progress("tally", total=total) as advance:
-        return tally_files(made, paths, advance)
+        return runner.tally_files(plan, paths, advance)
 
 
 def estimate(
@@ -198,12 +188,12 @@ def estimate(
     from bcdp.estimates import estimate as from_tally
     from bcdp.estimates import estimate_by
     from bcdp.plan import Plan
-    from bcdp.present.tidy import ENDINGS, tidy, write_tidy
+    from bcdp.present.tidy_tables import ENDINGS, tidy, write_tidy
 
     check_output("--plot", plot, plan, *tally, ending=".png")
     check_output("--output", output, plan, *tally, *(weights or ()), ending=ENDINGS)
-    made = Plan.load(plan)
-    counted = count(made, tally)
+    loaded = Plan.load(plan)
+    counted = count(loaded, tally)
     if by is not None:
         if plot is not None or weights or strata:
             raise refuse("--by", by, "no --plot, --weights or --strata beside it")
@@ -212,48 +202,48 @@ def estimate(
             write_tidy(tidy(groups, by), output, level)
         show_by(groups, by, level, as_json)
         return
-    found = from_tally(counted, level, weights or (), strata or ())
+    estimates = from_tally(counted, level, weights or (), strata or ())
     if output is not None:
-        write_tidy(tidy(found), output, level)
+        write_tidy(tidy(estimates), output, level)
     if plot is not None:
         from bcdp.present.pictures import estimate_figure, save
 
-        save(estimate_figure(made, found), plot)
+        save(estimate_figure(loaded, estimates), plot)
     if as_json:
-        show_json(found.to_dict())
+        show_json(estimates.to_dict())
     else:
-        note = missing_note({name: feature.rule for name, feature in made.policy.features.items()})
-        show(*estimate_tables(found), *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
+        note = missing_note({name: feature.rule for name, feature in loaded.policy.features.items()})
+        show(*estimate_tables(estimates), *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
 
 
-def show_by(found: Mapping[Any, Estimates], name: str, level: float, as_json: bool) -> None:
+def show_by(groups: Mapping[Any, Estimates], name: str, level: float, as_json: bool) -> None:
     """The estimates of each value of an open feature, and the differences between them."""
     from bcdp.estimates.by import by_document, differences
 
     if as_json:
-        show_json(by_document(name, found))
+        show_json(by_document(name, groups))
         return
     parts: list[Any] = []
-    for value, told in found.items():
-        parts += [f"{name} = {value}: ", *estimate_tables(told), ""]
+    for value, estimates in groups.items():
+        parts += [f"{name} = {value}: ", *estimate_tables(estimates), ""]
     rows = [
-        [f"{one} less {two}", about, row, measured(number.value, number.se), number.se, interval(number)]
-        for (one, two), about, row, number in differences(found)
+        [f"{minuend} less {subtrahend}", about, row, measured(number.value, number.se), number.se, interval(number)]
+        for (minuend, subtrahend), about, row, number in differences(groups)
     ]
     heads = [name, "about", "", "difference", "std. error", f"{100 * level:g}% interval"]
     show(*parts, "Differences between groups, which are different people", table(heads, rows))
 
 
-def estimate_tables(found: Estimates) -> list[Any]:
-    parts: list[Any] = [f"{found.people:,} reports"]
-    if found.design_effects:
-        effects = ", ".join(f"{name} {effect:.3g}" for name, effect in found.design_effects.items())
+def estimate_tables(estimates: Estimates) -> list[Any]:
+    parts: list[Any] = [f"{estimates.people:,} reports"]
+    if estimates.design_effects:
+        effects = ", ".join(f"{name} {effect:.3g}" for name, effect in estimates.design_effects.items())
         parts.append(f"weighted; design effect: {effects}")
-    for section in found.sections():
+    for section in estimates.sections():
         parts += [
             "",
             *([section.title] if section.title else []),
-            section_table(section, found.level),
+            section_table(section, estimates.level),
             *section.remarks,
         ]
     return parts

@@ -10,7 +10,7 @@ import typer
 
 from bcdp.cli.options import AsJson
 from bcdp.cli.output import check_output, remark, show, show_json, table, working
-from bcdp.cli.records import told_unusual
+from bcdp.cli.records import unusual_lines
 
 if TYPE_CHECKING:
     from bcdp.correlation import Estimated, Tree
@@ -40,7 +40,8 @@ def correlate(
 
     The sample is treated as public: take volunteers, older public data, or a first wave collected with q = 1. Shows q
     and odds of each feature, of each pair, and how many nats a question about one feature tells about every other; and
-    ends with lines for the policy. The odds against all others together are a guide from a model, and no limit.
+    ends with lines for the policy: the sample or the pairs as a file, and numbers only if they hold on the sample
+    itself. The odds against all others together that a model fits are a guide, and no limit.
 
     Example:
 
@@ -48,38 +49,39 @@ def correlate(
     """
     import numpy as np
 
+    from bcdp.correlation.from_policy import write_pairs
     from bcdp.correlation.leakage import leakage
-    from bcdp.correlation.sources import write_pairs
     from bcdp.files import written_whole
-    from bcdp.mechanisms.survey.planner import binding
+    from bcdp.mechanisms.survey.design.budget_limits import binding
     from bcdp.present.pictures import draw_pairs
 
     check_output("--output", output, policy, data, ending=".csv")
     check_output("--plot", plot, policy, data, ending=".png")
     with working("estimating"):
-        stated, found, guide = _estimated(policy, data, confidence, model)
+        stated, estimated, guide, holding = _estimated(policy, data, confidence, model)
         names = list(stated.features)
-        bindings = {name: binding(stated, found, name) for name in names}
+        bindings = {name: binding(stated, estimated, name) for name in names}
         budgets = {name: bindings[name].budget if budget is None else budget for name in names}
-        leaks = leakage(stated, found, budgets)
-    limits = np.array([[found.q(i, {j}) if i != j else 0.0 for j in names] for i in names])
+        leaks = leakage(stated, estimated, budgets)
+    limits = np.array([[estimated.q(i, {j}) if i != j else 0.0 for j in names] for i in names])
     if output is not None:
         with written_whole(output) as draft:
-            write_pairs(draft, stated, found)
+            write_pairs(draft, stated, estimated)
     if plot is not None:
         limited = {name: bound.by for name, bound in bindings.items() if bound.by is not None}
         draw_pairs(stated, limits, leaks, limited, plot)
     document = {
-        "source": found.source,
+        "source": estimated.source,
         "confidence": confidence,
-        "q": {name: found.q(name, set(names) - {name}) for name in names},
+        "q": {name: estimated.q(name, set(names) - {name}) for name in names},
         "odds_guide": guide,
+        "stated": holding,
         "pairs": {
             i: {
                 j: {
-                    "observed": found.observed.get((i, j)),
-                    "limit": found.q(i, {j}),
-                    "odds_limit": _finite(found.odds(i, {j})),
+                    "observed": estimated.observed.get((i, j)),
+                    "limit": estimated.q(i, {j}),
+                    "odds_limit": _finite(estimated.odds(i, {j})),
                 }
                 for j in names
                 if j != i
@@ -90,13 +92,15 @@ def correlate(
         "leakage": {i: dict(zip(names, row, strict=True)) for i, row in zip(names, leaks.tolist(), strict=True)},
         "largest_budgets": {name: bound.budget for name, bound in bindings.items()},
         "limited_by": {name: bound.by or "epsilon" for name, bound in bindings.items()},
-        "ranges": dict(found.ranges),
-        "notes": list(found.notes),
+        "ranges": dict(estimated.ranges),
+        "notes": list(estimated.notes),
     }
     if as_json:
         show_json(document)
     else:
-        _show(document, [f"{path} written" for path in (output, plot) if path is not None])
+        files = {"pilot": None if policy.suffix == ".json" else data, "pairs": output}
+        written = [f"{path} written" for path in (output, plot) if path is not None]
+        _show(document, written, {kind: path for kind, path in files.items() if path is not None})
 
 
 def _finite(odds: float) -> float | None:
@@ -105,32 +109,34 @@ def _finite(odds: float) -> float | None:
 
 def _estimated(
     policy: Path, data: Path, confidence: float, model: Any
-) -> tuple[Policy, Estimated | Tree, dict[str, float]]:
-    """The policy, the limits, and the odds that a model fits against all others together."""
+) -> tuple[Policy, Estimated | Tree, dict[str, float], dict[str, dict[str, float]]]:
+    """The policy, the limits, the odds that a model fits against all others, and numbers that a policy may state."""
     from bcdp.correlation import estimate_correlation, read_pilot
     from bcdp.correlation.pilot import odds_guide
     from bcdp.correlation.private_sample import correlation_from_wave
+    from bcdp.correlation.stated import holding_numbers, stated_numbers
     from bcdp.errors import refuse
     from bcdp.files import naming_file
     from bcdp.plan import Plan
     from bcdp.policy import Policy
-    from bcdp.policy.encoding import unusual
+    from bcdp.records.encoding import unusual
     from bcdp.tally import Tally
 
     if policy.suffix != ".json":
         stated = Policy.load(policy)
         sample = read_pilot(data, stated)
         with naming_file(data):
-            found = estimate_correlation(stated, sample, confidence, model, data.name)
-        remark(*told_unusual(stated, unusual(stated, sample), len(sample)))
-        return stated, found, odds_guide(stated, sample)
+            estimated = estimate_correlation(stated, sample, confidence, model, data.name)
+        remark(*unusual_lines(stated, unusual(stated, sample), len(sample)))
+        return stated, estimated, odds_guide(stated, sample), holding_numbers(stated, sample, estimated, confidence)
     if model != "pairs":
         raise refuse("--model", model, "pairs, for a wave")
     plan = Plan.load(policy)
-    return plan.policy, correlation_from_wave(Tally.load(data, plan), confidence), {}
+    limits, names = correlation_from_wave(Tally.load(data, plan), confidence), frozenset(plan.policy.features)
+    return plan.policy, limits, {}, stated_numbers({name: limits.q(name, names - {name}) for name in names}, {})
 
 
-def _show(document: dict[str, Any], written: list[str]) -> None:
+def _show(document: dict[str, Any], written: list[str], files: dict[str, Path]) -> None:
     names = list(document["q"])
     guide = document["odds_guide"]
     pairs = [(cell["limit"], i, j, cell) for i, row in document["pairs"].items() for j, cell in row.items()]
@@ -166,24 +172,35 @@ def _show(document: dict[str, Any], written: list[str]) -> None:
         leaks = [[document["leakage"][i][j] for j in names] for i in names]
         parts += ["", "q of pairs, limits: how far the column's law moves with the row", _matrix(names, limits)]
         parts += ["", "Leakage in nats: what a question about the column tells about the row", _matrix(names, leaks)]
-    show(*parts, "", *limited, *written, "", *_lines(document["q"], guide))
+    show(*parts, "", *limited, *written, "", *_lines(document["stated"], guide, files))
 
 
-def _lines(q: dict[str, float], guide: dict[str, float]) -> list[str]:
-    """What may be written into a policy: the limits on q, and the odds of the guide as a person would state them."""
+def _lines(stated: dict[str, dict[str, float]], guide: dict[str, float], files: dict[str, Path]) -> list[str]:
+    """What may be written into a policy: a file first, as it keeps most of the gain, then numbers that hold."""
     from yaml import dump
 
-    from bcdp.correlation.stated import stated_numbers
     from bcdp.policy import Dumper
 
-    stated = stated_numbers(q, guide)
-    if not stated:
-        return []
-    guided = ["# odds are a guide from these records: state what you believe of everybody, or leave them out"] * bool(
-        guide
-    )
-    lines = dump({"correlation": stated}, Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None)
-    return ["For the policy:", "", *guided, *lines.splitlines()]
+    def yaml(correlation: Any) -> list[str]:
+        text = dump({"correlation": correlation}, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=10_000,
+                    default_flow_style=None)  # fmt: skip
+        return str(text).splitlines()
+
+    fitted = ", ".join(f"{name} {odds:.3g}" for name, odds in guide.items())
+    lines = [
+        line
+        for kind, path in files.items()
+        for line in (f"For the policy, from {path.name}:", "", *yaml({kind: str(path)}), "")
+    ]
+    if stated:
+        lines += [
+            "Or in numbers, for the policy, which hold in these records (nothing is assumed of other features):",
+            "",
+        ]
+        lines += yaml(stated)
+    else:
+        lines.append("No numbers for all other features together hold in these records: state the file.")
+    return [*lines, *[f"# odds that a model fits, a guide and no limit: {fitted}"] * bool(guide)]
 
 
 def _matrix(names: list[str], rows: list[list[float | None]]) -> Any:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bcdp.plan import Plan
-    from bcdp.present.counts import CountsPromise
+    from bcdp.present.published_counts import CountsPromise
     from bcdp.tally import Tally
 
 NOTE = "published.json"
@@ -28,20 +28,20 @@ Counts = list[list[int]]  # rows of menu, answer, with open features their group
 
 def counts_lines(plan: Plan, promised: Sequence[CountsPromise]) -> list[str | Table]:
     """What counts tell, for a person to read, and whom to trust for which promise."""
-    from bcdp.present.counts import VOID, trusted
+    from bcdp.present.published_counts import VOID, trusted
 
     if not promised:
         return []
-    whole = promised[-1]
+    record = promised[-1]
     rows = [
         [promise.name or promise.label, rounded_up(promise.epsilon), f"x{small_odds(promise.level)}"]
         for promise in promised
     ]
-    of = f"of {whole.people:,} people"
+    of = f"of {record.people:,} people"
     if plan.policy.open:
-        of = f"by groups of open values, of at least {whole.people:,} people each,"
+        of = f"by groups of open values, of at least {record.people:,} people each,"
     return [
-        f"What the published counts {of} tell, except with {one_in(whole.chance)}",
+        f"What the published counts {of} tell, except with {one_in(record.chance)}",
         table(["feature", "epsilon", "odds"], rows),
         *together((promise.name or promise.label, promise.condition) for promise in promised),
         *wrap(VOID, PIPED_WIDTH),
@@ -52,19 +52,21 @@ def counts_lines(plan: Plan, promised: Sequence[CountsPromise]) -> list[str | Ta
     ]
 
 
-def published(tally: Tally, output: Path) -> list[CountsPromise]:
+def published(tally: Tally, output: Path, only_added: bool = False) -> list[CountsPromise]:
     """Writes counts to publish, after a note of them in its folder; gives what they tell.
 
     Two tallies of nearly the same people tell what the few answered that they differ in. So the counts are of at least
     1,000 people, and where counts of this plan were published before, they are the same, or contain them cell by cell
-    and at least 1,000 people more: then each person is counted once, in the first tally or in a difference of two.
+    and at least 1,000 people more: then each person is counted once, in the first tally or in a difference of two,
+    provided that nobody was deleted, corrected or moved to another group in between (`only_added`). Counts do not show
+    whether somebody was, so the publisher has to say that nobody was (theory.md, 4.8).
     With open features that is so of every group of their values, unless nobody came to it.
     """
     from bcdp.files import locked, written_whole
     from bcdp.plan import check_menus
-    from bcdp.plan.counts import LEAST_PEOPLE
-    from bcdp.present.counts import counts_promises
+    from bcdp.plan.published_counts import LEAST_PEOPLE
     from bcdp.present.promise import promises
+    from bcdp.present.published_counts import counts_promises
 
     check_menus(tally.plan)
     note = output.with_name(NOTE)
@@ -75,6 +77,12 @@ def published(tally: Tally, output: Path) -> list[CountsPromise]:
         noted = _noted(note)
         before = noted.get(tally.plan.id, [])
         series = before if counts in before[-1:] else [*before, counts]
+        if len(series) > max(len(before), 1) and not only_added:
+            raise refuse(
+                "--publish",
+                "other counts than were published before",
+                "the same counts; or --only-added, if nobody counted before was deleted, corrected or moved since",
+            )
         least = min(people for older, newer in pairwise([[], *series]) for people in _further(older, newer))
         if least < LEAST_PEOPLE:
             each = " in every group of open values" if tally.plan.policy.open else ""
@@ -117,10 +125,10 @@ def _noted(note: Path) -> dict[str, list[Counts]]:
     if not note.exists():
         return {}
     try:
-        found: dict[str, list[Counts]] = json.loads(note.read_text("utf-8"))
-        for series in found.values():
+        published: dict[str, list[Counts]] = json.loads(note.read_text("utf-8"))
+        for series in published.values():
             for counts in series:
                 _further([], counts)
     except (OSError, ValueError, TypeError, AttributeError):
         raise refuse("--publish", str(note), "a note written by `bcdp tally --publish`") from None
-    return found
+    return published

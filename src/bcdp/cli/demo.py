@@ -73,18 +73,22 @@ def demo(
     make_folder("--output", output)
     women = fertility()
     plan = _planned(step, women)
-    found = _collected(step, plan, women, truth(women))
+    estimates = _collected(step, plan, women, truth(women))
     audited = _audited(step, plan, women)
     simulated = _simulated(step, plan, women)
     page = output / "report.html"
     step.starts("6. A page explains all of it.", "report @plan.json @tally.json --audit @women.parquet -o @report.html")
     title = "254,654 women, and what stays theirs"
-    write_report(page, plan, len(women), found, truth=truth(women), audited=audited, simulated=simulated, title=title)
+    write_report(
+        page, plan, len(women), estimates, truth=truth(women), audited=audited, simulated=simulated, title=title
+    )
     save(gain_figure(plan, compare(plan, plan.correlation_model)), output / "gain.png")
     seconds = round(time.monotonic() - started, 1)
     step.say("", f"Done in {seconds} s. Open {page}")
     if as_json:
-        show_json({"report": str(page), "plan": plan.id, "people": len(women), "seconds": seconds, **found.to_dict()})
+        show_json(
+            {"report": str(page), "plan": plan.id, "people": len(women), "seconds": seconds, **estimates.to_dict()}
+        )
 
 
 def _planned(step: _Step, women: pa.Table) -> Plan:
@@ -136,14 +140,14 @@ def _collected(step: _Step, plan: Plan, women: pa.Table, known: Truth) -> Estima
     )
     tally = Tally(plan).add(reports)
     tally.save(step.folder / "tally.json")
-    found = estimate(tally)
+    estimates = estimate(tally)
     rows = []
-    for row in (row for section in found.sections() for row in section.told):
+    for row in (row for section in estimates.sections() for row in section.told):
         true, error = row.truth(known), row.number.se
         rows.append([row.label, measured(row.number.value, error), interval(row.number)])
         rows[-1].append("" if true is None else measured(true, error))
     step.say(table(["", "estimate", "95% interval", "truth"], rows))
-    return found
+    return estimates
 
 
 def _audited(step: _Step, plan: Plan, women: pa.Table) -> PlanAudit:

@@ -10,14 +10,16 @@ if TYPE_CHECKING:
     from bcdp.statistics import Expected
 
 
-def data_expectations(made: Plan, table: Any, people: int) -> list[Expected]:
+def data_expectations(plan: Plan, table: Any, people: int) -> list[Expected]:
     """What a survey of so many people drawn from the table will be able to tell."""
-    from bcdp.policy.encoding import encode
-    from bcdp.present.planned import expectations
+    from bcdp.present.plan_summary import expectations
+    from bcdp.records.encoding import encode
 
-    return expectations(made, people, encode(made.policy, table))
+    return expectations(plan, people, encode(plan.policy, table))
 
 
 def expected_lines(expected: Sequence[Expected]) -> list[str]:
     """The expectations as lines, each subject with an empty line after it."""
-    return [line for one in expected for line in (f"What to expect: {one.subject}", *one.lines, "")]
+    return [
+        line for expectation in expected for line in (f"What to expect: {expectation.subject}", *expectation.lines, "")
+    ]

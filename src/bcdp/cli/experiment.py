@@ -48,29 +48,29 @@ def experiment(
     from bcdp.compare import SEED, find, run, write_csv
     from bcdp.present.pictures import draw_experiment
 
-    found = find(name)
+    chosen = find(name)
     make_folder("--output", output)
     table_file, picture_file = output / f"{name}.csv", output / f"{name}.png"
     started = time.monotonic()
     with progress(name, total=1.0) as advance:
         rows = run(name, trials, people, SEED if seed is None else seed, os.cpu_count() or 1, advance)
     write_csv(rows, table_file)
-    draw_experiment(found, rows, picture_file)
+    draw_experiment(chosen, rows, picture_file)
     seconds = round(time.monotonic() - started, 1)
     if as_json:
         files = {"table": str(table_file), "picture": str(picture_file)}
         show_json({"experiment": name, **files, "seconds": seconds, "rows": [asdict(row) for row in rows]})
     else:
-        show(*_tables(found, rows), f"{table_file} and {picture_file} written in {seconds} s")
+        show(*_tables(chosen, rows), f"{table_file} and {picture_file} written in {seconds} s")
 
 
-def _tables(found: Experiment, rows: Sequence[Point]) -> Iterator[str | Table]:
+def _tables(experiment: Experiment, rows: Sequence[Point]) -> Iterator[str | Table]:
     """One table of medians for each panel: a line for each point, a column for each curve."""
     for panel in dict.fromkeys(row.panel for row in rows):
         own = [row for row in rows if row.panel == panel]
         curves = list(dict.fromkeys(row.curve for row in own))
         medians = {(row.x, row.curve): row.predicted if row.median != row.median else row.median for row in own}
         lines = [[f"{x:,.10g}", *(medians[x, curve] for curve in curves)] for x in dict.fromkeys(row.x for row in own)]
-        yield f"{panel}: {found.y_labels[panel]}, median of {own[0].trials:,} trials"
-        yield table([found.x_label, *curves], lines)
+        yield f"{panel}: {experiment.y_labels[panel]}, median of {own[0].trials:,} trials"
+        yield table([experiment.x_label, *curves], lines)
         yield ""

@@ -26,30 +26,30 @@ def export(
         bcdp export plan.json --store reports.db -o tally.json
         bcdp estimate plan.json tally.json
     """
-    from bcdp.collector.operator import tally_of
-    from bcdp.collector.store import StoreError, open_store
+    from bcdp.collector.shown_counts import tally_of
+    from bcdp.collector.storage.store import StoreError, open_store
     from bcdp.files import written_whole
     from bcdp.plan import Plan
-    from bcdp.present.counts import counts_document, counts_promises, least_people
     from bcdp.present.promise import promises
+    from bcdp.present.published_counts import counts_document, counts_promises, least_people
 
     check_output("--output", output, plan, Path(store), ending=".json")
-    made = Plan.load(plan)
+    loaded = Plan.load(plan)
     if "://" not in store and not Path(store).exists():
         raise InputError(f"--store: there is no file {store}; accepted: a store of this plan")
-    opened = open_store(store, made.id)
+    opened = open_store(store, loaded.id)
     try:
-        tally = tally_of(made, opened)
+        tally = tally_of(loaded, opened.counts())
     except StoreError as error:
         raise InputError(f"--store: {error}; accepted: a store of this plan") from None
     finally:
         opened.close()
     with written_whole(output) as draft:
         tally.save(draft)
-    counted = counts_promises(made, promises(made), least_people(made, tally.people))
+    counted = counts_promises(loaded, promises(loaded), least_people(loaded, tally.people))
     if as_json:
-        document = {"plan": made.id, "tally": str(output), "people": tally.people}
+        document = {"plan": loaded.id, "tally": str(output), "people": tally.people}
         show_json(document | {"counts": counts_document(counted)})
     else:
-        written = f"{output} written: {tally.people:,} reports counted for plan {made.id[:12]}.."
-        show(written, *counts_lines(made, counted))
+        written = f"{output} written: {tally.people:,} reports counted for plan {loaded.id[:12]}.."
+        show(written, *counts_lines(loaded, counted))

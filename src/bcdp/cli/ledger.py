@@ -48,19 +48,25 @@ def ledger(
             help="The same for odds: by how much all else asked could move a guess; inf for no limit.",
         ),
     ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Answered once more, on another device: it counts as another release.")
+    ] = False,
     max_epsilon: MaxEpsilon = None,
     max_delta: MaxDelta = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep account of what one person has given away: epsilon and c add up over plans, delta follows from the sums.
+    """Keep account of what one person's answers to several plans reveal together.
 
+    epsilon and c add up. The delta of a feature is the smallest of three levels, each shown with its condition: the sum
+    of epsilons (nothing assumed); what one plan certifies on its own condition plus the epsilons of all others; and
+    what follows from the sums if you state how far everything asked in any plan, together, depends on the feature.
     The person's limits are kept in the ledger; adding a plan that would exceed them is refused, with exit code 1.
-    Answering the same plan again adds nothing, because a device repeats its answer. Over several plans q counts as 1
-    and odds have no limit, unless you state how far everything asked in any of them, together, goes with a feature.
+    Adding the same plan again changes nothing, because a device repeats its answer, unless --again says otherwise.
 
     Examples:
 
         bcdp ledger add me.json plan.json --max-epsilon 4 --max-delta smoker=0.5
+        bcdp ledger add me.json plan.json --again
         bcdp ledger show me.json --odds 2 --q 0.1
     """
     from bcdp.files import locked
@@ -69,16 +75,19 @@ def ledger(
 
     if (action is Action.add) != (plan is not None):
         raise refuse("PLAN", None if plan is None else str(plan), "a plan to add, and none to show")
+    if again and plan is None:
+        raise refuse("--again", True, "a plan to add")
     if action is Action.show and not file.exists():
         raise refuse("LEDGER", str(file), "an existing ledger, written by bcdp ledger add")
     objections: tuple[str, ...] = ()
     if plan is None:
         spent = _stated(Ledger.load(file), max_epsilon, max_delta, q, odds)
     else:
-        answered, day, place = Plan.load(plan), _day(date), file.resolve()
-        with locked(place):
-            spent, objections = _added(_stated(Ledger.load(place), max_epsilon, max_delta, q, odds), answered, day)
-            spent.save(place)
+        answered, day, folder = Plan.load(plan), _day(date), file.resolve()
+        with locked(folder):
+            before = _stated(Ledger.load(folder), max_epsilon, max_delta, q, odds)
+            spent, objections = _added(before, answered, day, again)
+            spent.save(folder)
     if as_json:
         show_json(_document(spent, objections))
     else:
@@ -116,21 +125,21 @@ def _limited(stated: float | dict[str, float]) -> float | dict[str, float]:
 
 def _read(option: str, stated: list[str], low: float, high: float, accepted: str) -> float | dict[str, float]:
     """One number, or a number for each feature."""
-    found = {}
+    numbers = {}
     for item in stated:
-        name, found[name] = read_named(item)
-        if not low <= found[name] <= high:
+        name, numbers[name] = read_named(item)
+        if not low <= numbers[name] <= high:
             raise refuse(option, item, f"{accepted}, or one for a feature, for example smoker={max(low, 0.1):g}")
-    if "" in found and len(stated) > 1:
+    if "" in numbers and len(stated) > 1:
         raise refuse(option, stated, "one number, or a feature and a number each time")
-    return found.get("", found)
+    return numbers.get("", numbers)
 
 
-def _added(spent: Ledger, plan: Plan, day: str) -> tuple[Ledger, tuple[str, ...]]:
+def _added(spent: Ledger, plan: Plan, day: str, again: bool) -> tuple[Ledger, tuple[str, ...]]:
     """The ledger with the plan, or as it was and what speaks against the plan."""
     from bcdp.plan.ledger import release_of
 
-    if spent.holds(plan.id):
+    if spent.holds(plan.id) and not again:
         return spent, ()
     more = replace(spent, releases=(*spent.releases, release_of(plan, day)))
     objections = more.objections()
@@ -147,13 +156,14 @@ def _day(stated: str | None) -> str:
 def _document(spent: Ledger, objections: tuple[str, ...]) -> dict[str, Any]:
     limits = spent.limits
     return {
-        "epsilon": {"spent": spent.epsilon, "limit": limits.epsilon if limits.epsilon < math.inf else None},
+        "epsilon": {"spent": spent.epsilon, "limit": _finite(limits.epsilon)},
         "features": {
             name: {
                 "c": spent.c(name),
                 "q": spent.q_of(name),
-                "odds": spent.odds_of(name) if spent.odds_of(name) < math.inf else None,
-                "delta": spent.delta(name),
+                "odds": _finite(spent.odds_of(name)),
+                "delta": _finite(spent.statement(name).level),
+                "condition": spent.statement(name).condition,
                 "limit": limits.delta.get(name),
             }
             for name in spent.features
@@ -163,17 +173,22 @@ def _document(spent: Ledger, objections: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
+def _finite(level: float) -> float | None:
+    return level if level < math.inf else None
+
+
 def _show(spent: Ledger, objections: tuple[str, ...]) -> None:
-    document = _document(spent, objections)
-    rows = [["epsilon", "", "", "", spent.epsilon, spent.limits.epsilon]]
-    rows += [[f"delta {n}", f["c"], f["q"], spent.odds_of(n), f["delta"], spent.limits.delta.get(n, math.inf)]
-             for n, f in document["features"].items()]  # fmt: skip
+    rows: list[list[Any]] = [["epsilon", "", spent.epsilon, spent.limits.epsilon, "nothing assumed"]]
+    for name in spent.features:
+        level, condition = spent.statement(name)
+        rows.append([f"delta {name}", spent.c(name), level, spent.limits.delta.get(name, math.inf), condition])
     answered = [[release.date or "-", release.name, release.epsilon] for release in spent.releases]
+    open_values = list(dict.fromkeys(name for release in spent.releases for name in release.open or ()))
     show(
         table(["date", "plan", "epsilon"], answered),
         "",
-        table(["level", "c", "q", "odds", "spent", "limit"], rows),
-        *["q and odds: yours where you state them (--q, --odds), else 1 and no limit: no plan's speak of several plans"]
-        * (len(answered) > 1),
+        table(["level", "c", "spent", "limit", "on condition of"], rows),
+        *[f"sent unprotected, and counted nowhere: {', '.join(open_values)}"] * bool(open_values),
+        *["you have stated no q or odds for everything asked (--q, --odds)"] * (not (spent.q or spent.odds)),
         *(f"REFUSED: {objection}" for objection in objections),
     )

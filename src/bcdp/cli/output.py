@@ -72,8 +72,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     from rich.table import Table
 
     drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for place, column in enumerate(columns):
-        drawn.add_column(column, justify="left" if place == 0 else "right", overflow="fold")
+    for position, column in enumerate(columns):
+        drawn.add_column(column, justify="left" if position == 0 else "right", overflow="fold")
     for row in rows:
         drawn.add_row(*(_cell(value) for value in row))
     return drawn
@@ -109,9 +109,9 @@ def make_folder(option: str, path: Path) -> None:
         raise refuse(option, str(path), "a folder that you may write to")
 
 
-def same_file(one: Path, other: Path) -> bool:
+def same_file(first: Path, second: Path) -> bool:
     """Whether two names, links among them, stand for one file."""
-    return one.exists() and other.exists() and one.samefile(other)
+    return first.exists() and second.exists() and first.samefile(second)
 
 
 def _cell(value: object) -> str:
@@ -123,8 +123,8 @@ def finer_lines(plan: Plan, finer: Mapping[str, Mapping[int, float]], where: str
     lines = []
     for name, levels in finer.items():
         loud = max(levels.values()) > plan.certificate.features[name].certified
-        told = "WARNING: finer guesses, which its promise does not cover, tell more" if loud else "finer guesses"
-        lines.append(f"{name}: {told}; {where} {finer_guesses(levels)} (some of it by chance)")
+        heading = "WARNING: finer guesses, which its promise does not cover, tell more" if loud else "finer guesses"
+        lines.append(f"{name}: {heading}; {where} {finer_guesses(levels)} (some of it by chance)")
     return lines
 
 

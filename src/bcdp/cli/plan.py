@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,16 +25,17 @@ from bcdp.cli.output import (
     table,
     working,
 )
-from bcdp.cli.records import told_columns
+from bcdp.cli.records import column_lines, contradiction_lines
 from bcdp.errors import refuse
 from bcdp.present.words import number, odds, posterior_at_most, some, together
 
 if TYPE_CHECKING:
     from bcdp.audit.exact import Finer
     from bcdp.correlation import Correlation
+    from bcdp.correlation.contradictions import Contradiction
     from bcdp.plan import Plan
     from bcdp.policy import Policy
-    from bcdp.present.planned import Planned
+    from bcdp.present.plan_summary import Planned
 
 _MANY = 8  # features, beyond which equal rows are shown as one
 _MOST_RECORDS = 50_000  # of a sample, on which finer guesses are tried
@@ -57,13 +59,13 @@ def policy(
         bcdp policy people.csv -o policy.yaml
     """
     from bcdp.files import written_whole
-    from bcdp.policy.skeleton import policy_skeleton
+    from bcdp.records.policy_draft import policy_skeleton
 
     check_output("--output", output, data)
     if output.is_file():
         raise refuse("--output", str(output), "a new file, because a policy that was filled in would be lost")
     notes = list[str]()
-    text = policy_skeleton(data, lambda columns: notes.extend(told_columns(columns)))
+    text = policy_skeleton(data, lambda columns: notes.extend(column_lines(columns)))
     with written_whole(output) as draft:
         draft.write_text(text, encoding="utf-8")
     remark(*notes)
@@ -79,6 +81,9 @@ def plan(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="The plan to write, as JSON; else only shown.")
     ] = None,
     users: Users = 10_000,
+    data: Annotated[
+        Path | None, typer.Option(metavar="DATA", help="Records to compare with the q and odds that the policy states.")
+    ] = None,
     bound: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A bound on any mechanism, by bcdp bound, to compare with.")
     ] = None,
@@ -92,50 +97,67 @@ def plan(
     Examples:
 
         bcdp plan policy.yaml --users 50000
-        bcdp plan policy.yaml -o plan.json
+        bcdp plan policy.yaml -o plan.json --data people.csv
         bcdp plan policy.yaml --bound bound.json
     """
     from bcdp.correlation import correlation_of
     from bcdp.files import written_whole
+    from bcdp.mechanisms.counts_demand import counts_demands
     from bcdp.mechanisms.planning import make_plan
     from bcdp.policy import Policy
-    from bcdp.present.planned import planned
+    from bcdp.present.plan_summary import planned
 
     check_output("--output", output, policy, bound, ending=".json")
     stated = Policy.load(policy)
     proved = None if bound is None else read_bound(bound, stated).least
     correlation = correlation_of(stated)
-    remark(*_needless(stated))
+    contradicted = _contradicted(stated, correlation, data)
+    remark(*_needless(stated), *contradiction_lines(contradicted))
     with working("planning") as tell:
-        made = make_plan(stated, correlation, tell)
-        told = planned(made, correlation, users)
-        limit = _limit(told.survey, correlation) if told.survey and proved is None else None
-        finer = _finer(told.survey, stated) if told.survey else {}
+        planned_survey = make_plan(stated, correlation, tell)
+        summary = planned(planned_survey, correlation, users)
+        limit = _limit(summary.survey, correlation) if summary.survey and proved is None else None
+        finer = _finer(summary.survey, stated) if summary.survey else {}
     if output is not None:
         with written_whole(output) as draft:
-            made.save(draft)
-    document = told.document | {"proved_limit": proved, "numerical_limit": limit}
-    for name, cuts in made.correlation_model.ranges.items():
+            planned_survey.save(draft)
+    document = summary.document | {"proved_limit": proved, "numerical_limit": limit}
+    if stated.counts is not None:
+        document["counts_demands"] = [asdict(kept) for kept in counts_demands(planned_survey, stated.counts)]
+    if data is not None:
+        document["contradictions"] = [asdict(contradiction) for contradiction in contradicted]
+    for name, cuts in planned_survey.correlation_model.ranges.items():
         document["features"][name] |= {"ranges": cuts, "finer": finer.get(name)}
     if as_json:
         show_json(document)
     else:
-        _show(told, document, output)
+        _show(summary, document, output)
 
 
-def _finer(made: Plan, stated: Policy) -> Finer:
+def _contradicted(policy: Policy, correlation: Correlation, data: Path | None) -> list[Contradiction]:
+    from bcdp.correlation import read_pilot
+    from bcdp.correlation.contradictions import contradictions
+    from bcdp.files import naming_file
+
+    if data is None:
+        return []
+    with naming_file(data):
+        return contradictions(policy, read_pilot(data, policy), correlation=correlation)
+
+
+def _finer(plan: Plan, stated: Policy) -> Finer:
     """What finer guesses than those that the plan covers gain on the pilot sample, by the number of equal parts."""
     from bcdp.audit import finer_levels, population_from_records
     from bcdp.correlation import read_pilot
     from bcdp.policy import Pilot
 
-    if not isinstance(stated.correlation, Pilot) or not made.correlation_model.ranges:
+    if not isinstance(stated.correlation, Pilot) or not plan.correlation_model.ranges:
         return {}
     sample = read_pilot(stated.correlation.pilot, stated)
-    products = 2 * len(made.correlation_model.ranges) * sum(math.prod(symbols) for symbols in made.symbols)
+    products = 2 * len(plan.correlation_model.ranges) * sum(math.prod(symbols) for symbols in plan.symbols)
     most = min(_MOST_RECORDS, max(1, _MOST_PRODUCTS // products))
     some = sample.take(list(range(0, len(sample), -(-len(sample) // most))))
-    return finer_levels(made, population_from_records(made, [some]))
+    return finer_levels(plan, population_from_records(plan, [some]))
 
 
 def _needless(policy: Policy) -> list[str]:
@@ -157,30 +179,30 @@ def _limited(document: dict[str, Any]) -> list[str]:
     return together((name, f"limited by {reason(name, f['limited_by'])}") for name, f in features if "limited_by" in f)
 
 
-def _limit(made: Plan, correlation: Correlation) -> float | None:
+def _limit(plan: Plan, correlation: Correlation) -> float | None:
     """What no mechanism is known to beat, where that can be computed: surveys of the means of binary features."""
     from bcdp.mechanisms.survey import lower_bound
 
-    binary = all(feature.type == "binary" for feature in made.policy.features.values())
-    regression = any(task.kind == "regression" for task in made.policy.tasks)
-    known = "laws" in made.correlation  # the bound is over all priors within q, and a known one may allow more
+    binary = all(feature.type == "binary" for feature in plan.policy.features.values())
+    regression = any(task.kind == "regression" for task in plan.policy.tasks)
+    known = "laws" in plan.correlation  # the bound is over all priors within q, and a known one may allow more
     if not binary or regression or known:
         return None
-    return lower_bound(made.policy, correlation, made).numerical
+    return lower_bound(plan.policy, correlation, plan).numerical
 
 
-def _show(told: Planned, document: dict[str, Any], output: Path | None) -> None:
+def _show(summary: Planned, document: dict[str, Any], output: Path | None) -> None:
     from bcdp.compare.baselines import NO_REGRESSION
     from bcdp.present.promise import conditions, open_said, operator_says
 
-    made, promised = told.plan, told.promised
-    features, allowed, used = document["features"], made.policy.epsilon, document["epsilon"]
+    plan, promised = summary.plan, summary.promised
+    features, allowed, used = document["features"], plan.policy.epsilon, document["epsilon"]
     unable = any(math.isnan(f["standard_error_paper"]) for f in features.values())
     guarantees = {
         name: [f["asked"], f["certified"], *promise_cells(promised[name]), f["budget"]] for name, f in features.items()
     }
     errors = {
-        name: [f["standard_error"], f["standard_error_paper"], f["standard_error_uniform_ldp"]]
+        name: [f["standard_error"], f["open_people"], f["standard_error_paper"], f["standard_error_uniform_ldp"]]
         for name, f in features.items()
     }
     show(
@@ -191,27 +213,29 @@ def _show(told: Planned, document: dict[str, Any], output: Path | None) -> None:
         "",
         "The condition of odds",
         *conditions(promised),
-        operator_says(made),
-        *open_said(made),
+        operator_says(plan),
+        *open_said(plan),
         "",
-        *counts_lines(made, told.counted),
+        *counts_lines(plan, summary.counted),
+        *_counts_demanded(document.get("counts_demands", [])),
         *_limited(document),
-        *finer_lines(made, {name: f["finer"] for name, f in features.items() if f.get("finer")}, "on the sample"),
+        *finer_lines(plan, {name: f["finer"] for name, f in features.items() if f.get("finer")}, "on the sample"),
         "",
         f"Standard errors for {document['users']:,} people, in own units",
-        table(["feature", "this plan", "the paper", "uniform LDP"], _rows(errors)),
-        *_accuracy(made, document["proved_limit"], document["numerical_limit"]),
-        *_useless(made, document),
+        table(["feature", "this plan", "open answers", "the paper", "uniform LDP"], _rows(errors)),
+        *_accuracy(plan, document["proved_limit"], document["numerical_limit"]),
+        *_useless(plan, document),
         "",
-        *expected_lines(told.expected),
+        *expected_lines(summary.expected),
         *PROMISE_WORDS,
         "c: the level (odds e^c) against somebody who knows all other features already, whatever the correlation.",
         "standard errors: for shares of 1/2 and numbers half at each bound, the largest; of categories, a typical one.",
+        "open answers: how many openly asked people would have the same standard error.",
         "uniform LDP: all features as strict as the strictest, the better of two surveys for each feature:",
         "the one of least total error, and the one that asks every feature equally often.",
         *([f"the paper: {NO_REGRESSION}."] if unable else []),
         "",
-        "nothing written; -o plan.json keeps the plan" if output is None else f"{output} written, id {made.id[:12]}..",
+        "nothing written; -o plan.json keeps the plan" if output is None else f"{output} written, id {plan.id[:12]}..",
     )
 
 
@@ -225,12 +249,25 @@ def _rows(cells: dict[str, list[Any]]) -> list[list[Any]]:
     return [[some(names), *row] for row, names in groups.items()]
 
 
-def _accuracy(made: Plan, proved: float | None, limit: float | None) -> list[str]:
+def _counts_demanded(demands: list[dict[str, Any]]) -> list[str]:
+    """The policy's demands on counts, and which of them limits the plan."""
+    if not demands:
+        return []
+    closest = max(demands, key=lambda kept: kept["level"] / kept["demanded"])
+    lines = [
+        f"  {kept['about']}: {kept['form']} {kept['level']:.3g} of {kept['demanded']:.3g} nats"
+        f"{', the closest' if kept is closest and len(demands) > 1 else ''}"
+        for kept in demands
+    ]
+    return ["Demands on counts, in the counts of the honest people that the policy expects", *lines, ""]
+
+
+def _accuracy(plan: Plan, proved: float | None, limit: float | None) -> list[str]:
     """How far the plan is from the best that is possible, or from the best that is known."""
-    lines, objective = [], made.certificate.objective
-    if made.certificate.optimality_gap is not None:
-        menus = f"{len(made.menus)} menu{'s' * (len(made.menus) > 1)}"
-        lines.append(f"{menus}; {_gap(made.certificate.optimality_gap)}")
+    lines, objective = [], plan.certificate.objective
+    if plan.certificate.optimality_gap is not None:
+        menus = f"{len(plan.menus)} menu{'s' * (len(plan.menus) > 1)}"
+        lines.append(f"{menus}; {_gap(plan.certificate.optimality_gap)}")
     if proved is not None and objective is not None:
         times = math.ceil(1e5 * objective / proved) / 1e5
         lines.append(f"proved: the error is at most {times:.5f} times the least possible with any unbiased decoding")
@@ -251,17 +288,13 @@ def _gap(gap: float) -> str:
     return f"no plan without jointly shaped tables is as good: the best needs {least:.4f} times the people"
 
 
-def _useless(made: Plan, document: dict[str, Any]) -> list[str]:
-    """A sentence about features whose intervals would be wider than they are worth, and how many people they take."""
-    from bcdp.present.planned import of_little_use
+def _useless(plan: Plan, document: dict[str, Any]) -> list[str]:
+    """A sentence about features and tasks that will tell less than they are worth, and how many people they take."""
+    from bcdp.present.plan_summary import of_little_use
 
-    found, users = [], document["users"]
+    users = document["users"]
     errors = {name: feature["standard_error"] for name, feature in document["features"].items()}
-    for name, use in of_little_use(made, errors, users).items():
-        if math.isinf(use.half):
-            found.append((name, "not asked, so the interval is the whole range"))
-        else:
-            enough = f"about {float(f'{use.people:.2g}'):,.0f} people for +-{number(use.useful)}"
-            half = f"+-{number(use.half)} with {users:,} people"
-            found.append((name, f"of little use, the 95% interval is {half}; {enough}"))
-    return together(found)
+    features = of_little_use(plan, errors, users).items()
+    return together(
+        [*((name, use.sentence(users)) for name, use in features), *document["tasks_of_little_use"].items()]
+    )

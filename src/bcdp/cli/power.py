@@ -57,18 +57,21 @@ def power(
         raise refuse("--power", chance, "a number above 0 and below 1")
     if se is None and people is None and not against:
         raise refuse("--se, --people and --against", "none of them", "at least one: what the people are for")
-    made = Plan.load(plan)
-    other = _guesses(made, "--against", against) if against else None
-    found = [one for one in differences(made, _guesses(made, "--guess", guess), other, share, confidence)
-             if math.isfinite(one.error)]  # fmt: skip
-    rows = [_row(one, se, people, chance, other is not None) for one in found]
+    loaded = Plan.load(plan)
+    other = _guesses(loaded, "--against", against) if against else None
+    guesses = _guesses(loaded, "--guess", guess)
+    known = [row for row in differences(loaded, guesses, other, share, confidence) if math.isfinite(row.error)]
+    rows = [_row(difference, se, people, chance, other is not None) for difference in known]
     if as_json:
-        show_json({"plan": made.id, "numbers": rows})
+        show_json({"plan": loaded.id, "numbers": rows})
         return
     heads = {key: word for key, word in _WORDS.items() if any(key in row for row in rows)}
     shown = [[_told(key, row.get(key)) for key in heads] for row in rows]
-    largest = {one.first.about: max(other.first.people(se) for other in found if other.first.about == one.first.about)
-               for one in found} if se is not None else {}  # fmt: skip
+    largest: dict[str, float] = {}
+    if se is not None:
+        for number in known:
+            about = number.first.about
+            largest[about] = max(largest.get(about, 0.0), number.first.people(se))
     together = [f"every number of {about}: {_up(most):,} people" for about, most in largest.items()]
     show(table(list(heads.values()), shown), *(["", *together] if together else []))
 
@@ -86,18 +89,25 @@ _WORDS = {
 }
 
 
-def _row(one: Difference, se: float | None, people: int | None, chance: float, two: bool) -> dict[str, Any]:
+def _row(difference: Difference, se: float | None, people: int | None, chance: float, two: bool) -> dict[str, Any]:
     """What is asked of one number, as plain data."""
-    row: dict[str, Any] = {"about": one.first.about, "name": one.first.name, "value": one.first.value}
+    row: dict[str, Any] = {
+        "about": difference.first.about,
+        "name": difference.first.name,
+        "value": difference.first.value,
+    }
     if se is not None:
-        row["people_for_se"] = math.ceil(one.first.people(se))
+        row["people_for_se"] = math.ceil(difference.first.people(se))
     if people is not None:
-        row |= {"se": one.first.se(people), "detectable": one.detectable(people, chance)}
+        row |= {"se": difference.first.se(people), "detectable": difference.detectable(people, chance)}
     if two:
-        needed = one.people(chance)
-        row |= {"difference": one.value, "people_for_difference": math.ceil(needed) if math.isfinite(needed) else None}
+        needed = difference.people(chance)
+        row |= {
+            "difference": difference.value,
+            "people_for_difference": math.ceil(needed) if math.isfinite(needed) else None,
+        }
         if people is not None:
-            row["power"] = one.power(people)
+            row["power"] = difference.power(people)
     return row
 
 
@@ -111,14 +121,14 @@ def _up(people: float) -> int:
     return math.ceil(people / unit) * unit
 
 
-def _guesses(made: Any, option: str, given: list[str] | None) -> dict[str, float]:
-    found = {}
+def _guesses(plan: Any, option: str, given: list[str] | None) -> dict[str, float]:
+    guesses = {}
     for text in given or []:
         name, equals, value = text.rpartition("=")
         try:
-            found[name] = float(value)
+            guesses[name] = float(value)
         except ValueError:
             raise refuse(option, text, "NAME=X, X a share or a mean") from None
-        if not equals or name not in made.policy.features:
-            raise refuse(option, text, f"NAME=X, NAME one of {', '.join(made.policy.features)}")
-    return found
+        if not equals or name not in plan.policy.features:
+            raise refuse(option, text, f"NAME=X, NAME one of {', '.join(plan.policy.features)}")
+    return guesses

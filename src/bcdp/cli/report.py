@@ -46,19 +46,19 @@ def report(
     from bcdp.present.report import write_report
 
     check_output("--output", output, plan, *(tally or []), audit, ending=(".html", ".htm"))
-    made = Plan.load(plan)
-    counted = count(made, tally) if tally else None
+    loaded = Plan.load(plan)
+    counted = count(loaded, tally) if tally else None
     if counted is not None and counted.people == 0:
         raise refuse("tally", "no reports", "at least one report")
     people = users if counted is None else counted.people
     with working("report") as tell:
         tell("auditing")
-        audited = None if audit is None else audit_plan(made, population_from_file(made, audit))
+        audited = None if audit is None else audit_plan(loaded, population_from_file(loaded, audit))
         tell("writing")
         with written_whole(output) as draft:
-            write_report(draft, made, people, None if counted is None else estimate(counted, level), audited=audited)
+            write_report(draft, loaded, people, None if counted is None else estimate(counted, level), audited=audited)
     if as_json:
-        show_json({"plan": made.id, "report": str(output), "people": people})
+        show_json({"plan": loaded.id, "report": str(output), "people": people})
     else:
         show(f"{output} written; open it in a browser")
     if audited is not None and not audited.kept:

@@ -13,7 +13,7 @@ import typer
 from bcdp.cli.expected import data_expectations, expected_lines
 from bcdp.cli.options import AsJson
 from bcdp.cli.output import check_output, make_folder, progress, remark, show, show_json, table
-from bcdp.cli.records import told_unusual
+from bcdp.cli.records import contradiction_lines, unusual_lines
 from bcdp.errors import InputError
 
 
@@ -43,11 +43,12 @@ def simulate(
     from bcdp.compare import write_csv
     from bcdp.compare.simulation import CURVES
     from bcdp.compare.simulation import simulate as run
+    from bcdp.correlation.contradictions import contradictions
     from bcdp.files import naming_file, read_batches
     from bcdp.mechanisms.planning import make_plan
     from bcdp.policy import Policy
-    from bcdp.policy.encoding import arrow_types, unusual
     from bcdp.present.pictures import draw_simulation
+    from bcdp.records.encoding import arrow_types, unusual
 
     stated = Policy.load(policy)
     batches = list(read_batches(data, arrow_types(stated)))
@@ -56,13 +57,14 @@ def simulate(
     people = pa.Table.from_batches(batches)
     make_folder("--output", output)
     table_file, picture_file = output / "simulation.csv", output / "simulation.png"
-    check_output("--output", table_file, policy, data)  # told before the work, not after it
+    check_output("--output", table_file, policy, data)  # reported before the work, not after it
     check_output("--output", picture_file, policy, data)
     started = time.monotonic()
     with progress("simulate", total=1.0) as advance, naming_file(data):
         plan = make_plan(stated.model_copy(update={"mechanism": "survey"}))
         rows = run(stated, people, users, trials, workers=os.cpu_count() or 1, advance=advance, plan=plan)
-    remark(*told_unusual(stated, unusual(stated, people), len(people)))
+    contradicted = contradictions(stated, people)
+    remark(*unusual_lines(stated, unusual(stated, people), len(people)), *contradiction_lines(contradicted))
     write_csv(rows, table_file)
     draw_simulation(rows, picture_file)
     expected = data_expectations(plan, people, users)
@@ -71,7 +73,8 @@ def simulate(
         files = {"table": str(table_file), "picture": str(picture_file)}
         show_json(
             {"users": users, "trials": trials, **files, "seconds": seconds, "rows": [asdict(row) for row in rows]}
-            | ({"expected": [one.document for one in expected]} if expected else {})
+            | {"contradictions": [asdict(item) for item in contradicted]}
+            | ({"expected": [item.document for item in expected]} if expected else {})
         )
         return
     median = {(row.panel, row.n, row.curve): row.median for row in rows}

@@ -57,31 +57,31 @@ def trend(
     """
     from bcdp.estimates.waves import estimate_waves
     from bcdp.plan import Plan
-    from bcdp.present.tidy import ENDINGS, tidy_parts, write_tidy
+    from bcdp.present.tidy_tables import ENDINGS, tidy_parts, write_tidy
 
     timed = [_timed(given) for given in waves] if over is None else []
     files = [path for _, path in timed] or [Path(given) for given in waves]
     check_output("--plot", plot, plan, *files, ending=".png")
     check_output("--output", output, plan, *files, *(weights or ()), ending=ENDINGS)
-    made = Plan.load(plan)
+    loaded = Plan.load(plan)
     check_distinct(files)
     if over is None:
         times = dict.fromkeys(time for time, _ in timed)
-        tallies = {time: count(made, [path for other, path in timed if other == time]) for time in times}
+        tallies = {time: count(loaded, [path for other, path in timed if other == time]) for time in times}
     else:
-        tallies = {_time("--over", value): part for value, part in count(made, files).by(over).items() if part.people}
-    found = estimate_waves(tallies, level, weights or ())
+        tallies = {_time("--over", value): part for value, part in count(loaded, files).by(over).items() if part.people}
+    estimates = estimate_waves(tallies, level, weights or ())
     if output is not None:
-        write_tidy(tidy_parts(found.parts(), "wave"), output, level)
+        write_tidy(tidy_parts(estimates.parts(), "wave"), output, level)
     if plot is not None:
         from bcdp.present.pictures import save, trend_figure
 
-        save(trend_figure(found), plot)
+        save(trend_figure(estimates), plot)
     if as_json:
-        show_json({"plan": made.id, **found.to_dict()})
+        show_json({"plan": loaded.id, **estimates.to_dict()})
         return
-    note = missing_note({name: feature.rule for name, feature in made.policy.features.items()})
-    show(*_trend_tables(found), *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
+    note = missing_note({name: feature.rule for name, feature in loaded.policy.features.items()})
+    show(*_trend_tables(estimates), *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
 
 
 def _timed(given: str) -> tuple[float, Path]:
@@ -98,29 +98,31 @@ def _time(option: str, value: Any) -> float:
         raise refuse(option, value, "times that are numbers, such as 2024 or 2024.5") from None
 
 
-def _trend_tables(found: WaveEstimates) -> list[Any]:
+def _trend_tables(estimates: WaveEstimates) -> list[Any]:
     """The trends of each section, and then all waves together."""
     from bcdp.estimates.waves import ALL_PEOPLE, ALL_WAVES
 
-    share = f"{100 * found.together.level:g}% interval"
-    times = list(found.waves) if len(found.waves) <= _MOST_WAVES else [min(found.waves), max(found.waves)]
+    share = f"{100 * estimates.together.level:g}% interval"
+    times = (
+        list(estimates.waves) if len(estimates.waves) <= _MOST_WAVES else [min(estimates.waves), max(estimates.waves)]
+    )
     head = [*(f"{time:.10g}" for time in times), "slope", "std. error", share]
-    told = list(found.trends)
+    listed = list(estimates.trends)
     trends = [
-        [one.row.name, *(_value(one.waves[time]) for time in times), _value(one.slope), one.slope.se,
-         interval(one.slope)]
-        for one in told
+        [trend.row.name, *(_value(trend.waves[time]) for time in times), _value(trend.slope), trend.slope.se,
+         interval(trend.slope)]
+        for trend in listed
     ]  # fmt: skip
     together = [
         [
-            one.row.name,
-            *(cell for number in (one.all_people, one.all_waves) for cell in (_value(number), interval(number))),
+            trend.row.name,
+            *(cell for number in (trend.all_people, trend.all_waves) for cell in (_value(number), interval(number))),
         ]
-        for one in told
+        for trend in listed
     ]
-    sections = [one.section.subject for one in told]
+    sections = [trend.section.subject for trend in listed]
     return [
-        f"{len(found.waves)} waves, {found.together.people:,} reports",
+        f"{len(estimates.waves)} waves, {estimates.together.people:,} reports",
         "assumed: different people, nobody answered in two waves",
         *_by_section(sections, head, trends),
         "",
@@ -165,7 +167,7 @@ def tiers(
     """
     from bcdp.estimates.tiers import estimate_tiers
     from bcdp.plan import Plan
-    from bcdp.present.tidy import ENDINGS, tidy_parts, write_tidy
+    from bcdp.present.tidy_tables import ENDINGS, tidy_parts, write_tidy
 
     named = [_of_plan(given) for given in tallies]
     files = [path for _, path in named]
@@ -177,26 +179,39 @@ def tiers(
         if plan.stem in counted:
             raise refuse("TALLIES", str(plan), "plans whose files have different names, which name the tiers")
         counted[plan.stem] = count(Plan.load(plan), [path for other, path in named if other == plan])
-    found = estimate_tiers(counted, level, drawn)
+    estimates = estimate_tiers(counted, level, drawn)
     if output is not None:
-        write_tidy(tidy_parts(found.parts(), "tier"), output, level)
+        write_tidy(tidy_parts(estimates.parts(), "tier"), output, level)
     if plot is not None:
         from bcdp.present.pictures import save, sections_figure
 
-        save(sections_figure(found.sections(), _people(found), level), plot)
+        save(sections_figure(estimates.sections(), _people(estimates), level), plot)
     if as_json:
-        show_json(found.to_dict())
+        show_json(estimates.to_dict())
         return
-    parts: list[Any] = [f"{_people(found):,} reports in {len(found.tiers)} tiers"]
+    parts: list[Any] = [f"{_people(estimates):,} reports in {len(estimates.tiers)} tiers"]
     if drawn:
         parts.append("stated, for the pooled ones: chance alone chose each person's tier")
-    for section in found.sections():
+    for section in estimates.sections():
         parts += ["", section_table(section, level)]
+    if not drawn:
+        parts += ["", _choice_said(estimates)]
     show(*parts, *([f"{plot} drawn"] if plot else []))
 
 
-def _people(found: Tiered) -> int:
-    return sum(told.people for told in found.tiers.values())
+def _choice_said(tiered: Tiered) -> str:
+    """That a choice is an answer, and the largest factor by which it moves odds, as far as it can be estimated."""
+    sentence = "Which tier a person chose is sent as it is: the choice is an answer, and no promise covers it."
+    if not tiered.choice_odds:
+        return sentence
+    key, odds = max(tiered.choice_odds.items(), key=lambda pair: pair[1])
+    return (
+        f"{sentence} By these estimates the odds of {' = '.join(key)} differ between tiers by a factor of {odds:.2f}."
+    )
+
+
+def _people(tiered: Tiered) -> int:
+    return sum(estimates.people for estimates in tiered.tiers.values())
 
 
 def _of_plan(given: str) -> tuple[Path, Path]:

@@ -37,42 +37,42 @@ def verify(plan: PlanFile, max_epsilon: MaxEpsilon = None, max_delta: MaxDelta =
     limits = read_limits(max_delta)
     compared = max_epsilon is not None or bool(limits)
     text = read_text(plan, "a file written by `bcdp plan`")
-    found = verify_limits(text, math.inf if max_epsilon is None else max_epsilon, limits)
-    made = Plan.build(json.loads(text))  # for its words: what it claims is not believed here either
-    promised = promises(made)
+    levels = verify_limits(text, math.inf if max_epsilon is None else max_epsilon, limits)
+    claimed = Plan.build(json.loads(text))  # for its words: what it claims is not believed here either
+    promised = promises(claimed)
     if as_json:
         features = {
             name: {
                 "delta": delta,
-                "c": found.c[name],
+                "c": levels.c[name],
                 "limit": limits.get(name),
-                "ranges": found.ranges.get(name),
+                "ranges": levels.ranges.get(name),
                 "condition": promised[name].condition,
             }
-            for name, delta in found.delta.items()
+            for name, delta in levels.delta.items()
         }
-        epsilon = {"level": found.epsilon, "limit": max_epsilon}
-        objections = list(found.objections)
-        acceptable = found.acceptable if compared or objections else None
+        epsilon = {"level": levels.epsilon, "limit": max_epsilon}
+        objections = list(levels.objections)
+        acceptable = levels.acceptable if compared or objections else None
         show_json({"acceptable": acceptable, "epsilon": epsilon, "features": features, "objections": objections})
     else:
         rows: list[tuple[str, float, float | None, Promise]] = [
-            ("epsilon", found.epsilon, max_epsilon, promise_of_all(made))
+            ("epsilon", levels.epsilon, max_epsilon, promise_of_all(claimed))
         ]
-        rows += [(f"delta {name}", delta, limits.get(name), promised[name]) for name, delta in found.delta.items()]
+        rows += [(f"delta {name}", delta, limits.get(name), promised[name]) for name, delta in levels.delta.items()]
         show(
             table(["level", "of this plan", "your limit", *PROMISE_COLUMNS], [_cells(*row) for row in rows]),
             "",
             "The condition of delta; epsilon has none",
             *conditions(promised),
-            operator_says(made),
-            *open_said(made),
+            operator_says(claimed),
+            *open_said(claimed),
             *PROMISE_WORDS,
             "",
-            *found.objections,
+            *levels.objections,
         )
-        show(_verdict(found.acceptable, compared))
-    if not found.acceptable:
+        show(_verdict(levels.acceptable, compared))
+    if not levels.acceptable:
         raise typer.Exit(UNACCEPTABLE)
 
 

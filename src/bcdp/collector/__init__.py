@@ -4,8 +4,8 @@ What arrives is already private: the service adds durability, counts every repor
 It stores which ids have answered and, apart from them, how often each answer was given; no address, no time, no cookie.
 """
 
+from bcdp.collector.limits.invitations import make_tickets
 from bcdp.collector.settings import Settings
-from bcdp.collector.store import Store, StoreError, open_store
-from bcdp.collector.tickets import make_tickets
+from bcdp.collector.storage.store import Store, StoreError, open_store
 
 __all__ = ["Settings", "Store", "StoreError", "make_tickets", "open_store"]

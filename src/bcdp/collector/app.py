@@ -16,18 +16,18 @@ from starlette.responses import Response
 from starlette.routing import Router
 from starlette.types import ASGIApp, Scope
 
-from bcdp.collector.guard import Guard, safe_headers
+from bcdp.collector.dashboard import OperatorDocument
+from bcdp.collector.http.cors import Origins
+from bcdp.collector.http.errors import RefusalError
+from bcdp.collector.http.middleware import Guard, safe_headers
+from bcdp.collector.http.report_body import Reader, Reports
+from bcdp.collector.http.routing import Routes, Service
+from bcdp.collector.limits.rates import Bodies, Rates, Turns, address_of, media_type
 from bcdp.collector.openapi import description
-from bcdp.collector.operator import OperatorDocument
-from bcdp.collector.origins import Origins
 from bcdp.collector.pages import Page, load_pages
-from bcdp.collector.quotas import Bodies, Rates, Turns, address_of, media_type
-from bcdp.collector.refusal import RefusalError
-from bcdp.collector.service import Routes, Service
 from bcdp.collector.settings import Settings
-from bcdp.collector.store import open_store
-from bcdp.collector.upload import Reader, Reports
-from bcdp.collector.writer import Writer
+from bcdp.collector.storage.group_commit import Writer
+from bcdp.collector.storage.store import open_store
 
 REPORTS = "/v1/reports"
 _HEALTH_SECONDS = 5.0
@@ -39,18 +39,17 @@ class Collector:
 
     def __init__(self, settings: Settings) -> None:
         plan, quotas = settings.plan, settings.quotas
-        self._counters, self._limited = settings.counters, quotas.rate > 0
+        self._counters, self._refresh, self._limited = settings.counters, settings.refresh, quotas.rate > 0
         self._token = settings.token.encode()
         self._sealed, self._relays = settings.gateway_key, frozenset(settings.relays)
+        self._least, self._quotas = settings.batch_at_least, quotas
         by_invitation = {} if settings.tickets_key is None else {"bcdp-tickets": "required"}
         self._plan_page = Page(plan.text.encode(), "application/json", f'"{plan.id}"', by_invitation)
         self._reader = Reader(settings)
         self._reports, self._requests = Rates(quotas.rate), Rates(quotas.rate * quotas.requests_per_report)
         self._bodies, self._turns = Bodies(quotas), Turns()
         self._writer = Writer(open_store(settings.store, plan.id), settings.counters, quotas.waiting)
-        self._operator = OperatorDocument(
-            plan, open_store(settings.store, plan.id), quotas.shown_seconds, settings.planned
-        )
+        self._operator = OperatorDocument(settings, open_store(settings.store, plan.id))
         self._health = open_store(settings.store, plan.id)
         self._checking: asyncio.Future[None] | None = None
 
@@ -114,20 +113,36 @@ class Collector:
         """The route of sealed reports, if the plan names a relay."""
         if self._sealed is None:
             return {}
-        from bcdp.collector.gateway import GATEWAY, Gateway  # what seals is needed by nobody else
+        from bcdp.collector.ohttp.gateway import GATEWAY, BatchGateway, Gateway  # what seals is needed by nobody else
+        from bcdp.collector.ohttp.mixing import BATCH
         from bcdp.sealing import GatewayKey
 
         async def serve(body: bytes) -> bytes:
             return await self._store(self._reader.read(body))
 
-        opened = Gateway(GatewayKey.from_pem(self._sealed), REPORTS, self._bodies, serve)
+        key = GatewayKey.from_pem(self._sealed)
+        opened = Gateway(key, REPORTS, self._bodies, serve)
 
         async def answer(request: Request) -> Response:
-            if self._relays and address_of(request.scope) not in self._relays:
-                raise RefusalError(403, "accepted: requests of the relay")
+            self._from_relay(request)
             return await opened.answer(request)
 
-        return {GATEWAY: {"POST": answer, "GET": opened.keys}}
+        if self._least is None:
+            return {GATEWAY: {"POST": answer, "GET": opened.keys}}
+        batches = BatchGateway(key, REPORTS, self._least, self._reader.read, self._quotas)
+
+        async def count(request: Request) -> Response:
+            self._from_relay(request)
+            reports, refused = await batches.reports(request)
+            accepted = await self._writer.add(reports)
+            counts = accepted, len(reports) - accepted, refused
+            return Response(b'{"accepted":%d,"duplicate":%d,"refused":%d}' % counts, media_type="application/json")
+
+        return {BATCH: {"POST": count}, GATEWAY: {"GET": opened.keys}}
+
+    def _from_relay(self, request: Request) -> None:
+        if self._relays and address_of(request.scope) not in self._relays:
+            raise RefusalError(403, "accepted: requests of the relay")
 
     async def estimates(self, request: Request) -> Response:
         """Estimates with intervals, menus expected and counted, and the certificate; for the operator."""
@@ -147,7 +162,7 @@ class Collector:
     async def metrics(self, request: Request) -> Response:
         """Totals over all workers, in the text format of Prometheus; for the operator."""
         self._for_operator(request)
-        return Response(self._counters.text(), media_type="text/plain; version=0.0.4")
+        return Response(self._counters.text(self._refresh), media_type="text/plain; version=0.0.4")
 
 
 def create_app(settings: Settings) -> ASGIApp:

@@ -97,48 +97,48 @@ def stripped(text: str) -> str:
     >>> stripped('const a = "//"; // a comment\\n\\n  const b = /[/]"/; /* and one */\\n/*! mine */\\n')
     'const a = "//";\\nconst b = /[/]"/;\\n/*! mine */\\n'
     """
-    found: list[str] = []
-    _code(text, 0, found, inside=False)
-    return re.sub(r"\n{2,}", "\n", "".join(found)).lstrip("\n")
+    pieces: list[str] = []
+    _code(text, 0, pieces, inside=False)
+    return re.sub(r"\n{2,}", "\n", "".join(pieces)).lstrip("\n")
 
 
-def _code(text: str, place: int, found: list[str], inside: bool) -> int:
+def _code(text: str, position: int, pieces: list[str], inside: bool) -> int:
     """Adds code from a place on; `inside` a template it ends at the closing brace, else with the text."""
     depth = 0
-    while place < len(text):
-        match = _PART.match(text, place)
+    while position < len(text):
+        match = _PART.match(text, position)
         assert match is not None
         part = match[0]
-        if part == "/" and _BEFORE_LITERAL.search("".join(found[-3:]) or "("):
-            match = _LITERAL.match(text, place) or match
+        if part == "/" and _BEFORE_LITERAL.search("".join(pieces[-3:]) or "("):
+            match = _LITERAL.match(text, position) or match
             part = match[0]
         depth += (part == "{") - (part == "}")
-        place = match.end()
+        position = match.end()
         if inside and depth < 0:
-            found.append(part)
-            return place
+            pieces.append(part)
+            return position
         if part == "`":
-            place = _template(text, place, found)
+            position = _template(text, position, pieces)
         elif part.startswith(("//", "/*")) and len(part) > 1 and not part.startswith("/*!"):  # that is a licence
-            while found and not found[-1].strip(" "):
-                found.pop()
-            if found:
-                found[-1] = found[-1].rstrip(" ")
+            while pieces and not pieces[-1].strip(" "):
+                pieces.pop()
+            if pieces:
+                pieces[-1] = pieces[-1].rstrip(" ")
         else:
-            found.append(re.sub(r"[ \t]*\n\s*", "\n", part) if part[0] not in "\"'/" else part)
-    return place
+            pieces.append(re.sub(r"[ \t]*\n\s*", "\n", part) if part[0] not in "\"'/" else part)
+    return position
 
 
-def _template(text: str, place: int, found: list[str]) -> int:
-    found.append("`")
-    start = place
-    while text[place] != "`":
-        if text[place] == "\\":
-            place += 2
-        elif text.startswith("${", place):
-            found.append(text[start : place + 2])
-            start = place = _code(text, place + 2, found, inside=True)
+def _template(text: str, position: int, pieces: list[str]) -> int:
+    pieces.append("`")
+    start = position
+    while text[position] != "`":
+        if text[position] == "\\":
+            position += 2
+        elif text.startswith("${", position):
+            pieces.append(text[start : position + 2])
+            start = position = _code(text, position + 2, pieces, inside=True)
         else:
-            place += 1
-    found.append(text[start : place + 1])
-    return place + 1
+            position += 1
+    pieces.append(text[start : position + 1])
+    return position + 1

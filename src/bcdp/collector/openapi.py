@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from bcdp.collector.http.report_body import ID_PATTERN, OpenUpload, Upload
 from bcdp.collector.settings import Settings
-from bcdp.collector.upload import ID_PATTERN, OpenUpload, Upload
 
 _JSON = "application/json"
 _NAMES = "#/components/schemas/{name}"
@@ -34,6 +34,12 @@ class Received(msgspec.Struct, forbid_unknown_fields=True):
     duplicate: _Count
 
 
+class ReceivedBatch(Received, forbid_unknown_fields=True):
+    """How many messages of a batch were new, had been counted before, and were refused."""
+
+    refused: _Count
+
+
 class Status(msgspec.Struct, forbid_unknown_fields=True):
     """That the store can be used."""
 
@@ -53,6 +59,8 @@ class Results(msgspec.Struct):
     title: str | None
     people: _Count
     planned: _Count | None
+    waiting: bool
+    refresh: _Count
     estimates: dict[str, Any]
     note: str | None
     sections: list[dict[str, Any]]
@@ -80,7 +88,7 @@ def description(settings: Settings) -> dict[str, Any]:
                 "Stores reports, all or none, and answers when they are on disk; a report sent again counts once.",
                 body | _answers("Stored.", Received, 400, 403, 408, 409, 413, 415, 422, 429, 503),
             ),
-            **(_gateway() if settings.gateway_key else {}),
+            **(_gateway(settings.batch_at_least) if settings.gateway_key else {}),
             "/v1/plan": _get("The plan in its canonical form; the SHA-256 of this text is the plan's id.", plan),
             "/v1/estimates": _get(
                 "Estimates with intervals, menus expected and counted, and the certificate; for the operator.",
@@ -102,9 +110,10 @@ def description(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _gateway() -> dict[str, Any]:
-    """The route of sealed reports, whose answer is in the sealed one: 200 says only that the request was opened."""
-    from bcdp.collector.gateway import GATEWAY  # what seals is needed by nobody else
+def _gateway(batch_at_least: int | None) -> dict[str, Any]:
+    """The routes of sealed reports: one by one, where 200 says only that the request was opened, or in batches."""
+    from bcdp.collector.ohttp.gateway import GATEWAY  # what seals is needed by nobody else
+    from bcdp.collector.ohttp.mixing import BATCH, BATCH_TYPE
     from bcdp.sealing import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE
 
     sealed = _answers("The sealed answer to POST /v1/reports.", bytes, 400, 403, 408, 413, 415, 429, 503)
@@ -113,11 +122,14 @@ def _gateway() -> dict[str, Any]:
     sealed["responses"]["400"]["content"]["application/problem+json"] = {"schema": _named(dict)}
     keys = _answers("The key, in the form of RFC 9458.", bytes, 429)
     keys["responses"]["200"]["content"] = {KEYS_TYPE: {}}
+    key = _get("The key for which devices seal, as the plan states it too.", keys)
+    if batch_at_least is not None:
+        batch = {"requestBody": {"required": True, "content": {BATCH_TYPE: {}}}}
+        counted = _answers("Counted.", ReceivedBatch, 400, 403, 408, 413, 415, 422, 503)
+        summary = f"Opens and counts a batch of at least {batch_at_least} sealed messages, for the relay."
+        return {BATCH: _post(summary, batch | counted), GATEWAY: key}
     body = {"requestBody": {"required": True, "content": {REQUEST_TYPE: {}}}}
-    return {
-        GATEWAY: _post("Opens a sealed request, for the relay (Oblivious HTTP, RFC 9458).", body | sealed)
-        | _get("The key for which devices seal, as the plan states it too.", keys)
-    }
+    return {GATEWAY: _post("Opens a sealed request, for the relay (Oblivious HTTP, RFC 9458).", body | sealed) | key}
 
 
 def _upload(settings: Settings) -> type[Upload] | type[OpenUpload]:
@@ -152,7 +164,9 @@ def _content(meaning: str, kind: type) -> dict[str, Any]:
 def _schemas(settings: Settings) -> dict[str, Any]:
     """The types by their names, with the limits of this collection's plan."""
     kind = _upload(settings)
-    _, schemas = msgspec.json.schema_components([kind, Received, Status, Refusal, Results], ref_template=_NAMES)
+    _, schemas = msgspec.json.schema_components(
+        [kind, Received, ReceivedBatch, Status, Refusal, Results], ref_template=_NAMES
+    )
     sizes = [math.prod(digits) for digits in settings.plan.symbols]
     report, upload = (schemas[kind.__name__.replace("Upload", part)]["properties"] for part in ("Report", "Upload"))
     if settings.plan.policy.open:

@@ -96,11 +96,11 @@ def _sources() -> dict[str, bytes]:
 def _made(sources: Mapping[str, bytes], scripts: Iterable[str]) -> dict[str, Page]:
     """The files as they are served: scripts in few requests, pages with the hashes of what they load."""
     texts = {name: sources[name].decode() for name in sources if name.endswith(".js")}
-    made = {
+    files = {
         name: bundled(name, texts.__getitem__, _PARTS) if name != _CLASSIC else stripped(texts[name])
         for name in scripts
     }
-    pages = {name: Page.made(text.encode(), ".js") for name, text in made.items()}
+    pages = {name: Page.made(text.encode(), ".js") for name, text in files.items()}
     pages |= {
         name: Page.made(content, _suffix(name))
         for name, content in sources.items()
@@ -119,7 +119,7 @@ def _all_there(page: str, pages: Mapping[str, Page]) -> bool:
 
 
 def _with_hashes(page: str, pages: Mapping[str, Page]) -> str:
-    """A page whose scripts and styles name the hashes of their files: one hash then tells all of it."""
+    """A page whose scripts and styles name the hashes of their files: one hash then covers all of it."""
     return _LINKED.sub(lambda match: f'{match[0]} integrity="{pages[match[2]].integrity}"', page)
 
 
@@ -128,10 +128,10 @@ def _suffix(name: str) -> str:
 
 
 def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
-    found: list[tuple[str, bytes]] = []
+    files: list[tuple[str, bytes]] = []
     for entry in folder.iterdir():
         if entry.is_dir():
-            found += _read(entry, f"{prefix}{entry.name}/")
+            files += _read(entry, f"{prefix}{entry.name}/")
         elif _suffix(entry.name) in _TYPES and entry.name != "package.json":
-            found.append((prefix + entry.name, entry.read_bytes()))
-    return found
+            files.append((prefix + entry.name, entry.read_bytes()))
+    return files

@@ -17,13 +17,14 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.supervisors import Multiprocess
 
 from bcdp.collector.app import create_app
-from bcdp.collector.door import Door
-from bcdp.collector.guard import NOT_KEPT, SAFE_HEADERS, JsonLines, log
-from bcdp.collector.quotas import network_of
+from bcdp.collector.http.middleware import NOT_KEPT, SAFE_HEADERS, JsonLines, log
+from bcdp.collector.limits.connections import ConnectionLimits
+from bcdp.collector.limits.rates import network_of
 from bcdp.collector.settings import Settings
 
 if TYPE_CHECKING:
-    from bcdp.collector.relay import RelaySettings
+    from bcdp.collector.ohttp.mixing_relay import MixingSettings
+    from bcdp.collector.ohttp.relay import RelaySettings
 
 _HEAD_SECONDS, _HEAD_BYTES = 10.0, 2**16
 _UNREAD_BYTES = 2**16  # that the system holds for a connection; what is read at once is no more
@@ -46,24 +47,41 @@ def serve(
     address and the port when they are taken.
     """
     relays = [network_of(address) for address in settings.relays]
-    door = Door(settings.quotas, settings.counters, proxies is not None, relays)
+    door = ConnectionLimits(settings.quotas, settings.counters, proxies is not None, relays)
     application = functools.partial(_worker, create_app, settings)
-    _serve(application, door, {"plan": settings.plan.id}, host, port, workers, proxies, tell)
+    _serve(
+        application, door, {"plan": settings.plan.id}, host=host, port=port, workers=workers, proxies=proxies, tell=tell
+    )
 
 
 def serve_relay(
-    settings: RelaySettings, host: str, port: int, proxies: str | None, tell: Callable[[str, int], None]
+    settings: RelaySettings | MixingSettings,
+    host: str,
+    port: int,
+    proxies: str | None,
+    tell: Callable[[str, int], None],
 ) -> None:
-    """Relays until told to stop, likewise."""
-    from bcdp.collector.relay import create_relay
+    """Relays until asked to stop, likewise: each message at once, or in batches."""
+    from bcdp.collector.ohttp.mixing_relay import MixingSettings, create_mixing_relay
+    from bcdp.collector.ohttp.relay import create_relay
 
-    door = Door(settings.quotas, settings.counters, proxies is not None)
-    _serve(functools.partial(_worker, create_relay, settings), door, {}, host, port, 1, proxies, tell)
+    create = create_mixing_relay if isinstance(settings, MixingSettings) else create_relay
+    door = ConnectionLimits(settings.quotas, settings.counters, proxies is not None)
+    _serve(
+        functools.partial(_worker, create, settings),
+        door,
+        {},
+        host=host,
+        port=port,
+        workers=1,
+        proxies=proxies,
+        tell=tell,
+    )
 
 
 def _serve(
     application: Callable[[], ASGIApp],
-    door: Door,
+    door: ConnectionLimits,
     logged: dict[str, object],
     host: str,
     port: int,
@@ -82,7 +100,7 @@ def _serve(
         ws="none",
         lifespan="on",
         log_config=None,
-        access_log=False,  # it would tell addresses
+        access_log=False,  # it would reveal addresses
         server_header=False,
         proxy_headers=proxies is not None,
         forwarded_allow_ips=proxies,
@@ -125,7 +143,7 @@ class Protocol(HttpToolsProtocol):
     _in_head, _head_bytes, _spare_chunks = False, 0, 0
     _ends = False  # nothing more is read
 
-    def __init__(self, door: Door, *arguments: Any, **options: Any) -> None:
+    def __init__(self, door: ConnectionLimits, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._door = door
 

@@ -55,7 +55,7 @@ class SampleMean:
 def expected_error(c: Sequence[float], people: int) -> float:
     """The exact expected squared error against the sample's mean, summed over features, for records of signs.
 
-    A channel's covariance is `(B^2/m) I - v v^T` (docs/theory.md, section 3), so each square 1 of a record comes off
+    A channel's covariance is `(B^2/m) I - v v^T` (theory.md, section 3), so each square 1 of a record comes off
     each channel's second moment, with the square of the weight that the channel has in the estimate.
     """
     moments = predicted_error(c, 1)
@@ -148,11 +148,11 @@ class MeanScenario:
         """The squared error of each panel and curve in one trial, summed over features."""
         truth = SampleMean()
         mechanisms = [truth, *(method.mechanism for method in self.methods if method.mechanism is not None)]
-        found = simulate(mechanisms, lambda count, rng: signs(count, self.features, rng), self.people, seed)
+        errors = simulate(mechanisms, lambda count, rng: signs(count, self.features, rng), self.people, seed)
         unknown = np.full(self.features, np.nan)
-        estimates = np.array([unknown if m.mechanism is None else m.factor * found[m.mechanism] for m in self.methods])
+        estimates = np.array([unknown if m.mechanism is None else m.factor * errors[m.mechanism] for m in self.methods])
         both = np.array([np.clip(estimates, -1, 1), estimates])
-        return np.asarray(((both - found[truth]) ** 2).sum(axis=-1))
+        return np.asarray(((both - errors[truth]) ** 2).sum(axis=-1))
 
 
 def scenario(x: float, setting: MeanSetting, limits: tuple[Curve[MeanSetting], ...] = ()) -> MeanScenario:

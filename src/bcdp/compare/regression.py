@@ -1,7 +1,7 @@
 """Least squares on nine correlated signs and a label: from two private copies of each record, or from a survey.
 
-The joint law of the ten features is a table of 2^10 probabilities: records are drawn from it, each feature's q and the
-true second moments are computed from it. Errors are against the population.
+The joint distribution of the ten features is a table of 2^10 probabilities: records are drawn from it, each
+feature's q and the true second moments are computed from it. Errors are against the population.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from bcdp.mechanisms.planning import make_plan
 from bcdp.notions import dobrushin
 from bcdp.policy import Policy
 from bcdp.statistics import Target
-from bcdp.statistics.columns import expanded, target_of
-from bcdp.statistics.regression import Regression
+from bcdp.statistics.regression.design_matrix import expanded, target_of
+from bcdp.statistics.regression.statistic import Regression
 
 THETA = np.array([0.15, *[0.1] * 6, 0.05, 0.05])
 ALL_EQUAL = 0.05  # the probability that one coin decides all nine features
@@ -99,7 +99,7 @@ def one_level(q: Array) -> Method:
 
 
 def survey(q: Array) -> Method:
-    """Products of two features, by themselves or in joint questions (docs/theory.md, section 4.4)."""
+    """Products of two features, by themselves or in joint questions (theory.md, section 4.4)."""
     policy = survey_of(DELTA, EPSILON, q.tolist(), {"intercept": False, "radius": RADIUS})
     return Method(SurveyLeastSquares(make_plan(policy).text))
 
@@ -167,8 +167,8 @@ class RegressionScenario:
         """The Frobenius error and the excess risk of each curve in one trial."""
         true = population()
         mechanisms = [method.mechanism for method in self.methods if method.mechanism is not None]
-        found = simulate(mechanisms, true.draw, self.people, seed)
-        fits: list[LeastSquares] = [found[mechanism] for mechanism in mechanisms]
+        errors = simulate(mechanisms, true.draw, self.people, seed)
+        fits: list[LeastSquares] = [errors[mechanism] for mechanism in mechanisms]
         frobenius = [np.linalg.norm(fit.second_moments - true.second_moments) for fit in fits]
         return np.array([frobenius, [excess_risk(fit.theta) for fit in fits]])
 

@@ -29,18 +29,19 @@ from bcdp.mechanisms.cascade import mean_mechanism
 from bcdp.mechanisms.cascade.decoding import means_from_moments
 from bcdp.mechanisms.cascade.plans import coordinate_budgets, coordinate_values
 from bcdp.mechanisms.planning import make_plan
-from bcdp.plan import Plan
+from bcdp.plan import GROUP, Plan
 from bcdp.policy import Policy
-from bcdp.policy.encoding import Codes, as_arrow, encode
 from bcdp.randomness import RecordWords
-from bcdp.statistics import Goal, Means, Single, Target
+from bcdp.records.encoding import Codes, as_arrow, encode
+from bcdp.records.open_groups import Groups, group_numbers
+from bcdp.statistics import Goal, Means, Role, Target
 from bcdp.tally import Tally
 
 Array = npt.NDArray[np.float64]
 
 SURVEY, PAPER, UNIFORM, NOTHING = "survey", "paper", "uniform LDP", "without data"
 CURVES = (SURVEY, PAPER, UNIFORM, NOTHING)
-_EVENLY = "uniform LDP, all equally often"  # its twin, of which only the better of the two is told
+_EVENLY = "uniform LDP, all equally often"  # its twin, of which only the better of the two is reported
 _SIMULATED = (SURVEY, PAPER, UNIFORM, _EVENLY, NOTHING)
 _SIZES = (64, 16, 4, 1)  # the number of people divided by these
 _FEWEST = 10
@@ -71,19 +72,21 @@ def simulate(
     for name, number, least in (("users", users, _FEWEST), ("trials", trials, 1)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
             raise refuse(name, number, f"a whole number of at least {least}")
-    codes = encode(policy, as_arrow(table))
+    records = as_arrow(table)
+    codes, groups = encode(policy, records), group_numbers(policy, records)
     if len(next(iter(codes.values()))) == 0:
         raise InputError("data: there are no records; accepted: at least one, to draw people from")
     model = correlation_of(policy) if correlation is None else correlation
     if plan is None:
         plan = make_plan(policy.model_copy(update={"mechanism": "survey"}), model)
-    texts = (plan.text, *(alike.text for alike in uniform_plans(policy)))
+    texts = (plan.text, *(uniform.text for uniform in uniform_plans(policy)))
     paper = tuple(coordinate_budgets(policy, model).tolist())
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "codes.npy"
         with data.open("wb") as file:
             for name in plan.policy.features:
                 np.save(file, codes[name])
+            np.save(file, groups)
         sizes = sorted({max(users // part, _FEWEST) for part in _SIZES})
         scenarios = [SimulationScenario(texts, paper, str(data), people) for people in sizes]
         errors = run_trials(scenarios, trials, seed, workers, advance)
@@ -93,9 +96,9 @@ def simulate(
 def _better_uniform(rows: list[Point]) -> list[Point]:
     """The rows without those of the worse uniform survey, for each task and number of people."""
     twins = {(row.panel, row.n): row for row in rows if row.curve == _EVENLY}
-    better = {place: replace(row, curve=UNIFORM) for place, row in twins.items()}
+    better = {panel: replace(row, curve=UNIFORM) for panel, row in twins.items()}
     return [
-        min(row, better[row.panel, row.n], key=lambda one: one.mean) if row.curve == UNIFORM else row
+        min(row, better[row.panel, row.n], key=lambda candidate: candidate.mean) if row.curve == UNIFORM else row
         for row in rows
         if row.curve != _EVENLY
     ]
@@ -133,32 +136,32 @@ class SimulationScenario:
         world = _world(self.plans, self.data)
         drawn = np.random.default_rng([*seed, 0]).integers(0, world.records.shape[0], self.people)
         secret = np.random.default_rng([*seed, 1]).bytes(32)  # words differ with the plan
-        ours, *alike = (world.survey(plan, drawn, secret) for plan in world.plans)
-        surveys: list[Estimates | None] = [ours, *alike] if alike else [ours, None, None]
+        ours, *others = (world.survey(plan, drawn, secret) for plan in world.plans)
+        surveys: list[Estimates | None] = [ours, *others] if others else [ours, None, None]
         paper = world.cascade(drawn, np.random.default_rng([*seed, 2]), np.array(self.paper))
         rows = []
         for key, goal in world.goals:
-            own, *uniform = (_surveyed(goal, key, found) for found in surveys)
+            own, *uniform = (_surveyed(goal, key, estimates) for estimates in surveys)
             rows.append([own, goal.error(goal.solved(paper)), *uniform, goal.nothing])
         return np.array(rows)
 
 
-def _surveyed(goal: Goal, key: str, found: Estimates | None) -> float:
+def _surveyed(goal: Goal, key: str, estimates: Estimates | None) -> float:
     """The error of a survey; of the answer without data, if nobody could be asked."""
-    return goal.error(goal.blind if found is None else goal.of(found.results[key]))
+    return goal.error(goal.blind if estimates is None else goal.of(estimates.results[key]))
 
 
 class _World:
     """The data as the mechanisms see them, and what the tasks want to know of them."""
 
-    def __init__(self, plans: tuple[Plan, ...], codes: dict[str, Codes]) -> None:
-        self.plans, self._codes, policy = plans, codes, plans[0].policy
+    def __init__(self, plans: tuple[Plan, ...], codes: dict[str, Codes], groups: Groups) -> None:
+        self.plans, self._codes, self._groups, policy = plans, codes, groups, plans[0].policy
         self.records = coordinate_values(policy, codes)
         people = len(self.records)
         self._targets = {target for task in policy.tasks for target, _ in task.targets(policy)}
         data = {target: _mean_of(policy, target, codes, people) for target in self._targets}
         self.goals = [(task.key, goal) for task in policy.tasks for goal in task.goals(policy, data)]
-        self._copies = 1 if all(isinstance(target, Single) for target in self._targets) else 2
+        self._copies = 1 if all(target.role is Role.FEATURE for target in self._targets) else 2
 
     def _means(self, mean: Array, second: Array) -> Means:
         return means_from_moments(self.plans[0].policy, self._targets, mean, second)
@@ -170,7 +173,8 @@ class _World:
             rows = drawn[start : start + BATCH]
             words = RecordWords(key, np.arange(start, start + len(rows)), plan.id)
             menu, answer = answers(plan, {name: code[rows] for name, code in self._codes.items()}, words)
-            tally.add({"menu": menu, "answer": answer})
+            sent = {GROUP: self._groups[rows]} if plan.policy.open else {}
+            tally.add({"menu": menu, "answer": answer, **sent})
         return estimate(tally)
 
     def cascade(self, drawn: npt.NDArray[np.int64], rng: np.random.Generator, c: Array) -> Means:
@@ -197,7 +201,8 @@ def _mean_of(policy: Policy, target: Target, codes: dict[str, Codes], people: in
 
 @lru_cache(maxsize=1)
 def _world(plans: tuple[str, ...], data: str) -> _World:
-    made = tuple(map(Plan.parse, plans))
+    parsed = tuple(map(Plan.parse, plans))
     with Path(data).open("rb") as file:
-        codes = {name: np.load(file) for name in made[0].policy.features}
-    return _World(made, codes)
+        codes = {name: np.load(file) for name in parsed[0].policy.features}
+        groups = np.load(file)
+    return _World(parsed, codes, groups)

@@ -17,11 +17,11 @@ from bcdp.estimates import estimate
 from bcdp.mechanisms.cascade import LeastSquares
 from bcdp.mechanisms.planning import make_plan
 from bcdp.mechanisms.survey import information
-from bcdp.mechanisms.survey.tally import SurveyTally
+from bcdp.mechanisms.survey.estimation.tally import SurveyTally
 from bcdp.plan import Plan
 from bcdp.policy import Policy
 from bcdp.randomness import RecordWords
-from bcdp.statistics.columns import moment_targets, moments
+from bcdp.statistics.regression.design_matrix import moment_targets, moments
 from bcdp.tally import Tally
 
 PROOFS = Path(__file__).parent / "bound" / "proofs"
@@ -40,7 +40,9 @@ class SimulatedSurvey:
     def tally(self, records: Array, rng: np.random.Generator) -> Array:
         """The counts of all menus, one after the other."""
         words = RecordWords(rng.bytes(32), np.arange(len(records)), self.plan.id)
-        codes = {name: (records[:, place] > 0).astype(np.int64) for place, name in enumerate(self.plan.policy.features)}
+        codes = {
+            name: (records[:, column] > 0).astype(np.int64) for column, name in enumerate(self.plan.policy.features)
+        }
         menu, answer = answers(self.plan, codes, words)
         counted = SurveyTally(self.plan).add({"menu": menu, "answer": answer})
         return np.concatenate([counted.counts(number).ravel() for number in range(len(self.plan.menus))])
@@ -72,19 +74,21 @@ class SurveyLeastSquares(SimulatedSurvey):
 
     def estimate(self, tally: Array, people: int) -> LeastSquares:
         counted = self.counted(tally)
-        found = estimate(counted).regression
-        assert found is not None
-        theta = np.array([coefficient.value for coefficient in found.coefficients.values()])  # the same for all signs
+        regression = estimate(counted).regression
+        assert regression is not None
+        theta = np.array(
+            [coefficient.value for coefficient in regression.coefficients.values()]
+        )  # the same for all signs
         policy = self.plan.policy
-        means = counted.decoder().means(moment_targets(policy, found.design, intercept=False))
-        return LeastSquares(theta, moments(policy, found.design, means).second)
+        means = counted.decoder().means(moment_targets(policy, regression.design, intercept=False))
+        return LeastSquares(theta, moments(policy, regression.design, means).second)
 
 
 def survey_of(
     delta: Sequence[float], epsilon: float, q: float | Sequence[float], regression: dict[str, Any] | None = None
 ) -> Policy:
     """The policy of signs with these demands, for their means or for a regression of the last on the others."""
-    names = [f"x{place}" for place in range(len(delta))]
+    names = [f"x{number}" for number in range(len(delta))]
     features = {name: {"type": "binary", "delta": level} for name, level in zip(names, delta, strict=True)}
     correlation = q if isinstance(q, float | int) else dict(zip(names, map(float, q), strict=True))
     tasks: list[dict[str, Any]] = [{"mean": names}]
@@ -107,16 +111,16 @@ def survey_error(plan: Plan, people: int) -> float:
 
     The plan's error counts the sample's own, 1 / people for each feature, which is none here.
     """
-    return sum(1 / told - 1 for told in information(plan).values()) / people
+    return sum(1 / information_of_target - 1 for information_of_target in information(plan).values()) / people
 
 
 def proved_error(delta: tuple[float, ...], epsilon: float, q: float, people: int) -> float | None:
     """What no mechanism can beat, against the sample's mean too; None where the package has no proof."""
     file = PROOFS / proof_name(q)
-    found = Bound.load(file) if file.is_file() else None
-    if found is None or found.problem != problem_of(survey_of(delta, epsilon, q)):
+    proved = Bound.load(file) if file.is_file() else None
+    if proved is None or proved.problem != problem_of(survey_of(delta, epsilon, q)):
         return None
-    return (found.least - len(delta)) / people
+    return (proved.least - len(delta)) / people
 
 
 def proof_name(q: float) -> str:

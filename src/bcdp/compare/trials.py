@@ -109,13 +109,13 @@ def run_trials(
         for first in range(0, trials, step)
     ]
     tasks.sort(key=lambda task: -task.cost)
-    whole = sum(task.cost for task in tasks)
+    total_cost = sum(task.cost for task in tasks)
     errors = [np.empty((trials, len(point.panels), len(point.curves))) for point in scenarios]
 
     def keep(done: Iterator[tuple[_Task, Array]]) -> None:
-        for task, found in done:
-            errors[task.point][task.trials.start : task.trials.stop] = found
-            advance(task.cost / whole)
+        for task, result in done:
+            errors[task.point][task.trials.start : task.trials.stop] = result
+            advance(task.cost / total_cost)
 
     if workers == 1:
         keep(map(_run, tasks))
@@ -128,16 +128,16 @@ def run_trials(
 def summarise(experiment: str, scenarios: Sequence[Scenario], errors: Sequence[Array]) -> list[Point]:
     """One row for each panel, curve and point; none for a curve whose error is neither simulated nor known there."""
     rows = []
-    for scenario, found in zip(scenarios, errors, strict=True):
-        quartiles = np.quantile(found, [0.25, 0.5, 0.75], axis=0)
-        means, predicted = found.mean(axis=0), scenario.predicted()
+    for scenario, trial_errors in zip(scenarios, errors, strict=True):
+        quartiles = np.quantile(trial_errors, [0.25, 0.5, 0.75], axis=0)
+        means, predicted = trial_errors.mean(axis=0), scenario.predicted()
         for p, panel in enumerate(scenario.panels):
             for c, curve in enumerate(scenario.curves):
                 low, middle, high = quartiles[:, p, c].tolist()
                 summary = (middle, low, high, float(means[p, c]), float(predicted[p, c]))
                 if not np.isnan([middle, predicted[p, c]]).all():
                     rows.append(
-                        Point(experiment, panel, curve, float(scenario.x), *summary, len(found), scenario.people)
+                        Point(experiment, panel, curve, float(scenario.x), *summary, len(trial_errors), scenario.people)
                     )
     return sorted(rows, key=lambda row: scenarios[0].panels.index(row.panel))
 

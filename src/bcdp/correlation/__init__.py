@@ -1,15 +1,17 @@
 """How correlated the features are: for a feature and a set of others, a bound on what the feature's value says of them.
 
 A correlation model answers two questions. `q(feature, others)`: an upper bound on the total-variation distance between
-the laws of the `others` given two values of `feature`. `odds(feature, others)`: how many times knowing the `others`
-could move the odds of a guess about `feature`. It is an assumption of the person who plans, so the plan records it.
-Where it comes from: stated numbers, a known prior, a pilot sample (docs/correlation.md). Bounds hold for every set of
-others and whatever is computed from it (docs/theory.md, Proposition 2), known laws by Lemma 3, numbers that were seen
-through one rounding by Lemma 4, numbers that were seen by ranges by Theorem 6.
+the distributions of the `others` given two values of `feature`. `odds(feature, others)`: how many times knowing the
+`others` could move the odds of a guess about `feature`. It is an assumption of the person who plans, so the plan
+records it.
+Where it comes from: stated numbers, a known prior, a pilot sample (correlation.md). Bounds hold for every set of
+others and whatever is computed from it (theory.md, Proposition 2), known distributions by Lemma 3, numbers that were
+seen through one rounding by Lemma 4, numbers that were seen by ranges by Theorem 6.
 """
 
 from bcdp.correlation.documents import correlation_from_dict
 from bcdp.correlation.estimated import Estimated, Tree
+from bcdp.correlation.from_policy import correlation_of
 from bcdp.correlation.models import (
     Correlation,
     Listed,
@@ -22,7 +24,6 @@ from bcdp.correlation.models import (
 )
 from bcdp.correlation.pilot import estimate_correlation, read_pilot
 from bcdp.correlation.prior import FinitePrior
-from bcdp.correlation.sources import correlation_of
 
 __all__ = [
     "Correlation",

@@ -15,7 +15,7 @@ _KEYS = {  # of each kind: required, optional
     "per feature": ({"kind", "default", "named", "source"}, {"odds"}),
     "listed": ({"kind", "bounds", "source"}, {"laws", "rounded", "products", "ranges", "odds", "cuts"}),
 }
-_FARTHEST_FROM_1 = Fraction(1, 2**30)  # the sum of a law, exactly: its probabilities are doubles
+_FARTHEST_FROM_1 = Fraction(1, 2**30)  # the sum of a distribution, exactly: its probabilities are doubles
 _LARGEST = sys.float_info.max
 
 
@@ -43,7 +43,16 @@ def correlation_from_dict(document: object) -> PerFeature | Listed:
     ranges = _ranges("correlation.ranges", document["ranges"]) if "ranges" in document else {}
     cuts = _ranges("correlation.cuts", document["cuts"]) if "cuts" in document else {}
     odds = _bounds("correlation.odds", document.get("odds", []), odds_bound)
-    return Listed(bounds, source, _laws(document.get("laws", [])), rounded, products, ranges, odds, cuts)
+    return Listed(
+        bounds,
+        source,
+        _laws(document.get("laws", [])),
+        rounded=rounded,
+        products=products,
+        ranges=ranges,
+        listed_odds=odds,
+        cuts=cuts,
+    )
 
 
 def _odds(document: dict[str, object]) -> tuple[float, dict[str, float]]:
@@ -89,7 +98,7 @@ def _are_cuts(cuts: object) -> bool:
     if not isinstance(cuts, list) or not cuts:
         return False
     numbers = all(isinstance(cut, int | float) and not isinstance(cut, bool) and abs(cut) <= _LARGEST for cut in cuts)
-    return numbers and all(one < following for one, following in pairwise(cuts))
+    return numbers and all(previous < following for previous, following in pairwise(cuts))
 
 
 def _is_bound(row: object) -> bool:

@@ -18,7 +18,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimated:
-    """Limits for some sets of others, which hold for every subset too (docs/theory.md, Proposition 2)."""
+    """Limits for some sets of others, which hold for every subset too (theory.md, Proposition 2)."""
 
     limits: Mapping[str, Mapping[frozenset[str], float]]  # of each feature
     hulls: Mapping[tuple[str, str], Array]
@@ -62,7 +62,7 @@ class Tree:
 
     A set is reached over at most as many branches as it has features, and no branch moves more than its first feature;
     all together move by at most `1 - product of (1 - q)`, and the odds by at most the product of theirs
-    (docs/correlation.md). No sample proves that it is a tree.
+    (docs/guide/correlation.md). No sample proves that it is a tree.
     """
 
     pairs: Estimated

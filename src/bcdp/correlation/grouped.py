@@ -1,4 +1,4 @@
-"""Bounds that hold within every group of open values: the largest over the groups (docs/theory.md, section 4.10)."""
+"""Bounds that hold within every group of open values: the largest over the groups (theory.md, section 4.10)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from bcdp.policy import Policy
 
 @dataclass(frozen=True)
 class GroupedPrior(Unrounded):
-    """A known law of the features in each group of open values that occurs; no common table of shares is known.
+    """A known distribution of the features in each group of open values that occurs; no common table of shares is
+    known.
 
     >>> import numpy as np
     >>> laws = [np.array([[3, 1], [1, 3]]) / 8, np.array([[1, 3], [3, 1]]) / 8]
@@ -53,17 +54,17 @@ def largest(parts: Sequence[Estimated], source: str, notes: tuple[str, ...]) -> 
     }  # fmt: skip
 
     def most(name: str) -> dict[Any, float]:
-        found = [getattr(part, name) for part in parts]
-        return {key: max(one[key] for one in found) for key in _common(found)}
+        mappings = [getattr(part, name) for part in parts]
+        return {key: max(mapping[key] for mapping in mappings) for key in _common(mappings)}
 
     return Estimated(
-        limits, {}, most("observed"), notes, source, first.rounded, most("products"), first.ranges, most("pair_odds"),
-        first.cuts,
+        limits, {}, most("observed"), notes=notes, source=source, rounded=first.rounded, products=most("products"),
+        ranges=first.ranges, pair_odds=most("pair_odds"), cuts=first.cuts,
     )  # fmt: skip
 
 
-def _common(found: Sequence[Mapping[Any, float]]) -> list[Any]:
-    return [key for key in found[0] if all(key in one for one in found)]
+def _common(mappings: Sequence[Mapping[Any, float]]) -> list[Any]:
+    return [key for key in mappings[0] if all(key in mapping for mapping in mappings)]
 
 
 def group_names(policy: Policy) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The leakage matrix: how much an answer about one feature tells about each other one, in nats."""
+"""The leakage matrix: how much an answer about one feature reveals about each other one, in nats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bcdp.correlation.models import Correlation
 from bcdp.notions import bcdp_from
 from bcdp.policy import Policy
-from bcdp.tables import binary, categorical, mixture_delta
+from bcdp.randomizers import binary, categorical, mixture_delta
 
 Array = npt.NDArray[np.float64]
 
@@ -18,7 +18,7 @@ Array = npt.NDArray[np.float64]
 def leakage(policy: Policy, correlation: Correlation, budgets: Mapping[str, float]) -> Array:
     """For each feature (row), its level in nats under a question about each feature (column) at that one's budget.
 
-    By the tight inequality of docs/theory.md, section 2, or exactly where the laws are known (section 4.5).
+    By the tight inequality of theory.md, section 2, or exactly where the distributions are known (section 4.5).
 
     >>> policy = Policy(epsilon=1, features={"a": {"type": "binary"}, "b": {"type": "binary"}}, correlation=0)
     >>> from bcdp.correlation import PerFeature

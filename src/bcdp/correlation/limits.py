@@ -1,7 +1,8 @@
-"""Upper confidence limits on distances between laws, from a table of counts (docs/correlation.md proves them).
+"""Upper confidence limits on distances between distributions, from a table of counts (docs/guide/correlation.md
+proves them).
 
 A table has one row for each value of a feature and one column for each cell of the others. Given the row sums, each row
-is a sample from the law of the others given that value. A limit fails with probability at most `failure`.
+is a sample from the distribution of the others given that value. A limit fails with probability at most `failure`.
 
 The largest distance is that of two rows at one event, which are fixed though unknown. A limit is a maximum over all
 rows and events, so it is enough that what it takes the maximum of holds at those.
@@ -14,7 +15,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.statistics.special import betaincinv, rel_entr
+from bcdp.statistics.shared.special import betaincinv, rel_entr
 
 Array = npt.NDArray[np.float64]
 
@@ -24,7 +25,7 @@ _HALVINGS = 60
 
 
 def observed_distance(counts: Array) -> float:
-    """The largest distance between two rows' observed laws, from 0 to 1; rows without people are left out."""
+    """The largest distance between two rows' observed distributions, from 0 to 1; rows without people are left out."""
     seen = counts[counts.sum(axis=1) > 0]
     laws, worst = np.unique(seen / seen.sum(axis=1, keepdims=True), axis=0), 0.0
     for a in range(len(laws) - 1):
@@ -34,8 +35,9 @@ def observed_distance(counts: Array) -> float:
     return min(1.0, worst)
 
 
-def distance_limit(counts: Array, failure: float, whole: bool) -> float:
-    """A limit, from 0 to 1, on the distance between the laws of any two rows; 1 where a row has too few people.
+def distance_limit(counts: Array, failure: float, integers: bool) -> float:
+    """A limit, from 0 to 1, on the distance between the distributions of any two rows; 1 where a row has too few
+    people.
 
     `whole`: the counts are of people, not of people shared out between neighbouring cells.
     """
@@ -45,16 +47,16 @@ def distance_limit(counts: Array, failure: float, whole: bool) -> float:
     people = counts.sum(axis=1)
     if people.min() == 0:
         return 1.0
-    if not is_small(counts, whole):
+    if not is_small(counts, integers):
         return _by_difference(counts, people, failure)
     low, high = event_intervals(counts, failure / 2)
     return min(_by_events(low, high), _by_difference(counts, people, failure / 2))
 
 
-def is_small(counts: Array, whole: bool) -> bool:
+def is_small(counts: Array, integers: bool) -> bool:
     """Whether every event about the others gets exact limits of its own."""
     values, cells = counts.shape
-    return whole and cells <= _MOST_EXACT_CELLS and values <= _MOST_EXACT_VALUES
+    return integers and cells <= _MOST_EXACT_CELLS and values <= _MOST_EXACT_VALUES
 
 
 def _by_difference(counts: Array, people: Array, failure: float) -> float:
@@ -87,7 +89,7 @@ def _by_events(low: Array, high: Array) -> float:
     return min(1.0, max(0.0, float(between[~np.eye(len(low), dtype=bool)].max())))
 
 
-def odds_limit(counts: Array, failure: float, whole: bool, slack: float = 0.0) -> float:
+def odds_limit(counts: Array, failure: float, integers: bool, slack: float = 0.0) -> float:
     """A limit, at least 1, on the ratio between any two rows' chances of a cell; infinite where one was never seen.
 
     The largest ratio is that of two rows at one cell, which are fixed though unknown: two limits have to hold there.
@@ -99,7 +101,7 @@ def odds_limit(counts: Array, failure: float, whole: bool, slack: float = 0.0) -
     people = counts.sum(axis=1, keepdims=True)
     if people.min() == 0:
         return math.inf
-    upper = _exact_upper if whole else _upper_of_shares
+    upper = _exact_upper if integers else _upper_of_shares
     high, low = upper(counts, people, failure / 2), 1 - upper(people - counts, people, failure / 2)
     least, second = np.partition(low, 1, axis=0)[:2]
     others = np.where(np.arange(values)[:, None] == low.argmin(axis=0), second, least)  # the least of the other rows

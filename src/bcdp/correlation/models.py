@@ -42,14 +42,18 @@ class Correlation(Protocol):
 
     @property
     def cuts(self) -> Ranges:
-        """Of rounded numbers, as others: cuts between which `q` tells them apart, besides the 17 inputs (4.5)."""
+        """Of rounded numbers, as others: cuts between which `q` distinguishes them, besides the 17 inputs (4.5)."""
 
     @property
     def alike(self) -> bool:
-        """Whether a feature's bounds are the same for all sets of others but the empty one, and no laws are known."""
+        """Whether a feature's bounds are the same for all sets of others but the empty one, and no distributions are
+        known.
+        """
 
     def q(self, feature: str, others: Collection[str]) -> float:
-        """A bound on the distance between the laws of `others` given two values of `feature`; 0 for no others."""
+        """A bound on the distance between the distributions of `others` given two values of `feature`; 0 for no
+        others.
+        """
 
     def odds(self, feature: str, others: Collection[str]) -> float:
         """How many times knowing `others` could move the odds of a guess about `feature`: at least 1, 1 for no others.
@@ -58,7 +62,9 @@ class Correlation(Protocol):
         """
 
     def laws(self, feature: str, other: str) -> Array | None:
-        """Laws of `other`, one per row: given any value of `feature`, its law is a mixture of them; None if unknown."""
+        """Distributions of `other`, one per row: given any value of `feature`, its distribution is a mixture of
+        them; None if unknown.
+        """
 
     def restricted(self, sets: Sets) -> Correlation:
         """The same bounds for the given features and sets, as a model that can be written down."""
@@ -133,7 +139,7 @@ class PerFeature(Unrounded):
 class Listed:
     """Bounds for the sets that are listed, 1 for every other set: pairs, or the sets that a plan asks together.
 
-    `rows` has, for some pairs, the laws of the second feature given the first (docs/theory.md, section 4.5).
+    `rows` has, for some pairs, the distributions of the second feature given the first (theory.md, section 4.5).
     `listed_odds` holds for every subset of a listed set too.
 
     >>> pair = ("smoker", frozenset({"age"}))
@@ -174,8 +180,8 @@ class Listed:
         return odds
 
     def laws(self, feature: str, other: str) -> Array | None:
-        found = self.rows.get((feature, other))
-        return None if found is None else np.array(found)
+        row = self.rows.get((feature, other))
+        return None if row is None else np.array(row)
 
     def restricted(self, sets: Sets) -> Correlation:
         known = [question for question in sets if question in self.bounds or self.odds(*question) < math.inf]
@@ -188,8 +194,8 @@ class Listed:
         )
         laws = sorted([feature, other, [list(row) for row in rows]] for (feature, other), rows in self.rows.items())
         ranges, cuts = ({name: list(ends) for name, ends in known.items()} for known in (self.ranges, self.cuts))
-        told = {"laws": laws, "rounded": sorted(self.rounded), "products": products, "ranges": ranges, "odds": odds}
-        stated = {key: value for key, value in {**told, "cuts": cuts}.items() if value}
+        further = {"laws": laws, "rounded": sorted(self.rounded), "products": products, "ranges": ranges, "odds": odds}
+        stated = {key: value for key, value in {**further, "cuts": cuts}.items() if value}
         return {"kind": "listed", "bounds": bounds, "source": self.source, **stated}
 
 
@@ -202,7 +208,16 @@ def listed(model: Correlation, sets: Sets, source: str) -> Listed:
     bounds = {(feature, others): model.q(feature, others) for feature, others in wanted}
     products = {key: q for key, q in model.products.items() if key in bounds}
     odds = {question: most for question in wanted if (most := model.odds(*question)) < math.inf}
-    return Listed(bounds, source, rows, model.rounded, products, model.ranges, odds, model.cuts)
+    return Listed(
+        bounds,
+        source,
+        rows,
+        rounded=model.rounded,
+        products=products,
+        ranges=model.ranges,
+        listed_odds=odds,
+        cuts=model.cuts,
+    )
 
 
 def pairwise(
@@ -211,7 +226,7 @@ def pairwise(
     ranges: Ranges | None = None,
     odds: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Listed:
-    """A model from a matrix `matrix[i][j]`: how far the law of feature j can move with feature i.
+    """A model from a matrix `matrix[i][j]`: how far the distribution of feature j can move with feature i.
 
     `ranges`: of which numbers it was measured, rounded once at random, or known by their range. `odds`: by how much
     knowing j can move the odds of a guess about i.

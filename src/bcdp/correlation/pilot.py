@@ -1,4 +1,4 @@
-"""From a pilot sample of records to limits on every correlation (docs/correlation.md).
+"""From a pilot sample of records to limits on every correlation (docs/guide/correlation.md).
 
 The sample counts as public. Records are coded by the policy's own rules, as a device codes them. A number that is
 *given* counts as its range, so that the limit covers guesses which of its ranges it is in (the model's `ranges`); a
@@ -22,8 +22,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bcdp.correlation.estimated import Estimated, Tree
+from bcdp.correlation.fitted_odds import fitted_odds
 from bcdp.correlation.grouped import group_names, largest, within_groups
-from bcdp.correlation.guide import fitted_odds
 from bcdp.correlation.limits import (
     distance_limit,
     event_intervals,
@@ -35,13 +35,13 @@ from bcdp.correlation.limits import (
 from bcdp.errors import refuse
 from bcdp.files import read_batches
 from bcdp.policy import Feature, Policy
-from bcdp.policy.encoding import arrow_types, as_arrow, coded_cuts, coded_numbers, encode, is_missing
-from bcdp.policy.opened import group_numbers
-from bcdp.statistics.cells import steps_of
-from bcdp.statistics.target import Product, product_of
+from bcdp.questions.product import product_of
+from bcdp.records.encoding import arrow_types, as_arrow, coded_cuts, coded_numbers, encode, is_missing
+from bcdp.records.open_groups import group_numbers
+from bcdp.statistics.shared.target import Role
 
 Array = npt.NDArray[np.float64]
-_Set = tuple[str, tuple[str, ...]]  # a feature that is given, and others that are told
+_Set = tuple[str, tuple[str, ...]]  # a feature that is given, and others that are known
 
 STEPS = 16  # between the 17 levels of numeric tables
 _MOST_TABLE = 2**22  # counts that are held at once
@@ -104,12 +104,12 @@ def estimate_correlation(
     about = ", about numbers for guesses of their range" * any(f.is_number for f in policy.features.values())
     source = _source(table.num_rows, confidence, name, about + within_groups(policy))
     if policy.open:
-        told = zip(group_names(policy), parts, strict=True)
-        found = largest(parts, source, tuple(f"in {whose}: {note}" for whose, part in told for note in part.notes))
+        named = zip(group_names(policy), parts, strict=True)
+        estimated = largest(parts, source, tuple(f"in {whose}: {note}" for whose, part in named for note in part.notes))
     else:
-        found = replace(parts[0], source=source)
+        estimated = replace(parts[0], source=source)
     tree = f"{source}; ASSUMING that the features form a tree" + ", numbers known by their ranges" * bool(about)
-    return found if model == "pairs" else Tree(found, tree)
+    return estimated if model == "pairs" else Tree(estimated, tree)
 
 
 def _limits(policy: Policy, table: pa.Table, failing: float, model: str) -> Estimated:
@@ -148,13 +148,24 @@ def _limits(policy: Policy, table: pa.Table, failing: float, model: str) -> Esti
         product = _as_number(product_of(policy, factors, (None,) * len(factors), codes), np.zeros(0))
         products[i, frozenset(factors)] = _limit(_counts(coded[i], [product]), failure, rounded=1)
     notes = tuple(_notes(policy, coded, sets))
-    return Estimated(limits, hulls, observed, notes, "", numbers, products, ranges, pair_odds, steps)
+    return Estimated(
+        limits,
+        hulls,
+        observed,
+        notes=notes,
+        source="",
+        rounded=numbers,
+        products=products,
+        ranges=ranges,
+        pair_odds=pair_odds,
+        cuts=steps,
+    )
 
 
 def odds_guide(policy: Policy, sample: Any) -> dict[str, float]:
     """For each feature, by how much all others together move the odds of a guess in a fitted logistic model, if small.
 
-    A guide to what may be assumed, and no limit. Numbers count as their ranges.
+    A guide to what may be assumed, and no limit. Numbers count as their ranges, and of open groups the largest counts.
 
     >>> policy = Policy(epsilon=1, features={"a": {"type": "binary"}, "b": {"type": "binary"}})
     >>> odds = odds_guide(policy, {"a": [0] * 400 + [1] * 400, "b": ([0] * 3 + [1]) * 100 + ([0] + [1] * 3) * 100})
@@ -162,6 +173,13 @@ def odds_guide(policy: Policy, sample: Any) -> dict[str, float]:
     3.0
     """
     table = as_arrow(sample)
+    group = group_numbers(policy, table)
+    parts = [_fitted(policy, table.filter(pa.array(group == number))) for number in np.unique(group)]
+    return {name: max(part[name] for part in parts) for name in policy.features if all(name in part for part in parts)}
+
+
+def _fitted(policy: Policy, table: pa.Table) -> dict[str, float]:
+    """The odds that a model of one group fits."""
     codes = encode(policy, table)
     each = max(1, table.num_rows // _MOST_FITTED)
     coded = {i: _coded(codes[i], policy.features[i], table.column(i), tree=False) for i in codes}
@@ -185,22 +203,22 @@ def _sets(coded: Mapping[str, _Coded], further: list[_Set]) -> list[_Set]:
 def _multiplied(policy: Policy) -> list[tuple[str, ...]]:
     """The features that the tasks multiply with each other, and the numbers that they square."""
     targets = (target for task in policy.tasks for target, _ in task.targets(policy))
-    products = (target.features for target in targets if isinstance(target, Product))
+    products = (target.features for target in targets if target.role is Role.PRODUCT)
     return list(dict.fromkeys(names for names in products if len(names) <= 2))  # more are asked as values
 
 
 def _steps(policy: Policy) -> dict[str, tuple[float, ...]]:
     """The numbers that tasks read in steps, with all their cuts."""
-    found: dict[str, set[float]] = {}
+    cuts_by_name: dict[str, set[float]] = {}
     for target in (target for task in policy.tasks for target, _ in task.targets(policy)):
-        for name, cuts in steps_of(target):
-            found.setdefault(name, set()).update(cuts)
-    return {name: tuple(sorted(cuts)) for name, cuts in found.items()}
+        for name, cuts in target.cuts_by_feature.items():
+            cuts_by_name.setdefault(name, set()).update(cuts)
+    return {name: tuple(sorted(cuts)) for name, cuts in cuts_by_name.items()}
 
 
 def _limit(counts: Array, failure: float, rounded: int) -> float:
     """A limit on the distance of any two rows, so many numbers among the others being rounded by the device."""
-    return min(1.0, distance_limit(counts, failure, whole=rounded == 0) + rounded * _ROUNDING)
+    return min(1.0, distance_limit(counts, failure, integers=rounded == 0) + rounded * _ROUNDING)
 
 
 def _coded(
@@ -230,12 +248,12 @@ def _coded(
 
 
 def _pair_odds(counts: Array, other: _Coded, failure: float, tree: bool) -> float:
-    """A limit on the odds of a pair; a question tells no more of a number than its input, a tree also its range."""
+    """A limit on the odds of a pair; a question reveals no more of a number than its input, a tree also its range."""
     if other.inputs is None:
-        return odds_limit(counts, failure, whole=True)
+        return odds_limit(counts, failure, integers=True)
     if not tree:
         counts = counts @ (other.inputs[:, None] == np.arange(other.inputs.max() + 1))
-    return odds_limit(counts, failure, whole=False, slack=_ROUNDING)
+    return odds_limit(counts, failure, integers=False, slack=_ROUNDING)
 
 
 def _as_value(codes: npt.NDArray[np.generic], feature: Feature) -> _Coded:
@@ -252,12 +270,12 @@ def _as_number(codes: npt.NDArray[np.generic], cuts: Array, steps: Array | None 
     given = np.searchsorted(cuts, numbers, side="right")
     begin = cuts if steps is None else np.union1d(cuts, steps)
     step = np.searchsorted(begin, numbers, side="right")
-    place, ends = ((x + 1) / 2 * STEPS for x in (numbers, np.array([-1.0, *begin, 1.0])))
+    position, ends = ((x + 1) / 2 * STEPS for x in (numbers, np.array([-1.0, *begin, 1.0])))
     first = np.minimum(np.floor(ends[:-1]), STEPS - 1)
     last = np.maximum(np.ceil(ends[1:]), first + 1)
     start = np.cumsum([0, *(last - first + 1)]).astype(np.int64)
-    below = np.clip(np.floor(place), first[step], last[step] - 1)
-    cell, up = start[step] + (below - first[step]).astype(np.int64), place - below
+    below = np.clip(np.floor(position), first[step], last[step] - 1)
+    cell, up = start[step] + (below - first[step]).astype(np.int64), position - below
     inputs = np.concatenate([np.arange(low, high + 1) for low, high in zip(first, last, strict=True)]).astype(np.int64)
     return _Coded(len(cuts) + 1, given, int(start[-1]), ((cell, 1 - up), (cell + 1, up)), inputs)
 
@@ -271,16 +289,16 @@ def _counts(own: _Coded, others: Sequence[_Coded]) -> Array:
     cells = math.prod(other.cells for other in others)
     counts = np.zeros(own.values * cells)
     for parts in itertools.product(*(other.parts for other in others)):
-        place, share = own.given, None
+        combined, share = own.given, None
         for other, (cell, part) in zip(others, parts, strict=True):
-            place = place * other.cells + cell
+            combined = combined * other.cells + cell
             share = part if share is None else share if part is None else share * part
-        counts += np.bincount(place, weights=share, minlength=len(counts))
+        counts += np.bincount(combined, weights=share, minlength=len(counts))
     return counts.reshape(own.values, cells)
 
 
 def _two_laws(counts: Array, failure: float) -> Array:
-    """Two laws of a two-valued feature, between which lie its laws given every value of the other."""
+    """Two distributions of a two-valued feature, between which lie its distributions given every value of the other."""
     low, high = event_intervals(counts, failure)
     ends = np.array([low[:, 1].min(), high[:, 1].max()])  # of the second cell
     return np.stack([1 - ends, ends], axis=1)
@@ -298,10 +316,10 @@ def _notes(policy: Policy, coded: Mapping[str, _Coded], sets: list[_Set]) -> Ite
             yield f"{name}: {unseen} of its {own.values} {what} do not occur in the sample, so its q is 1"
         elif own.values > 1 and seen.min() < _FEW:
             yield f"{name}: the rarest of its {what} has only {seen.min()} records, which makes its limits wide"
-    whole = {i for i, others in sets if len(others) == len(coded) - 1}
-    if len(coded) > 1 and (apart := len(coded) - len(whole)):
+    complete = {i for i, others in sets if len(others) == len(coded) - 1}
+    if len(coded) > 1 and (incomplete := len(coded) - len(complete)):
         yield (
-            f"{apart} features: all others together have too many combinations to count, so their q is 1, "
+            f"{incomplete} features: all others together have too many combinations to count, so their q is 1, "
             "unless a tree is assumed"
         )
 

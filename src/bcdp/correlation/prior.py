@@ -1,4 +1,4 @@
-"""A known law of the features: every bound is computed from it (docs/theory.md, section 1)."""
+"""A known distribution of the features: every bound is computed from it (theory.md, section 1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bcdp.notions import largest_ratio, total_variation
 
 @dataclass(frozen=True)
 class FinitePrior(Unrounded):
-    """A known law of binary and categorical features: every bound is exact (docs/theory.md, section 1).
+    """A known distribution of binary and categorical features: every bound is exact (theory.md, section 1).
 
     >>> prior = FinitePrior(("sick", "old"), np.array([[0.4, 0.1], [0.1, 0.4]]), "example")
     >>> round(prior.q("sick", {"old"}), 6), prior.laws("sick", "old").round(6).tolist()
@@ -48,19 +48,19 @@ class FinitePrior(Unrounded):
         if feature == other or not self._knows(feature, {other}):
             return None
         laws = self._given(feature, {other})
-        two = laws.shape[1] == 2 and len(laws) > 2  # of two values all laws are mixtures of the extreme ones
+        two = laws.shape[1] == 2 and len(laws) > 2  # of two values all distributions are mixtures of the extreme ones
         return laws[[int(laws[:, 1].argmin()), int(laws[:, 1].argmax())]] if two else laws
 
     @property
     def coded(self) -> Array:
-        """The law of the records as devices code them: what is missing has its imputed value."""
+        """The distribution of the records as devices code them: what is missing has its imputed value."""
         return self._as_coded(self.probabilities, self.names)
 
     def _knows(self, feature: str, others: Collection[str]) -> bool:
         return feature not in self.unknown and frozenset(self.names).issuperset({feature, *others})
 
     def _given(self, feature: str, others: Collection[str]) -> Array:
-        """The law of the others, as they are coded, for each value of the feature that can occur."""
+        """The distribution of the others, as they are coded, for each value of the feature that can occur."""
         kept = [axis for axis, name in enumerate(self.names) if name == feature or name in others]
         names = [self.names[axis] for axis in kept]
         table = np.moveaxis(self._marginal(tuple(kept)), names.index(feature), 0)

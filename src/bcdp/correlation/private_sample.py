@@ -1,7 +1,8 @@
-"""From the counts of a first private wave to limits on the correlation of pairs (docs/correlation.md).
+"""From the counts of a first private wave to limits on the correlation of pairs (docs/guide/correlation.md).
 
 A wave planned with q = 1 needs no assumption. Where its menus ask two features together, the joint frequencies of their
-values can be decoded without bias; Hoeffding's inequality bounds each, and from them the laws of one given the other.
+values can be decoded without bias; Hoeffding's inequality bounds each, and from them the distributions of one given
+the other.
 """
 
 from __future__ import annotations
@@ -19,25 +20,25 @@ from bcdp.correlation.grouped import group_names, largest, within_groups
 from bcdp.correlation.limits import odds_between
 from bcdp.errors import refuse
 from bcdp.policy import Policy
-from bcdp.tables import marginal_target
+from bcdp.randomizers import marginal_target
 
 if TYPE_CHECKING:
-    from bcdp.mechanisms.survey.tally import SurveyTally
+    from bcdp.mechanisms.survey.estimation.tally import SurveyTally
     from bcdp.plan import Plan, Question
     from bcdp.tally import Tally
 
 Array = npt.NDArray[np.float64]
 
 TWO_RELEASES = (
-    "people who answered this wave and answer the collection too make two releases, which may together tell "
-    "the sum of their epsilons about any feature: ask other people, or let them keep a ledger"
+    "people who answer both this wave and the collection make two releases: the promise of one about a feature grows "
+    "by the epsilon of the other; ask other people, or let them keep a ledger"
 )
 _MOST_VALUES = 8  # of either feature: 254 events about the other for each value
 
 
 @dataclass(frozen=True)
 class _PairAnswers:
-    """Answers that tell a pair: how many people gave each, and what each decodes to, answers x values x values."""
+    """Answers that reveal a pair: how many people gave each, and what each decodes to, answers x values x values."""
 
     counts: npt.NDArray[np.int64]
     decoded: Array
@@ -70,13 +71,13 @@ def correlation_from_wave(tally: Tally, confidence: float = 0.95) -> Estimated:
     )
     if not policy.open:
         return replace(parts[0], source=source, notes=(*parts[0].notes, TWO_RELEASES))
-    told = zip(group_names(policy), parts, strict=True)
-    notes = tuple(f"in {whose}: {note}" for whose, part in told for note in part.notes)
+    named = zip(group_names(policy), parts, strict=True)
+    notes = tuple(f"in {whose}: {note}" for whose, part in named for note in part.notes)
     return largest(parts, source, (*notes, TWO_RELEASES))
 
 
 def _nothing(policy: Policy) -> Estimated:
-    """What nobody's answers tell."""
+    """What nobody's answers reveal."""
     return Estimated({name: {} for name in policy.features}, {}, {}, ("nobody answered, so every q is 1",), "")
 
 
@@ -85,8 +86,8 @@ def _limits(tally: SurveyTally, failing: float) -> Estimated:
     plan = tally.plan
     names = [name for name in plan.policy.features if 2 <= _values(plan, name) <= _MOST_VALUES]
     given = [name for name in names if not plan.policy.features[name].imputes]
-    found = {(i, j): list(_asked(tally, i, j)) for i in given for j in names if i != j}
-    together = {pair: asked for pair, asked in found.items() if asked}
+    pairs = {(i, j): list(_asked(tally, i, j)) for i in given for j in names if i != j}
+    together = {pair: asked for pair, asked in pairs.items() if asked}
     limits: dict[str, dict[frozenset[str], float]] = {name: {} for name in plan.policy.features}
     hulls, observed, pair_odds = {}, {}, {}
     # the odds of a pair are one more thing to bound, unless the four limits of q bound them too: two values
@@ -114,14 +115,14 @@ def _notes(policy: Policy, unbounded: set[str]) -> Iterator[str]:
     if len(policy.features) < 2:
         return
     silent = [name for name, feature in policy.features.items() if feature.imputes]
-    if apart := len(unbounded.difference(silent)):
-        yield f"{apart} features were asked together with no other, so their q is 1"
+    if missing := len(unbounded.difference(silent)):
+        yield f"{missing} features were asked together with no other, so their q is 1"
     if silent:
         yield f"{', '.join(silent)}: answers do not tell whether a value was missing, so the q is 1"
 
 
 def _values(plan: Plan, name: str) -> int:
-    """How many values a feature has; 0 for numbers, of which a wave tells rounded levels only."""
+    """How many values a feature has; 0 for numbers, of which a wave reveals rounded levels only."""
     feature = plan.policy.features[name]
     return len(feature.categories)
 
@@ -130,17 +131,19 @@ def _asked(tally: SurveyTally, i: str, j: str) -> Iterator[_PairAnswers]:
     plan = tally.plan
     for number, menu in enumerate(plan.menus):
         questions = [plan.questions[index] for index in menu.questions]
-        places = {name: axis for axis, question in enumerate(questions) for name in question.features}
-        if i not in places or j not in places or any(questions[places[n]].kind != "values" for n in (i, j)):
+        axes = {name: axis for axis, question in enumerate(questions) for name in question.features}
+        if i not in axes or j not in axes or not all(questions[axes[n]].reads_values for n in (i, j)):
             continue
         counts = tally.counts(number)
-        first, second = places[i], places[j]
+        first, second = axes[i], axes[j]
         kept = counts.sum(axis=tuple(axis for axis in range(counts.ndim) if axis not in (first, second)))
         if first == second:
             yield _PairAnswers(kept, _decoded(plan, questions[first], (i, j)))
             continue
-        one, two = (_decoded(plan, questions[axis], (name,)) for axis, name in ((first, i), (second, j)))
-        product = one[:, None, :, None] * two[None, :, None, :]
+        first_decoded, second_decoded = (
+            _decoded(plan, questions[axis], (name,)) for axis, name in ((first, i), (second, j))
+        )
+        product = first_decoded[:, None, :, None] * second_decoded[None, :, None, :]
         yield _PairAnswers((kept if first < second else kept.T).ravel(), product.reshape(-1, *product.shape[2:]))
 
 
@@ -156,7 +159,9 @@ def _decoded(plan: Plan, question: Question, names: tuple[str, ...]) -> Array:
 
 
 def _conditional(asked: list[_PairAnswers], failure: float) -> tuple[Array, Array, Array]:
-    """Limits on the chance of every set of the second feature's values given each value of the first, and the laws."""
+    """Limits on the chance of every set of the second feature's values given each value of the first, and the
+    distributions.
+    """
     values, cells = asked[0].decoded.shape[1:]
     sets = (np.arange(1, 2**cells - 1)[:, None] >> np.arange(cells)) & 1
     tail = math.log(4 / failure)  # q needs two limits for each of two values, at one event

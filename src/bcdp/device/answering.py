@@ -13,9 +13,9 @@ import pyarrow as pa
 from bcdp.errors import expect, refuse
 from bcdp.files import read_batches
 from bcdp.plan import A_PLAN, PLAN_KEY, Plan, mechanism_of, report_schema
-from bcdp.policy.encoding import arrow_types, as_arrow
-from bcdp.policy.opened import group_numbers
 from bcdp.randomness import KeyedWords, as_ids, check_key, fresh_key
+from bcdp.records.encoding import arrow_types, as_arrow
+from bcdp.records.open_groups import group_numbers
 
 
 def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None) -> pa.Table:
@@ -26,7 +26,7 @@ def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None)
     With a `key` and `ids` (a column's name, or one id per record) the same records give the same reports again; without
     them the randomness is fresh. An id stands for one record: its values must not change between two runs, because two
     answers drawn with the same words can be compared. The ids 7 and "7" are one, "007" is another. Arrow tables,
-    pandas, polars, mappings of columns, lists of mappings and the paths of files are read alike.
+    pandas, polars, mappings of columns, lists of mappings and the paths of files are read the same way.
 
     >>> from bcdp import Policy, make_plan
     >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))

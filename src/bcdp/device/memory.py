@@ -11,12 +11,12 @@ from typing import Any
 from bcdp.errors import InputError, expect, refuse
 from bcdp.exact import TOTAL
 from bcdp.files import locked, written_whole
-from bcdp.mechanisms.survey.answering import answers
+from bcdp.mechanisms.survey.answering.reference import answers
 from bcdp.plan import A_PLAN, GROUP, Plan, check_menus
 from bcdp.plan.ledger import Ledger, release_of
-from bcdp.policy.encoding import as_arrow, encode
-from bcdp.policy.opened import group_of
 from bcdp.randomness import RecordWords
+from bcdp.records.encoding import as_arrow, encode
+from bcdp.records.open_groups import group_of
 
 Reports = MutableMapping[str, dict[str, int]]
 
@@ -24,7 +24,7 @@ MAX_EPSILON = 4.0  # of a plan that a device answers if nobody set its limit: be
 
 
 class Device:
-    """One person's device: answers each plan once and remembers the answer, because a second one would tell more.
+    """One person's device: answers each plan once and remembers the answer, because a second one would reveal more.
 
     `memory` is a mapping or the path of a JSON file that keeps the answers by plan id; several programs may share a
     file. A plan whose epsilon is above `max_epsilon` is not answered. With the path of a `ledger` the device refuses a
@@ -48,12 +48,12 @@ class Device:
         if self._ledger is not None and self._ledger == self._memory:
             raise refuse("ledger", str(ledger), "another file than the memory's")
         if isinstance(self._memory, Path):
-            _read(self._memory)  # what is broken is better told now than when there is something to answer
+            _read(self._memory)  # what is broken is better reported now than when there is something to answer
 
     def answer(self, plan: Plan, record: Mapping[str, Any]) -> dict[str, int]:
         """The report `{"menu": .., "answer": ..}` for a record: the first one again, if there was one.
 
-        With open features it has one more number, `group`, which tells the open values as they are.
+        With open features it has one more number, `group`, which reveals the open values as they are.
         """
         expect("plan", plan, Plan, A_PLAN)
         expect("record", record, Mapping, "a mapping of features to values")
@@ -82,12 +82,14 @@ class Device:
                     draft.write_text(json.dumps(known), encoding="utf-8")
 
     def _first(self, plan: Plan, record: Mapping[str, Any]) -> dict[str, int]:
-        """A new report; a record that is refused costs nothing, and what was charged and never sent tells nothing."""
+        """A new report; a record that is refused costs nothing, and what was charged and never sent reveals nothing."""
         group = {GROUP: group_of(plan.policy, record)} if plan.policy.open else {}
         codes = encode(plan.policy, as_arrow({name: [record.get(name)] for name in plan.policy.features}))
         if self._ledger is not None:
             _charge(self._ledger, plan)
         menu, answer = answers(plan, codes, RecordWords(None, [0], plan.id))
+        if self._ledger is not None:
+            _enter_drawn(self._ledger, plan, int(menu[0]))
         return {"menu": int(menu[0]), "answer": int(answer[0]), **group}
 
 
@@ -110,6 +112,7 @@ def _read(path: Path) -> dict[str, dict[str, int]]:
 
 
 def _charge(path: Path, plan: Plan) -> None:
+    """Enters a plan by its largest menu, before any is drawn: what would exceed the limits is refused for all menus."""
     with locked(path):
         spent = Ledger.load(path)
         if spent.holds(plan.id):
@@ -118,3 +121,9 @@ def _charge(path: Path, plan: Plan) -> None:
                 "accepted: a plan not answered yet, because a second answer would tell more"
             )
         spent.add(release_of(plan)).save(path)
+
+
+def _enter_drawn(path: Path, plan: Plan, menu: int) -> None:
+    """Enters what the menu that was drawn costs in place of the largest; refusals then depend on menus alone."""
+    with locked(path):
+        Ledger.load(path).drew(plan, menu).save(path)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -28,7 +29,8 @@ class NotTakenError(Exception):
 def send(plan: Plan, report: Mapping[str, int], identity: str, collector: str | None = None) -> dict[str, int]:
     """Sends a report under an id, to be kept and used again for the same report; gives how many were new and known.
 
-    A plan that names a relay is answered through it, whatever `collector` is; else `collector` is its address.
+    A plan that names a relay is answered through it, whatever `collector` is; else `collector` is its address. A relay
+    that mixes answers `{"kept": 1}`: it has the report and will deliver it in a batch. The report counts as sent.
 
     >>> from bcdp import Device, Policy, make_plan
     >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
@@ -48,17 +50,42 @@ def send(plan: Plan, report: Mapping[str, int], identity: str, collector: str | 
     else:
         status, content = _post(collector.rstrip("/") + _REPORTS, body, "application/json")
     answer = _read(content)
+    if status == 202 and relay is not None:
+        return _kept(answer)
     if status != 200:
         raise NotTakenError(status, str(answer.get("detail", answer.get("title", "no reason was given"))))
-    return answer
+    return _receipt(answer)
+
+
+def _kept(answer: Mapping[str, Any]) -> dict[str, int]:
+    """A mixing relay's word that it keeps the one message until it is delivered."""
+    if answer.keys() == {"kept"} and type(answer["kept"]) is int and answer["kept"] == 1:
+        return {"kept": 1}
+    raise NotTakenError(502, "what answered is not the relay: perhaps the network asks to sign in first")
+
+
+def _receipt(answer: Mapping[str, Any]) -> dict[str, int]:
+    """How many reports, of one, were new and known: a network that asks people to sign in answers 200, too."""
+    accepted, duplicate = answer.get("accepted"), answer.get("duplicate")
+    if type(accepted) is int and type(duplicate) is int and {accepted, duplicate} == {0, 1}:
+        return {"accepted": accepted, "duplicate": duplicate}
+    raise NotTakenError(502, "what answered is not the collector: perhaps the network asks to sign in first")
+
+
+@lru_cache(maxsize=16)
+def _sealed(key: str, body: bytes) -> tuple[bytes, Callable[[bytes], bytes]]:
+    """A report as a message, the same if it is sent again: a mixing relay knows a message by its bytes."""
+    from bcdp import sealing
+
+    fields = {"content-type": "application/json"}
+    request = sealing.HttpRequest("POST", "https", _HOST, _REPORTS, fields, body)
+    return sealing.seal(key, sealing.write_request(request))
 
 
 def _through(url: str, key: str, body: bytes) -> tuple[int, bytes]:
     from bcdp import sealing
 
-    fields = {"content-type": "application/json"}
-    request = sealing.HttpRequest("POST", "https", _HOST, _REPORTS, fields, body)
-    sealed, open_answer = sealing.seal(key, sealing.write_request(request))
+    sealed, open_answer = _sealed(key, body)
     status, content = _post(url, sealed, sealing.REQUEST_TYPE)
     if status != 200:
         return status, content  # of the relay, or of a collector that could not open it
@@ -90,7 +117,7 @@ def _post(url: str, body: bytes, kind: str) -> tuple[int, bytes]:
 
 def _read(content: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(content)
+        document = json.loads(content)
     except ValueError:
-        found = None
-    return found if isinstance(found, dict) else {}
+        document = None
+    return document if isinstance(document, dict) else {}

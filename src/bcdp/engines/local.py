@@ -15,12 +15,15 @@ import pyarrow.parquet as pq
 
 from bcdp.device import privatize
 from bcdp.errors import IncompleteError, InputError
-from bcdp.files import ending, naming_file, read_batches, written_whole
+from bcdp.files import ending, naming_file, read_batches, row_count, written_whole
 from bcdp.plan import Plan
-from bcdp.policy.encoding import arrow_types, as_arrow, incomplete, lacking, unusual
+from bcdp.records.encoding import arrow_types, as_arrow, incomplete, lacking, unusual
 from bcdp.tally import Tally
 
+__all__ = ["WRITES_FOLDER", "cores", "in_order", "privatize_file", "row_count", "tally_files"]
+
 ROW_GROUP = 2**20
+WRITES_FOLDER = False
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -58,6 +61,7 @@ def privatize_file(
     output: Path,
     key: bytes | None = None,
     id_column: str | None = None,
+    *,
     advance: Callable[[float], None] = lambda rows: None,
     workers: int | None = None,
     watch: Callable[[Counter[tuple[str, str]]], object] = lambda counts: None,
@@ -98,7 +102,7 @@ def privatize_file(
 def _open(path: Path, kind: str, schema: pa.Schema) -> pq.ParquetWriter | pa.ipc.RecordBatchFileWriter:
     if kind in (".arrow", ".feather"):
         return pa.ipc.new_file(path, schema)
-    # random answers do not compress beyond their dictionary; checksums tell a damaged file from a good one
+    # random answers do not compress beyond their dictionary; checksums distinguish a damaged file from a good one
     return pq.ParquetWriter(path, schema, compression="none", write_page_checksum=True)
 
 

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
@@ -25,8 +25,8 @@ from bcdp.errors import IncompleteError, InputError, install, refuse
 from bcdp.files import parquet_files, written_whole
 from bcdp.plan import GROUP, PLAN_KEY, Plan, report_schema
 from bcdp.plan.mechanism import check_menus
-from bcdp.policy.encoding import incomplete, lacking
 from bcdp.randomness import check_key
+from bcdp.records.encoding import incomplete, lacking
 from bcdp.tally import Tally
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 _JAVA = "Java 17 or newer, for example the package openjdk-17-jre-headless of Debian and Ubuntu"
+
+
+WRITES_FOLDER = True
 
 
 def session() -> SparkSession:
@@ -64,7 +67,7 @@ def _check_java() -> None:
 def privatize(plan: Plan, records: DataFrame, key: bytes, ids: str) -> DataFrame:
     """The reports of the records: the id and `menu` and `answer`, or `estimate` for a cascade plan.
 
-    A key is needed, because Spark may run a task twice, and a second, fresh answer about the same person would tell
+    A key is needed, because Spark may run a task twice, and a second, fresh answer about the same person would reveal
     more than the plan allows: with a key and the record's id, every attempt repeats the same answer. No two records may
     have the same id; no attempt sees them all, so that is not checked here.
     """
@@ -115,13 +118,13 @@ def _incomplete(plan: Plan, records: DataFrame) -> IncompleteError:
     """The error about all records, where a batch has shown that some have no value."""
     columns = (f"`{name.replace('`', '``')}`" for name in plan.policy.features)
     parts = records.select(*columns).mapInArrow(partial(_lacking, plan.text), "found string, people bigint").toArrow()
-    found = (Counter(json.loads(text)) for text in parts.column("found").to_pylist())
-    return incomplete(sum(found, Counter[str]()), sum(parts.column("people").to_pylist()))
+    counts = (Counter(json.loads(text)) for text in parts.column("found").to_pylist())
+    return incomplete(sum(counts, Counter[str]()), sum(parts.column("people").to_pylist()))
 
 
 def _lacking(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    found, people = lacking(_plan(text).policy, batches)
-    yield pa.RecordBatch.from_pydict({"found": [json.dumps(found)], "people": [people]})
+    counts, people = lacking(_plan(text).policy, batches)
+    yield pa.RecordBatch.from_pydict({"found": [json.dumps(counts)], "people": [people]})
 
 
 def check_ids(records: DataFrame, ids: str) -> None:
@@ -180,7 +183,7 @@ def _check_reports(plan: Plan, reports: DataFrame) -> list[str]:
         if stated != plan.id:
             raise refuse("reports", f"plan {stated[:12]}..", f"reports of plan {plan.id[:12]}..")
     columns = list(report_schema(plan).names)
-    if missing := set(columns) - set(reports.columns):  # names of people's columns are not told
+    if missing := set(columns) - set(reports.columns):  # names of people's columns are not reported
         raise refuse("reports", f"no column {', '.join(sorted(missing))}", f"with {' and '.join(columns)}")
     return columns
 
@@ -192,8 +195,24 @@ def _moments(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
     yield pa.RecordBatch.from_pydict({"tally": [json.dumps(counted.to_dict())]})
 
 
-def privatize_files(plan: Plan, data: Path, output: Path, key: bytes | None, id_column: str | None) -> int:
+def row_count(path: Path) -> int | None:
+    """Spark counts only what it reads."""
+    return None
+
+
+def privatize_file(
+    plan: Plan,
+    data: Path,
+    output: Path,
+    key: bytes | None = None,
+    id_column: str | None = None,
+    *,
+    advance: Callable[[float], None] = lambda rows: None,
+    watch: Callable[[Counter[tuple[str, str]]], object] = lambda counts: None,
+) -> int:
     """How many reports were written into the folder `output`, as Parquet, in no particular order.
+
+    Spark shows its own progress, and its workers do not report unusual values.
 
     Spark moves the files to their place when all of them are complete, and then writes `_SUCCESS` into the same folder.
     """
@@ -215,7 +234,7 @@ def privatize_files(plan: Plan, data: Path, output: Path, key: bytes | None, id_
         return int(spark.read.parquet(_place(output)).count())
 
 
-def tally_files(plan: Plan, paths: Sequence[Path]) -> Tally:
+def tally_files(plan: Plan, paths: Sequence[Path], advance: Callable[[float], None] = lambda rows: None) -> Tally:
     """The counts of all the reports together: Parquet files and folders, tables by name, and tallies (.json)."""
     counted = Tally(plan)
     with _told_clearly():
@@ -250,8 +269,8 @@ def _told_clearly() -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        found = re.search(r"bcdp\.errors\.(Input|Incomplete)Error: (.*)", str(error))
-        kind = IncompleteError if found and found[1] == "Incomplete" else InputError
-        raise kind(found[2] if found else f"Spark: {str(error).splitlines()[0]}") from None
+        matched = re.search(r"bcdp\.errors\.(Input|Incomplete)Error: (.*)", str(error))
+        kind = IncompleteError if matched and matched[1] == "Incomplete" else InputError
+        raise kind(matched[2] if matched else f"Spark: {str(error).splitlines()[0]}") from None
     except pa.ArrowException as error:
         raise InputError(f"reports: cannot be read ({error}); accepted: complete Parquet files") from None

@@ -1,4 +1,6 @@
-"""Everything told by the values of an open feature, which costs no privacy: each group's answers are its own tally."""
+"""Everything reported by the values of an open feature, which costs no privacy: each group's answers are its own
+tally.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ from typing import Any, NamedTuple
 from bcdp.errors import expect
 from bcdp.estimates.results import Estimates, estimate
 from bcdp.statistics import Estimate, Row, Section
-from bcdp.statistics.interval import finite
+from bcdp.statistics.shared.interval import finite
 from bcdp.tally import Tally
 
 
 class Part(NamedTuple):
-    """A number of some of the people, or of all of them: whose it is, and where estimates tell it."""
+    """A number of some of the people, or of all of them: whose it is, and where estimates report it."""
 
     part: str
     section: Section
@@ -43,34 +45,34 @@ def estimate_by(tally: Tally, name: str, level: float = 0.95) -> dict[Any, Estim
     return {value: estimate(part, level, group=f"{name}={value!r}") for value, part in tally.by(name).items()}
 
 
-def aligned(found: Sequence[Estimates]) -> Iterator[tuple[Section, Row, tuple[Estimate, ...]]]:
-    """Every number that can be subtracted, of several estimates of one policy: where the first tells it, and all."""
-    told = [
-        [(section, row, row.number) for section in one.sections() for row in section.rows
+def aligned(several: Sequence[Estimates]) -> Iterator[tuple[Section, Row, tuple[Estimate, ...]]]:
+    """Every number that can be subtracted, of several estimates of one policy: where the first reports it, and all."""
+    by_key = [
+        [(section, row, row.number) for section in estimates.sections() for row in section.rows
          if isinstance(row.number, Estimate)]
-        for one in found
+        for estimates in several
     ]  # fmt: skip
-    for numbers in zip(*told, strict=True):
+    for numbers in zip(*by_key, strict=True):
         section, row, _ = numbers[0]
         yield section, row, tuple(number for *_, number in numbers)
 
 
-def differences(found: Mapping[Any, Estimates]) -> Iterator[Difference]:
+def differences(groups: Mapping[Any, Estimates]) -> Iterator[Difference]:
     """Every number of one group less that of another."""
-    for one, two in combinations(found, 2):
-        for section, row, (first, second) in aligned([found[one], found[two]]):
-            yield (one, two), section.subject, row.name, first - second
+    for minuend, subtrahend in combinations(groups, 2):
+        for section, row, (first, second) in aligned([groups[minuend], groups[subtrahend]]):
+            yield (minuend, subtrahend), section.subject, row.name, first - second
 
 
-def by_document(name: str, found: Mapping[Any, Estimates]) -> dict[str, Any]:
+def by_document(name: str, groups: Mapping[Any, Estimates]) -> dict[str, Any]:
     """The estimates of all groups in plain JSON, and their differences."""
     subtracted = [
         {"of": list(pair), "about": about, "name": row}
         | finite({part: getattr(number, part) for part in ("value", "se", "low", "high")})
-        for pair, about, row, number in differences(found)
+        for pair, about, row, number in differences(groups)
     ]
     return {
         "by": name,
-        "groups": {str(value): told.to_dict() for value, told in found.items()},
+        "groups": {str(value): estimates.to_dict() for value, estimates in groups.items()},
         "differences": subtracted,
     }

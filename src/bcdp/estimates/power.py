@@ -1,14 +1,14 @@
 """How many people a collection takes, before anybody is asked: for a standard error, a difference, a whole table.
 
 A population is imagined, and the tally that very many of its people would leave is estimated like any other: every
-statistic tells its own standard error, which falls as one over the square root of the number of people.
+statistic reports its own standard error, which falls as one over the square root of the number of people.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,14 +20,14 @@ from bcdp.estimates.results import estimate
 from bcdp.exact import TOTAL
 from bcdp.plan import A_PLAN, GROUP, Plan, Question, check_menus
 from bcdp.policy import NO_ANSWER, Feature
-from bcdp.policy.encoding import UNANSWERED, codes_of, spelled
-from bcdp.statistics.special import ndtr, ndtri
-from bcdp.statistics.target import product_of
+from bcdp.questions import input_shares
+from bcdp.records.encoding import UNANSWERED, codes_of, spelled
+from bcdp.statistics.shared.special import ndtr, ndtri
 from bcdp.tally import Tally
 
 Array = npt.NDArray[np.float64]
 Law = list[tuple[float, float]]  # codes, and the share of the people who have each
-_MANY = 10**15  # people, of whom every cell has so many that rounding to whole ones tells nothing
+_MANY = 10**15  # people, of whom every cell has so many that rounding to whole ones reveals nothing
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Difference:
 
 
 def precision(plan: Plan, guess: Mapping[str, Any] | None = None) -> list[Precision]:
-    """Every number that a collection would tell, with n times its variance, in the features' own units.
+    """Every number that a collection would report, with n times its variance, in the features' own units.
 
     `guess` says what the population may be like: the share of a feature's second value, shares of all its values, or
     the mean of a number; with `missing: own` also `{"mean": 50, "no answer": 0.2}`. Without a guess values are equally
@@ -105,10 +105,10 @@ def precision(plan: Plan, guess: Mapping[str, Any] | None = None) -> list[Precis
     """
     expect("plan", plan, Plan, A_PLAN)
     check_menus(plan)
-    found = estimate(imagined(plan, guess or {}))
+    estimates = estimate(imagined(plan, guess or {}))
     return [
         Precision(section.subject, row.name, row.number.value, row.number.se**2 * _MANY)
-        for section in found.sections()
+        for section in estimates.sections()
         for row in section.rows
     ]
 
@@ -133,7 +133,7 @@ def differences(
             raise refuse(name, number, "a number above 0 and below 1")
     first = precision(plan, guess)
     second = first if against is None else precision(plan, {**guess, **against})
-    return [Difference(one, two, share, level) for one, two in zip(first, second, strict=True)]
+    return [Difference(before, after, share, level) for before, after in zip(first, second, strict=True)]
 
 
 def imagined(plan: Plan, guess: Mapping[str, Any]) -> Tally:
@@ -197,27 +197,13 @@ def _number(name: str, guess: Any) -> float:
 
 
 def _answers(plan: Plan, question: Question, laws: Mapping[str, Law]) -> Array:
-    """The law of the symbols that answer a question."""
-    table = plan.tables[question.table]
-    shares = np.zeros(table.symbols)
-    for level, share in _levels(plan, question, laws):
-        shares += share * (table.row(level) / TOTAL)
-    return shares
-
-
-def _levels(plan: Plan, question: Question, laws: Mapping[str, Law]) -> Iterator[tuple[int, float]]:
-    """The levels of a question that people have, with their shares; numbers are at a bound, so none is rounded."""
-    for combination in itertools.product(*(laws[name] for name in question.features)):
-        codes, share = [code for code, _ in combination], math.prod(part for _, part in combination)
-        if question.kind == "product":
-            held = {name: np.array([code]) for name, code in zip(question.features, codes, strict=True)}
-            number = product_of(plan.policy, question.features, question.categories, held)[0]
-            yield round((number + 1) / 2 * (question.levels[0] - 1)), share
-            continue
-        level = 0
-        for name, code, size in zip(question.features, codes, question.levels, strict=True):
-            feature = plan.policy.features[name]
-            last = size - 1 - feature.own  # after it, no answer
-            digit = int(code) if not feature.is_number else size - 1 if code > 1 else round((code + 1) / 2) * last
-            level = level * size + digit
-        yield level, share
+    """The distribution of the symbols that answer a question; numbers are at a bound, so none is rounded."""
+    table, features = plan.tables[question.table], plan.policy.features
+    combinations = list(itertools.product(*(laws[name] for name in question.features)))
+    shares = np.array([math.prod(share for _, share in combination) for combination in combinations])
+    codes = {
+        name: np.array([combination[k][0] for combination in combinations], float if features[name].is_number else int)
+        for k, name in enumerate(question.features)
+    }
+    inputs = input_shares(question.coordinates(plan.policy, codes), shares)
+    return np.asarray(sum(inputs[given] * table.row(int(given)) for given in np.flatnonzero(inputs)) / TOTAL)

@@ -14,9 +14,9 @@ from bcdp.errors import InputError, refuse
 from bcdp.estimates.results import estimate
 from bcdp.mechanisms.planning import make_plan
 from bcdp.policy import Policy
-from bcdp.policy.encoding import as_arrow
-from bcdp.statistics.model import Model
-from bcdp.statistics.regression import Regression
+from bcdp.records.encoding import as_arrow
+from bcdp.statistics.regression.model import Model
+from bcdp.statistics.regression.statistic import Regression
 from bcdp.tally import Tally
 
 Array = npt.NDArray[np.float64]
@@ -65,7 +65,11 @@ class SurveyRegressor:
 
     def __eq__(self, other: object) -> bool:
         """The same policy and, if they are fitted, the same counts."""
-        fitted = [(one.policy, vars(one).get("tally_")) for one in (self, other) if isinstance(one, SurveyRegressor)]
+        fitted = [
+            (regressor.policy, vars(regressor).get("tally_"))
+            for regressor in (self, other)
+            if isinstance(regressor, SurveyRegressor)
+        ]
         return len(fitted) == 2 and fitted[0] == fitted[1]
 
     __hash__ = None  # type: ignore[assignment]  # it can be fitted again
@@ -113,7 +117,7 @@ class SurveyRegressor:
         if isinstance(X, np.ndarray):
             if X.ndim != 2 or X.shape[1] != len(names):
                 raise refuse("X", f"an array of shape {X.shape}", f"one column for each of {', '.join(names)}")
-            return {name: X[:, place] for place, name in enumerate(names)}
+            return {name: X[:, column] for column, name in enumerate(names)}
         table = as_arrow(X)
         absent = [name for name in names if name not in table.column_names]
         if absent:

@@ -1,23 +1,27 @@
-"""Counts become estimates: all that the plan's tasks ask for, in the features' own units (docs/theory.md, 4.3)."""
+"""Counts become estimates: all that the plan's tasks ask for, in the features' own units (theory.md, 4.3)."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 import bcdp
 from bcdp.errors import expect, refuse
-from bcdp.estimates.weights import weighting_of
+from bcdp.estimates.weights import tables_in, weighting_of
 from bcdp.policy import Policy
 from bcdp.policy.tasks import statistics
 from bcdp.statistics import Decoder, Estimate, Section
-from bcdp.statistics.interval import finite
-from bcdp.statistics.model import RegressionEstimate
+from bcdp.statistics.distribution import DistributionEstimate
+from bcdp.statistics.group_means import GroupEstimate
+from bcdp.statistics.regression.model import RegressionEstimate
+from bcdp.statistics.shared.interval import finite
+from bcdp.statistics.shared.nonresponse import AnsweredMean, AnsweredShare
+from bcdp.statistics.two_way_table import Pair, TableEstimate
 from bcdp.tally import Tally
 
 TIDY = pa.schema(
@@ -31,8 +35,8 @@ TIDY = pa.schema(
 class Estimates:
     """Everything that the plan's tasks ask for; `people` is the number of reports.
 
-    Each statistic's estimates are an attribute: `means`, `frequencies` and so on, empty where no task asks for it.
-    `regression` is the first of `regressions`.
+    `results` has the estimates of each statistic by its key. Those of this package's statistics are attributes too,
+    empty where no task asks for them; a statistic from elsewhere is read from `results`.
 
     >>> from bcdp import Policy, make_plan, privatize
     >>> plan = make_plan(Policy(epsilon=2, features={"region": {"type": "categorical", "values": ["north", "south"]}}))
@@ -43,19 +47,43 @@ class Estimates:
 
     people: int
     level: float
-    results: Mapping[str, Mapping[Any, Any]]  # of each statistic, by its key
+    results: Mapping[str, Mapping[Any, Any]]
     policy: Policy
     design_effects: Mapping[str, float] = field(default_factory=dict)  # of each feature, where people were weighted
 
     def __repr__(self) -> str:
-        found = [f"{key} ({len(parts)})" for key, parts in self.results.items() if parts]
-        return f"<Estimates of {self.people:,} people, intervals of {100 * self.level:g}%: {', '.join(found)}>"
+        counts = [f"{key} ({len(parts)})" for key, parts in self.results.items() if parts]
+        return f"<Estimates of {self.people:,} people, intervals of {100 * self.level:g}%: {', '.join(counts)}>"
 
-    def __getattr__(self, name: str) -> Any:
-        results = self.__dict__.get("results", {})
-        if name not in results:
-            raise AttributeError(f"'Estimates' has no attribute '{name}'")
-        return results[name]
+    @property
+    def means(self) -> Mapping[str, Estimate | AnsweredMean]:
+        """The mean of each feature; of two values, the share of the second. With `missing: own`, an `AnsweredMean`."""
+        return self.results["means"]
+
+    @property
+    def frequencies(self) -> Mapping[str, Mapping[Any, Estimate | AnsweredShare]]:
+        """Of each feature, the share of each of its values; with `missing: own`, an `AnsweredShare`."""
+        return self.results["frequencies"]
+
+    @property
+    def shares(self) -> Mapping[str, Mapping[str, Estimate]]:
+        """Of each feature the shares of sets of its values, by what they are called."""
+        return self.results["shares"]
+
+    @property
+    def tables(self) -> Mapping[Pair, TableEstimate]:
+        """The two-way table of each pair of features."""
+        return self.results["tables"]
+
+    @property
+    def groups(self) -> Mapping[Pair, GroupEstimate]:
+        """Means by group, for each pair of a feature and the one whose values are the groups."""
+        return self.results["groups"]
+
+    @property
+    def distributions(self) -> Mapping[str, DistributionEstimate]:
+        """The distribution of each number."""
+        return self.results["distributions"]
 
     @property
     def regressions(self) -> tuple[RegressionEstimate, ...]:
@@ -71,7 +99,12 @@ class Estimates:
         """The estimates as rows to show, in the order of the policy's tasks."""
         kinds = [task.kind for task in self.policy.tasks]
         every = statistics().values()
-        for statistic in sorted(every, key=lambda one: kinds.index(one.kind) if one.kind in kinds else len(kinds)):
+        for statistic in sorted(
+            every,
+            key=lambda statistic_class: (
+                kinds.index(statistic_class.kind) if statistic_class.kind in kinds else len(kinds)
+            ),
+        ):
             yield from statistic.sections(self.policy, self.results[statistic.key])
 
     def to_arrow(self) -> pa.Table:
@@ -107,14 +140,14 @@ class Estimates:
 
 
 def estimate(
-    tally: Tally, level: float = 0.95, weights: Sequence[Any] = (), strata: Sequence[str] = (), group: str = ""
+    tally: Tally, level: float = 0.95, weights: Any = (), strata: Sequence[str] = (), group: str = ""
 ) -> Estimates:
     """The estimates of all that the plan's tasks name, with intervals that hold the truth with probability `level`.
 
-    The intervals are for the population that the people were drawn from. `weights` are tables of the population's
-    people, or of the design's weights, by open features (`bcdp.estimates.weighting_of`). `strata` are open features of
-    whose values the design fixed how many people there are. `group` names the people where a collection is told in
-    parts: estimates of different people may be subtracted, even if their counts are equal.
+    The intervals are for the population that the people were drawn from. `weights` is a table of the population's
+    people, or of the design's weights, by open features, or a list of such tables (`bcdp.estimates.weighting_of`).
+    `strata` are open features of whose values the design fixed how many people there are. `group` names the people
+    where a collection is reported in parts: estimates of different people may be subtracted, even if counts are equal.
 
     >>> from bcdp import Policy, make_plan, privatize
     >>> plan = make_plan(Policy(epsilon=2, features={"age": {"type": "numeric", "bounds": [0, 100]}}))
@@ -126,33 +159,40 @@ def estimate(
     expect("level", level, float, "a number above 0 and below 1")
     if not 0 < level < 1:
         raise refuse("level", level, "a number above 0 and below 1")
-    decoder, effects = _weighted(tally, weights, strata) if weights or strata else (tally.decoder(), {})
+    tables = tables_in(weights)
+    decoder, effects = _weighted(tally, tables, strata) if tables or strata else (tally.decoder(), {})
     results: dict[str, dict[Any, Any]] = {statistic.key: {} for statistic in statistics().values()}
     for task in tally.plan.policy.tasks:
-        results[task.key].update(task.estimate(decoder, level))
-    _mark(results, hashlib.sha256(json.dumps([group, tally.to_dict()]).encode()).hexdigest())
-    return Estimates(tally.people, level, results, tally.plan.policy, effects)
+        for name, found in task.estimate(decoder, level).items():
+            known = results[task.key].get(name)
+            # several tasks may ask for parts of one feature
+            results[task.key][name] = {**known, **found} if isinstance(known, dict) else found
+    collection = hashlib.sha256(json.dumps([group, tally.to_dict()]).encode()).hexdigest()
+    return Estimates(tally.people, level, _of_collection(results, collection), tally.plan.policy, effects)
 
 
 def _weighted(tally: Tally, tables: Sequence[Any], strata: Sequence[str]) -> tuple[Decoder, dict[str, float]]:
-    """What the tally tells if people count by weights, and the design effects."""
+    """What the tally reveals if people count by weights, and the design effects."""
     if not tally.people:
         raise refuse("weights", "no reports", "a tally of somebody who is to be weighted")
     weighting = weighting_of(tally.plan.policy, list(tally.parts), tables, strata)
-    found = tally.weighted(weighting, list(tally.parts.values()))
-    return found, found.design_effects()
+    decoder = tally.weighted(weighting, list(tally.parts.values()))
+    return decoder, decoder.design_effects()
 
 
-def _mark(part: Any, collection: str) -> None:
-    """Every estimate knows of which collection it is."""
+def _of_collection(part: Any, collection: str) -> Any:
+    """The same with estimates that name their collection; what has no estimate in it is kept as it is."""
+    if isinstance(part, Mapping):
+        marked: Any = {key: _of_collection(inner, collection) for key, inner in part.items()}
+        return marked if any(marked[key] is not inner for key, inner in part.items()) else part
+    if isinstance(part, tuple):
+        marked = tuple(_of_collection(inner, collection) for inner in part)
+        return marked if any(new is not old for new, old in zip(marked, part, strict=True)) else part
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    old = {each.name: getattr(part, each.name) for each in fields(part)}
+    new = {name: _of_collection(inner, collection) for name, inner in old.items()}
+    changed = {name: inner for name, inner in new.items() if inner is not old[name]}
     if isinstance(part, Estimate):
-        object.__setattr__(part, "collection", collection)
-        _mark([inner for inner in vars(part).values() if isinstance(inner, Estimate)], collection)
-    elif isinstance(part, Mapping):
-        for inner in part.values():
-            _mark(inner, collection)
-    elif isinstance(part, tuple | list):
-        for inner in part:
-            _mark(inner, collection)
-    elif is_dataclass(part) and not isinstance(part, type):
-        _mark(vars(part), collection)
+        changed["collection"] = collection
+    return replace(part, **changed) if changed else part

@@ -1,8 +1,8 @@
 """Tiers: people choose among published plans of one policy, some more protective than others.
 
-Who chooses which tier may depend on what is asked, so tiers are strata: each tells of its own people, and the whole is
+Who chooses which tier may depend on what is asked, so tiers are strata: each describes its own people, and the whole is
 their average by how many they are, unbiased whatever made people choose. Only where tiers were drawn at random do all
-tell of the same people, and may be averaged by how precise each is (docs/theory.md, section 4.12).
+describe the same people, and may be averaged by how precise each is (theory.md, section 4.12).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bcdp.mechanisms.planning import make_plan
 from bcdp.plan import Plan
 from bcdp.policy import Policy
 from bcdp.statistics import Estimate, Row, Section
-from bcdp.statistics.ratios import width
+from bcdp.statistics.shared.ratios import width
 from bcdp.tally import Tally
 
 TIER = "tier"  # the open feature that names it
@@ -40,31 +40,52 @@ class Tiered:
     stratified: Numbers
     pooled: Numbers | None
 
+    @property
+    def choice_odds(self) -> dict[Key, float]:
+        """By what factor the odds of a value differ at most between tiers, as estimated: what a choice gives away.
+
+        Only of shares, and where every tier has some people with the value and some without, by the estimates.
+        """
+        found = {}
+        for key in self.stratified:
+            shares = [_numbers(one)[key].value for one in self.tiers.values()]
+            if self._is_share(key) and all(0 < share < 1 for share in shares):
+                odds = [share / (1 - share) for share in shares]
+                found[key] = max(odds) / min(odds)
+        return found
+
+    def _is_share(self, key: Key) -> bool:
+        features = next(iter(self.tiers.values())).policy.features
+        return len(key) > 1 or not features[key[0]].is_number
+
     def parts(self) -> Iterator[Part]:
         """Each number of every tier, and of all people where it is an average over people."""
-        whole = {STRATIFIED: self.stratified} | ({} if self.pooled is None else {POOLED: self.pooled})
+        combined = {STRATIFIED: self.stratified} | ({} if self.pooled is None else {POOLED: self.pooled})
         for section, row, numbers in aligned(list(self.tiers.values())):
-            yield from (Part(name, section, row, one) for name, one in zip(self.tiers, numbers, strict=True))
+            yield from (Part(name, section, row, number) for name, number in zip(self.tiers, numbers, strict=True))
             key = tuple(map(str, row.key))
-            yield from (Part(name, section, row, found[key]) for name, found in whole.items() if key in found)
+            yield from (
+                Part(name, section, row, estimates[key]) for name, estimates in combined.items() if key in estimates
+            )
 
     def sections(self) -> Iterator[Section]:
         """The parts as rows to show, those of one number together."""
         for _, parts in groupby(self.parts(), lambda part: id(part.row)):
-            told = list(parts)
-            _, section, row, _ = told[0]
-            rows = (Row(name, name, one, row.possible, (name,), one.answers) for name, *_, one in told)
+            listed = list(parts)
+            _, section, row, _ = listed[0]
+            rows = (Row(name, name, number, row.possible, (name,), number.answers) for name, *_, number in listed)
             yield Section(row.label, (row.label, section.heads[1]), tuple(rows), "dots")
 
     def to_dict(self) -> dict[str, Any]:
         """The tiers, and all people, in plain JSON."""
-        tiers = {name: told.to_dict() for name, told in self.tiers.items()}
-        whole = {"stratified": self.stratified, "pooled": self.pooled or {}}
-        told = {
-            name: [{"name": list(key), **number.to_dict()} for key, number in found.items()]
-            for name, found in whole.items()
+        tiers = {name: numbers.to_dict() for name, numbers in self.tiers.items()}
+        combined = {"stratified": self.stratified, "pooled": self.pooled or {}}
+        numbers = {
+            name: [{"name": list(key), **number.to_dict()} for key, number in estimates.items()]
+            for name, estimates in combined.items()
         }
-        return {"tiers": tiers, **told}
+        choice = [{"name": list(key), "odds": odds} for key, odds in self.choice_odds.items()]
+        return {"tiers": tiers, **numbers, "choice": choice}
 
 
 def make_tiers(policy: Policy, tiers: Mapping[str, Mapping[str, float]]) -> dict[str, Plan]:
@@ -106,19 +127,19 @@ def estimate_tiers(tallies: Mapping[str, Tally], level: float = 0.95, drawn: boo
     if len(tallies) < 2:
         raise refuse("tallies", sorted(tallies), "the tallies of at least two tiers")
     asked = {name: _asked(tally.plan.policy) for name, tally in tallies.items()}
-    if other := [name for name, one in asked.items() if one != next(iter(asked.values()))]:
+    if other := [name for name, each in asked.items() if each != next(iter(asked.values()))]:
         raise refuse(
             f"tallies.{other[0]}", "a plan that asks something else", "tiers of one policy: only levels differ"
         )
-    found = {name: estimate(tally, level, group=f"{TIER}={name}") for name, tally in tallies.items()}
-    told = {name: _numbers(one) for name, one in found.items()}
-    keys = next(iter(told.values())).keys()
+    estimates = {name: estimate(tally, level, group=f"{TIER}={name}") for name, tally in tallies.items()}
+    numbers = {name: _numbers(each) for name, each in estimates.items()}
+    keys = next(iter(numbers.values())).keys()
     people = sum(tally.people for tally in tallies.values())
     shares = {name: tally.people / people for name, tally in tallies.items() if tally.people}
     features = next(iter(tallies.values())).plan.policy.features
     spans = {key: features[key[0]].span if len(key) == 1 else (0.0, 1.0) for key in keys}
-    stratified = {key: _average(told, key, shares, level, spans[key], people) for key in keys}
-    return Tiered(found, stratified, _pooled(tallies, told, level, spans) if drawn else None)
+    stratified = {key: _average(numbers, key, shares, level, spans[key], people) for key in keys}
+    return Tiered(estimates, stratified, _pooled(tallies, numbers, level, spans) if drawn else None)
 
 
 def _asked(policy: Policy) -> dict[str, Any]:
@@ -129,41 +150,42 @@ def _asked(policy: Policy) -> dict[str, Any]:
     return {"features": features, "tasks": document.get("tasks")}
 
 
-def _numbers(found: Estimates) -> dict[Key, Estimate]:
+def _numbers(estimates: Estimates) -> dict[Key, Estimate]:
     """The estimates that are averages over people: of these alone an average over tiers is one over all people.
 
     A mean among those who answered is none; its ends are, and where no answer is a value so are frequencies.
     """
     means: dict[Key, Estimate] = {
-        (name,): mean for name, mean in found.means.items() if not found.policy.features[name].own
+        (name,): mean for name, mean in estimates.means.items() if not estimates.policy.features[name].own
     }
-    frequencies = found.frequencies.items()
+    frequencies = estimates.frequencies.items()
     return means | {(name, str(value)): share for name, shares in frequencies for value, share in shares.items()}
 
 
 def _pooled(
-    tallies: Mapping[str, Tally], told: Mapping[str, Numbers], level: float, spans: Mapping[Key, tuple[float, float]]
+    tallies: Mapping[str, Tally], numbers: Mapping[str, Numbers], level: float, spans: Mapping[Key, tuple[float, float]]
 ) -> dict[Key, Estimate]:
-    """Weighted by what each tier's plan was designed to tell, which does not depend on the answers."""
+    """Weighted by what each tier's plan was designed to reveal, which does not depend on the answers."""
     errors = {
-        name: {(one.about, one.name): one.error for one in precision(tally.plan)} for name, tally in tallies.items()
+        name: {(expected.about, expected.name): expected.error for expected in precision(tally.plan)}
+        for name, tally in tallies.items()
     }
     pooled = {}
-    for key in next(iter(told.values())):
+    for key in next(iter(numbers.values())):
         about = "Means" if len(key) == 1 else next(iter(tallies.values())).plan.policy.features[key[0]].label
         weights = {
-            name: told[name][key].answers / errors[name][about, key[-1]]
+            name: numbers[name][key].answers / errors[name][about, key[-1]]
             for name in tallies
-            if math.isfinite(told[name][key].se)
+            if math.isfinite(numbers[name][key].se)
         }
         total = sum(weights.values())
         shares = {name: weight / total for name, weight in weights.items()}
-        pooled[key] = _average(told, key, shares, level, spans[key])
+        pooled[key] = _average(numbers, key, shares, level, spans[key])
     return pooled
 
 
 def _average(
-    told: Mapping[str, Numbers],
+    numbers: Mapping[str, Numbers],
     key: Key,
     shares: Mapping[str, float],
     level: float,
@@ -171,7 +193,7 @@ def _average(
     people: int | None = None,
 ) -> Estimate:
     """A weighted average of independent estimates; `people`: so many chose their tiers, and others might otherwise."""
-    parts = {name: told[name][key] for name in shares}
+    parts = {name: numbers[name][key] for name in shares}
     raw = math.fsum(share * parts[name].raw for name, share in shares.items())
     variance = math.fsum(share**2 * parts[name].se ** 2 for name, share in shares.items())
     if people is not None:
@@ -181,4 +203,4 @@ def _average(
     low, high = min(max(raw - half, least), value), max(min(raw + half, most), value)
     mark = hashlib.sha256(repr(sorted(part.collection for part in parts.values())).encode()).hexdigest()
     answers, rule = sum(part.answers for part in parts.values()), next(iter(parts.values())).rule
-    return Estimate(value, math.sqrt(variance), low, high, answers, raw, rule, mark)
+    return Estimate(value, math.sqrt(variance), low, high=high, answers=answers, raw=raw, rule=rule, collection=mark)

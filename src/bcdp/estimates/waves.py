@@ -1,7 +1,7 @@
-"""Waves: one plan, collected several times from different people, told as a trend and all together.
+"""Waves: one plan, collected several times from different people, reported as a trend and all together.
 
 The trend is the slope of the line of least squares through the waves' estimates, whatever the truth does in between.
-All together, either all people count alike, or all waves (docs/theory.md, section 4.14).
+All together, either all people count equally, or all waves (theory.md, section 4.14).
 """
 
 from __future__ import annotations
@@ -35,20 +35,22 @@ class Trend:
     @property
     def changes(self) -> dict[tuple[float, float], Estimate]:
         """The changes from each wave to the next."""
-        return {(one, two): self.waves[two] - self.waves[one] for one, two in pairwise(self.waves)}
+        return {(earlier, later): self.waves[later] - self.waves[earlier] for earlier, later in pairwise(self.waves)}
 
     def parts(self) -> Iterator[Part]:
         """All of it, one number after the other."""
         numbers: dict[str, Estimate] = {f"{time:.10g}": number for time, number in self.waves.items()}
-        numbers |= {f"{two:.10g} less {one:.10g}": number for (one, two), number in self.changes.items()}
+        numbers |= {f"{later:.10g} less {earlier:.10g}": number for (earlier, later), number in self.changes.items()}
         numbers |= {SLOPE: self.slope, ALL_PEOPLE: self.all_people, ALL_WAVES: self.all_waves}
         return (Part(name, self.section, self.row, number) for name, number in numbers.items())
 
     def to_dict(self) -> dict[str, Any]:
         """The trend in plain JSON; what is not finite is null."""
-        changes = [{"from": one, "to": two, **number.to_dict()} for (one, two), number in self.changes.items()]
-        told = {part: getattr(self, part).to_dict() for part in ("slope", "all_people", "all_waves")}
-        return {"about": self.section.subject, "name": self.row.name, **told, "changes": changes}
+        changes = [
+            {"from": earlier, "to": later, **number.to_dict()} for (earlier, later), number in self.changes.items()
+        ]
+        summary = {part: getattr(self, part).to_dict() for part in ("slope", "all_people", "all_waves")}
+        return {"about": self.section.subject, "name": self.row.name, **summary, "changes": changes}
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,9 @@ class WaveEstimates:
     @property
     def trends(self) -> Iterator[Trend]:
         """Every number that can be subtracted, in the order of the policy's tasks."""
-        for section, row, (*numbers, whole) in aligned([*self.waves.values(), self.together]):
+        for section, row, (*numbers, overall) in aligned([*self.waves.values(), self.together]):
             waves = dict(zip(self.waves, numbers, strict=True))
-            yield Trend(section, row, waves, slope(waves), whole, average(numbers, row.possible))
+            yield Trend(section, row, waves, slope(waves), overall, average(numbers, row.possible))
 
     def parts(self) -> Iterator[Part]:
         """The parts of all trends."""
@@ -71,12 +73,12 @@ class WaveEstimates:
 
     def to_dict(self) -> dict[str, Any]:
         """The waves, their trends and all together in plain JSON."""
-        waves = [{"at": time, **told.to_dict()} for time, told in self.waves.items()]
+        waves = [{"at": time, **estimates.to_dict()} for time, estimates in self.waves.items()]
         trends = [trend.to_dict() for trend in self.trends]
         return {"waves": waves, "trends": trends, "together": self.together.to_dict()}
 
 
-def estimate_waves(waves: Mapping[float, Tally], level: float = 0.95, weights: Sequence[Any] = ()) -> WaveEstimates:
+def estimate_waves(waves: Mapping[float, Tally], level: float = 0.95, weights: Any = ()) -> WaveEstimates:
     """The estimates of each wave, by the time at which it was collected; nobody may have answered in two of them.
 
     That people differ cannot be seen from counts. Equal counts are refused: devices that answer a plan again repeat
@@ -101,8 +103,8 @@ def estimate_waves(waves: Mapping[float, Tally], level: float = 0.95, weights: S
             raise refuse(f"waves[{time:.10g}]", "the counts of another wave again", "waves of different people")
         seen.append(tally)
     together = sum(seen[1:], start=seen[0])
-    found = {time: estimate(waves[time], level, weights) for time in sorted(waves)}
-    return WaveEstimates(found, estimate(together, level, weights))
+    estimates = {time: estimate(waves[time], level, weights) for time in sorted(waves)}
+    return WaveEstimates(estimates, estimate(together, level, weights))
 
 
 def slope(numbers: Mapping[float, Estimate]) -> Estimate:
@@ -161,4 +163,6 @@ def _combined(parts: Sequence[Estimate], shares: Sequence[float], possible: tupl
     error = math.hypot(*(share * part.se for share, part in counted))
     rule = "; ".join(dict.fromkeys(part.rule for part in parts if part.rule)) or None
     answers = sum(part.answers for part in parts)
-    return Estimate(value, error, max(low, possible[0]), min(high, possible[1]), answers, raw, rule)
+    return Estimate(
+        value, error, max(low, possible[0]), high=min(high, possible[1]), answers=answers, raw=raw, rule=rule
+    )

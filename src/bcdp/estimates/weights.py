@@ -14,9 +14,9 @@ import pyarrow as pa
 from bcdp.errors import InputError, refuse
 from bcdp.files import naming_file, read_batches
 from bcdp.policy import Policy
-from bcdp.policy.encoding import as_arrow, numbers_of
-from bcdp.policy.opened import digits_of, value_number
-from bcdp.statistics.weighting import Known, Weighting
+from bcdp.records.encoding import as_arrow, numbers_of
+from bcdp.records.open_groups import digits_of, value_number
+from bcdp.statistics.shared.weighting import Known, Weighting
 
 PEOPLE, WEIGHT = "people", "weight"
 ACCEPTED = f"columns of open features, and `{PEOPLE}` (of the population) or `{WEIGHT}` (of the design)"
@@ -40,29 +40,39 @@ def weighting_of(policy: Policy, groups: Sequence[int], tables: Sequence[Any], s
     design, margins = np.ones(len(groups)), []
     for number, table in enumerate(map(_read, tables)):
         names, kind = _columns(policy, table)
-        cells = {cell: place for place, cell in enumerate(_cells(policy, names, table))}
+        cells = {cell: column for column, cell in enumerate(_cells(policy, names, table))}
         if len(cells) < len(table):
             raise refuse(f"weights[{number}]", "a combination of values twice", "each combination once")
         numbers = _numbers(table, kind)
         own = list(zip(*(digits[name].tolist() for name in names), strict=True))
         if absent := [cell for cell in own if cell not in cells or not numbers[cells[cell]] > 0]:
-            told = _words(policy, names, absent[0])
+            labels = _words(policy, names, absent[0])
             raise refuse(
-                f"weights[{number}]", f"nothing for {told}", "a number above 0 for all values that people have"
+                f"weights[{number}]", f"nothing for {labels}", "a number above 0 for all values that people have"
             )
-        place = np.array([cells[cell] for cell in own], dtype=np.int64)
+        column = np.array([cells[cell] for cell in own], dtype=np.int64)
         if kind == WEIGHT:
-            design = design * numbers[place]
+            design = design * numbers[column]
         else:
             words = tuple(_words(policy, names, cell) for cell in cells)
-            margins.append(Known(", ".join(names), place, numbers, words))
+            margins.append(Known(", ".join(names), column, numbers, words))
     totals = [margin.people.sum() for margin in margins]
     if margins and max(totals) - min(totals) > 1e-6 * max(totals):
         raise refuse("weights", f"margins of {min(totals):g} and {max(totals):g} people", "margins of one population")
-    values = [tuple(int(digits[name][place]) for name in strata) for place in range(len(groups))]
+    values = [tuple(int(digits[name][column]) for name in strata) for column in range(len(groups))]
     order = {value: number for number, value in enumerate(dict.fromkeys(values))}
-    places = np.array([order[value] for value in values], dtype=np.int64)
-    return Weighting(design, places, tuple(margins))
+    columns = np.array([order[value] for value in values], dtype=np.int64)
+    return Weighting(design, columns, tuple(margins))
+
+
+def tables_in(weights: Any) -> list[Any]:
+    """One table, or a list of them, as a list.
+
+    >>> tables_in({"arm": ["a"], "people": [30]}), tables_in(["design.csv"])
+    ([{'arm': ['a'], 'people': [30]}], ['design.csv'])
+    """
+    several = isinstance(weights, Sequence) and not isinstance(weights, str)
+    return list(weights) if several else [weights]
 
 
 def _read(table: Any) -> pa.Table:

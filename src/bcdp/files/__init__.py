@@ -23,8 +23,8 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from bcdp.errors import InputError, refuse
-from bcdp.files.survey import ENDINGS as SURVEY_ENDINGS
-from bcdp.files.survey import survey_batches, survey_schema
+from bcdp.files.statistical_packages import ENDINGS as SURVEY_ENDINGS
+from bcdp.files.statistical_packages import survey_batches, survey_schema
 
 try:
     import fcntl
@@ -82,7 +82,7 @@ def read_batches(
 def table_in_memory(name: str, content: bytes, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:
     """The rows of a file of this name whose content is at hand: nothing is written, and errors quote none of it.
 
-    Without `types` a CSV's columns are of the types that its cells have, and those of a survey file tell their labels.
+    Without `types` a CSV's columns are of the types that its cells have, and those of a survey file carry their labels.
 
     >>> table_in_memory("people.csv", b"age\\n31\\n").to_pydict()
     {'age': [31]}
@@ -96,13 +96,17 @@ def table_in_memory(name: str, content: bytes, types: Mapping[str, pa.DataType] 
         if kind == ".csv":
             with pa.csv.open_csv(pa.BufferReader(content)) as reader:
                 names = reader.schema.names
-            stated = {} if types is None else {one: types.get(one, pa.string()) for one in names}
+            stated = (
+                {}
+                if types is None
+                else {name_of_column: types.get(name_of_column, pa.string()) for name_of_column in names}
+            )
             convert = pa.csv.ConvertOptions(column_types=stated, null_values=NOT_A_NUMBER)
             batches = pa.csv.read_csv(source, convert_options=convert).to_batches()
             return pa.Table.from_batches([_empty_is_null(batch) for batch in batches])
         if kind in SURVEY_ENDINGS:
-            found = pa.Table.from_batches(survey_batches(Path(name), _ALL_ROWS, types, None, content))
-            return found if types is not None else found.cast(survey_schema(Path(name), content))
+            table = pa.Table.from_batches(survey_batches(Path(name), _ALL_ROWS, types, None, content))
+            return table if types is not None else table.cast(survey_schema(Path(name), content))
     except (OSError, pa.ArrowException, UnicodeDecodeError):  # their own words may quote the data
         raise InputError(f"{name}: cannot be read; accepted: {_FORMATS}, complete, in UTF-8") from None
     raise InputError(f"{name}: its ending is not known; accepted: {_FORMATS}{_SURVEYS}")
@@ -112,8 +116,8 @@ def read_text(source: Source, accepted: str) -> str:
     """The text of a document such as a plan."""
     path = path_of(source)
     try:
-        found: str | bytes = source.read() if _is_open(source) else path.read_bytes()
-        return found if isinstance(found, str) else found.decode("utf-8")
+        content: str | bytes = source.read() if _is_open(source) else path.read_bytes()
+        return content if isinstance(content, str) else content.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = str(error.strerror).lower() if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InputError(f"{path}: cannot be read ({reason}); accepted: {accepted}") from None
@@ -162,11 +166,11 @@ def parquet_files(path: Path) -> list[Path]:
         if ending(path) != ".parquet":
             raise InputError(f"{path}: its ending '{path.suffix}' is not known here; accepted: a .parquet file")
         return [path]
-    found = sorted(part for part in path.glob("*.parquet") if not part.name.startswith(("_", ".")))
-    if not found or (path / "_temporary").exists():
-        what = "is not finished" if found else "has no Parquet files"
+    parts = sorted(part for part in path.glob("*.parquet") if not part.name.startswith(("_", ".")))
+    if not parts or (path / "_temporary").exists():
+        what = "is not finished" if parts else "has no Parquet files"
         raise InputError(f"{path}: the folder {what}; accepted: {_FORMATS}, or a folder of complete .parquet files")
-    return found
+    return parts
 
 
 def _read_parquet(path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
@@ -185,7 +189,10 @@ def _read_arrow(path: Path) -> Iterator[pa.RecordBatch]:
     with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as file:
         mapped = source.size() > _MAPPED_BYTES * file.num_record_batches
         # pages of a mapped file count as memory in use; what is read is given back, but batches are read whole
-        with pa.memory_map(str(path)) if mapped else pa.OSFile(str(path)) as again, pa.ipc.open_file(again) as reader:
+        with (
+            pa.memory_map(str(path)) if mapped else pa.OSFile(str(path)) as reopened,
+            pa.ipc.open_file(reopened) as reader,
+        ):
             for number in range(reader.num_record_batches):
                 yield from _short(reader.get_batch(number))
 
@@ -201,8 +208,8 @@ def csv_names(path: Path) -> list[str]:
         names = next((row for row in csv.reader(file) if row), [])
     if not names:
         raise InputError(f"{path}: is empty; accepted: a CSV whose first line names the columns")
-    if len(names) == 1 and (apart := {";", "\t"} & set(names[0])):
-        raise InputError(f"{path}: its first line has {apart.pop()!r} and no comma; accepted: a CSV with commas")
+    if len(names) == 1 and (separators := {";", "\t"} & set(names[0])):
+        raise InputError(f"{path}: its first line has {separators.pop()!r} and no comma; accepted: a CSV with commas")
     return names
 
 
@@ -226,9 +233,9 @@ def _read_csv(
 def _empty_is_null(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The batch with nulls for empty texts: in a text every other word, NA too, may be a value."""
     columns = batch.columns
-    for place, column in enumerate(columns):
+    for number, column in enumerate(columns):
         if pa.types.is_string(column.type) and pc.any(empty := pc.equal(pc.binary_length(column), 0)).as_py():
-            columns[place] = pc.if_else(empty, pa.scalar(None, pa.string()), column)
+            columns[number] = pc.if_else(empty, pa.scalar(None, pa.string()), column)
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
@@ -242,13 +249,13 @@ def _told_of_csv(path: Path, names: Sequence[str] = ()) -> Iterator[None]:
     except (pa.ArrowInvalid, csv.Error) as error:
         if "UTF8" in str(error):
             raise _not_utf8(path) from None
-        if found := re.match(
+        if matched := re.match(
             r"In CSV column #(\d+): (Row #\d+: )?CSV conversion error", str(error)
         ):  # a row: one thread
-            place = int(found[1])
-            line = _line(path, lambda row: not _is_number(row[place]))
+            column = int(matched[1])
+            line = _line(path, lambda row: not _is_number(row[column]))
             raise InputError(
-                f"{path}: column '{names[place]}'{line}: got what is no number; accepted: a number such as 1234.5, "
+                f"{path}: column '{names[column]}'{line}: got what is no number; accepted: a number such as 1234.5, "
                 "without thousands separators, $ or %, or nothing where the policy states `missing`"
             ) from None
         line = _line(path, lambda row: len(row) != len(names))
@@ -298,12 +305,12 @@ def row_count(path: Path) -> int | None:
                 start = file.read(2**16)
             return round(path.stat().st_size / len(start) * start.count(b"\n")) if start else 0
     except (pa.ArrowException, OSError, InputError):
-        pass  # reading it will tell what is wrong
+        pass  # reading it will reveal what is wrong
     return None
 
 
 def lock(file: IO[bytes], wait: bool = True) -> bool:
-    """Locks a file for this program until it is closed; without `wait`, tells whether nobody else had it."""
+    """Locks a file for this program until it is closed; without `wait`, returns whether nobody else had it."""
     if fcntl is not None:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -331,11 +338,11 @@ def written_whole(path: Path) -> Iterator[Path]:
     A run that is killed leaves its draft behind, which the next run writes over; while a run is alive, a lock keeps
     others from the same draft. A link stays a link. What is no file, such as a device, is written to and stays.
     """
-    place = Path(os.path.realpath(path))
-    if place.exists() and not place.is_file() and not place.is_dir():
-        yield place
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file() and not target.is_dir():
+        yield target
         return
-    draft = place.with_name(f".{place.name}.draft")
+    draft = target.with_name(f".{target.name}.draft")
     try:
         with draft.open("ab") as file:
             if not lock(file, wait=False):
@@ -347,8 +354,8 @@ def written_whole(path: Path) -> Iterator[Path]:
                     os.fsync(written.fileno())
                 if fcntl is None:
                     file.close()  # elsewhere an open file cannot be renamed
-                draft.replace(place)
-                _keep_names(place.parent)
+                draft.replace(target)
+                _keep_names(target.parent)
             finally:
                 draft.unlink(missing_ok=True)
     except OSError as error:

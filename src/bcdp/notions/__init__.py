@@ -1,11 +1,11 @@
 """The four notions of privacy, exactly: LDP, BDP, CDP and BCDP, how they relate, and what they mean for a test.
 
-Each level is reached at single outputs and single values (docs/theory.md, Proposition 1), so finite mechanisms are
+Each level is reached at single outputs and single values (theory.md, Proposition 1), so finite mechanisms are
 enumerated. What eps and c promise under q is Theorem 1, under odds Theorem 8, for a test Proposition 3.
 """
 
-from bcdp.notions.counts import CountsLevel, Surplus, counts_factor, counts_odds, excess
 from bcdp.notions.levels import Levels, conditional_kernel, dobrushin, largest_ratio, levels, odds, total_variation
+from bcdp.notions.privacy_blanket import CountsLevel, Surplus, counts_factor, counts_odds, excess
 from bcdp.notions.relations import (
     bcdp_from,
     bcdp_from_cdp,

@@ -1,4 +1,4 @@
-"""Exact privacy levels of a finite prior and a finite mechanism (docs/theory.md, section 1).
+"""Exact privacy levels of a finite prior and a finite mechanism (theory.md, section 1).
 
 A prior is an array of shape `k_1 x .. x k_d`, a kernel has one more axis: the output. Every level is a maximum over
 single values and single outputs, so each is a few array reductions.
@@ -54,7 +54,7 @@ def _log_ratio(high: Array, low: Array) -> Array:
 
 
 def conditional_kernel(prior: npt.ArrayLike, kernel: npt.ArrayLike, feature: int) -> Array:
-    """The law of the output given each value of one feature: `k_i x outputs`, NaN for values of probability 0.
+    """The distribution of the output given each value of one feature: `k_i x outputs`, NaN for values of probability 0.
 
     >>> copies_the_second = [[[1, 0], [0, 1]], [[1, 0], [0, 1]]]
     >>> conditional_kernel([[0.5, 0], [0.25, 0.25]], copies_the_second, feature=0).tolist()
@@ -148,7 +148,7 @@ def odds(prior: npt.ArrayLike, feature: int, others: tuple[int, ...] | None = No
 
 
 def _laws_of_others(prior: npt.ArrayLike, feature: int, others: tuple[int, ...] | None) -> Array:
-    """The law of the others for each value of the feature that can occur."""
+    """The distribution of the others for each value of the feature that can occur."""
     prior = _check_prior(prior)
     if not 0 <= feature < prior.ndim:
         raise refuse("feature", feature, f"a number from 0 to {prior.ndim - 1}")

@@ -2,7 +2,7 @@
 
 All levels are in nats, at least 0, and may be infinite. `q` is a bound in [0, 1] on the total-variation distance of the
 other features between two values of a feature. `odds`, at least 1 and infinite for no limit, bounds how many times
-knowing all of them could move the odds of a guess about it. Proofs: docs/theory.md, section 2.
+knowing all of them could move the odds of a guess about it. Proofs: theory.md, section 2.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def budgets_from(delta: npt.ArrayLike, epsilon: npt.ArrayLike, q: npt.ArrayLike,
 
 
 def _share(t: Array, q: Array, odds: Array) -> Array:
-    """The root v of `(1-B) t v^2 + (B - (1-A) t) v = A`, where `A = q/(odds-1)` and `B = A odds` (docs/theory.md)."""
+    """The root v of `(1-B) t v^2 + (B - (1-A) t) v = A`, where `A = q/(odds-1)` and `B = A odds` (theory.md)."""
     a = np.where(odds == 1, 0.5, q / (odds - 1))
     b = a + q
     middle = b - (1 - a) * t

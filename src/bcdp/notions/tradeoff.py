@@ -1,4 +1,4 @@
-"""What an adversary's best test can do: the exact trade-off between its two error rates (docs/theory.md, section 1).
+"""What an adversary's best test can do: the exact trade-off between its two error rates (theory.md, section 1).
 
 For two events about a feature, `H0: x_i in S` and `H1: x_i in S'`, a mechanism is `delta_i`-BCDP exactly when every
 test has `exp(delta_i) * alpha + beta >= 1` and `alpha + exp(delta_i) * beta >= 1`.

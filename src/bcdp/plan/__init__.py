@@ -1,6 +1,6 @@
 """The plan: a public document that any device can execute and check.
 
-Its levels are the largest over the menus (docs/theory.md, Theorem 2), each the exact worst case over all priors within
+Its levels are the largest over the menus (theory.md, Theorem 2), each the exact worst case over all priors within
 the stated bounds (Theorems 3, 4, 6, 8 and 9). Over several plans eps and c add up and delta does not (section 2).
 """
 
@@ -22,11 +22,11 @@ from bcdp.plan.document import (
     FeatureCertificate,
     Menu,
     Plan,
-    Question,
     collection_of,
 )
 from bcdp.plan.mechanism import GROUP, check_menus, mechanism_of, report_schema
-from bcdp.plan.worst import Within
+from bcdp.plan.worst_prior import Within
+from bcdp.questions import Question
 
 __all__ = [
     "A_PLAN",

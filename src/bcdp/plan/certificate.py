@@ -1,6 +1,6 @@
 """What a plan's integer tables protect: `epsilon`, `c` and `delta`, recomputed from the plan alone.
 
-What a device draws does not depend on the record, so every level is the largest over what it may draw (docs/theory.md,
+What a device draws does not depend on the record, so every level is the largest over what it may draw (theory.md,
 Theorem 2). Given the menu, the level of a feature is the exact worst case over all priors within q (Theorems 3 and 4),
 between ranges of a number (Theorem 6), and within odds (Theorems 8 and 9). Levels are logarithms of exact rationals,
 rounded up.
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,15 +22,16 @@ from bcdp.correlation import Correlation, product_q, unrounded_odds, unrounded_q
 from bcdp.errors import refuse
 from bcdp.exact import MOST_CELLS, Integers, log_up
 from bcdp.plan.mechanism import mechanism_of
-from bcdp.plan.worst import Ratio, Within, independent_ratio, joint_ratio
+from bcdp.plan.worst_prior import Ratio, Within, independent_ratio, joint_ratio
 from bcdp.policy import Feature, NumericFeature
-from bcdp.policy.encoding import coded_numbers
-from bcdp.tables import Table, mixture_delta
+from bcdp.questions import Question
+from bcdp.randomizers import Table, mixture_delta
+from bcdp.records.encoding import coded_numbers
 
 if TYPE_CHECKING:
-    from bcdp.plan.document import Menu, Plan, Question
+    from bcdp.plan.document import Menu, Plan
 
-Parts = tuple[tuple[float, float], ...]  # what guesses tell apart: ends of each part, as shares of a number's bounds
+Parts = tuple[tuple[float, float], ...]  # what guesses distinguish: ends of each part, as shares of a number's bounds
 
 _STEPS = 16  # between the 17 levels to which bounds about rounded numbers round them once
 _ONE = Fraction(1)
@@ -55,8 +56,7 @@ def certify(plan: Plan, correlation: Correlation | None = None) -> Certified:
     >>> certify(plan).epsilon == plan.certificate.epsilon <= 1
     True
     """
-    model = plan.correlation_model if correlation is None else correlation
-    return mechanism_of(plan).largest_levels(plan, model)
+    return plan.levels if correlation is None else mechanism_of(plan).largest_levels(plan, correlation)
 
 
 def certify_menus(plan: Plan, correlation: Correlation) -> Certified:
@@ -73,7 +73,7 @@ def certify_menus(plan: Plan, correlation: Correlation) -> Certified:
         for menu in menus:
             if name not in menu.numbers:
                 delta[name] = max(delta[name], menu.delta(plan, name, correlation))
-                if correlation.alike:  # of all menus that do not ask it the one with the largest ratio tells most
+                if correlation.alike:  # of all menus that do not ask it the one with the largest ratio reveals most
                     break
     return Certified(log_up(menus[0].ratio), c, delta)
 
@@ -83,6 +83,24 @@ def certify_menu(plan: Plan, menu: Menu, correlation: Correlation) -> Certified:
     asked, names = _AskedMenu.of(plan, menu, correlation), plan.policy.features
     c = dict.fromkeys(names, 0.0) | {name: asked.level(plan, name, _ALONE) for name in asked.numbers}
     return Certified(log_up(asked.ratio), c, {name: asked.delta(plan, name, correlation) for name in names})
+
+
+def largest_budgets(plan: Plan) -> dict[str, list[tuple[float, float]]]:
+    """For each feature, the levels `c` and `epsilon` of the menus that ask it, and of the largest that does not.
+
+    Of a plan without menus, none. No assumption enters them.
+    """
+    menus = [_AskedMenu.of(plan, menu, plan.correlation_model) for menu in plan.menus]
+    menus.sort(key=lambda menu: menu.ratio, reverse=True)
+    epsilons = [log_up(menu.ratio) for menu in menus]
+    budgets: dict[str, list[tuple[float, float]]] = {name: [] for name in plan.policy.features if menus}
+    for menu, epsilon in zip(menus, epsilons, strict=True):
+        for name in menu.numbers:
+            budgets[name].append((menu.level(plan, name, _ALONE), epsilon))
+    for name, pairs in budgets.items():
+        outside = (epsilon for menu, epsilon in zip(menus, epsilons, strict=True) if name not in menu.numbers)
+        pairs += [(0.0, epsilon) for epsilon in islice(outside, 1)]
+    return budgets
 
 
 @dataclass(frozen=True)
@@ -109,7 +127,9 @@ class _AskedMenu:
         if number is None:
             return independent_delta(_ONE, self.ratio, within)
         shared = shares_inputs(feature)
-        return menu_delta(self.questions, self.tables, name, number, shared, within, parts, feature.own)
+        return menu_delta(
+            self.questions, self.tables, name, number=number, shared=shared, within=within, parts=parts, own=feature.own
+        )
 
     def delta(self, plan: Plan, name: str, correlation: Correlation) -> float:
         feature, number = plan.policy.features[name], self.numbers.get(name)
@@ -138,11 +158,11 @@ def _bounds(
 
     A bound about numbers that are rounded once at random holds for a question that rounds them so, their product with
     a sign included. The product of two of them, or the square of one, has a bound of its own, and of those that enter
-    by steps q has to know the cuts; odds never do (docs/theory.md, 4.5).
+    by steps q has to know the cuts; odds never do (theory.md, 4.5).
     """
     rounded = correlation.rounded
     fit = all(_fits(question, correlation, own) for question in questions)
-    multiplied = any(_multiplies(question, rounded) for question in questions)
+    multiplied = any(question.rules.multiplies(question, rounded) for question in questions)
     stepped = any(name in rounded and question.cuts_of(name) for question in questions for name in question.features)
 
     def bounds(name: str) -> Within:
@@ -167,7 +187,7 @@ def _fits(question: Question, correlation: Correlation, own: frozenset[str]) -> 
 
     Of those that are `own` the last level is no answer.
     """
-    sizes = question.levels if question.kind == "values" else question.levels * len(question.features)
+    sizes = question.rules.rounding_levels(question)
     marked = [(name, size) for name, size in zip(question.features, sizes, strict=True) if name in correlation.rounded]
     return all(
         _known(cuts, correlation, name)
@@ -181,12 +201,9 @@ def _known(cuts: Iterable[float], correlation: Correlation, name: str) -> bool:
     return set(correlation.cuts.get(name, ())).issuperset(cuts)
 
 
-def _multiplies(question: Question, rounded: frozenset[str]) -> bool:
-    return question.kind == "product" and rounded.issuperset(question.features)
-
-
 def shares_inputs(feature: Feature) -> bool:
-    """Whether two values of a feature may be coded alike: numbers are rounded, and `missing` stands for no value.
+    """Whether two values of a feature may be coded the same way: numbers are rounded, and `missing` stands for no
+    value.
 
     Such values may still differ in what they say of the other features. A feature without a `missing` rule is
     complete: records that lack it are refused. So is one with `missing: own`, whose last input is no answer.
@@ -195,9 +212,9 @@ def shares_inputs(feature: Feature) -> bool:
 
 
 def guessed_parts(feature: Feature, correlation: Correlation, name: str) -> Parts:
-    """The ranges between which alone the bounds tell a number's values apart, and "missing" where it has a rule.
+    """The ranges between which alone the bounds distinguish a number's values, and "missing" where it has a rule.
 
-    Empty if the bounds speak of single values (docs/theory.md, section 4.5).
+    Empty if the bounds speak of single values (theory.md, section 4.5).
 
     >>> from bcdp.correlation import Listed
     >>> age = NumericFeature(type="numeric", bounds=(0, 100), ranges=(18, 65), missing=40)
@@ -213,8 +230,8 @@ def guessed_parts(feature: Feature, correlation: Correlation, name: str) -> Part
     ranges = tuple(pairwise([0.0, *((cut - low) / (high - low) for cut in cuts), 1.0]))
     if not isinstance(feature.missing, float):
         return ranges
-    place = (feature.missing - low) / (high - low)
-    return (*ranges, (place, place))
+    imputed = (feature.missing - low) / (high - low)
+    return (*ranges, (imputed, imputed))
 
 
 def inputs_of_parts(feature: Feature, ranges: Iterable[float], cuts: Iterable[float]) -> Parts:
@@ -256,21 +273,34 @@ def menu_delta(
     if number is None:
         return independent_delta(_ONE, rest, within)
     question, table = questions[number], tables[number]
-    if len(question.features) == 1 or question.kind == "product":  # whatever the others are, the answer tells no more
+    if len(question.features) == 1 or not question.reads_values:  # whatever the others are, the answer reveals no more
         return independent_delta(table.ratio, rest, within)
     position = question.features.index(name)
     stepped = question.cuts_of(name) is not None
-    return joint_delta(table, question.levels, position, rest, within.q, shared, parts, within.odds, stepped, own)
+    return joint_delta(
+        table,
+        question.levels,
+        position,
+        rest=rest,
+        q=within.q,
+        shared=shared,
+        parts=parts,
+        odds=within.odds,
+        stepped=stepped,
+        own=own,
+    )
 
 
 def _known_delta(plan: Plan, correlation: Correlation, name: str, question: Question) -> float:
-    """The level of a feature under one question about another whose laws are known; infinite if they are not."""
-    table, told = plan.tables[question.table], question.features[0]
-    laws = correlation.laws(name, told) if len(question.features) == 1 and question.kind == "values" else None
+    """The level of a feature under one question about another whose distributions are known; infinite if they are
+    not.
+    """
+    table, asked = plan.tables[question.table], question.features[0]
+    laws = correlation.laws(name, asked) if question.reads_one_value else None
     if laws is None or table.levels * table.symbols > MOST_CELLS:
         return math.inf
-    if plan.policy.features[told].is_number or laws.shape[1] != table.levels:
-        raise refuse(f"correlation.laws of {told}", f"{laws.shape[1]} values", "one for each value, and no numbers")
+    if plan.policy.features[asked].is_number or laws.shape[1] != table.levels:
+        raise refuse(f"correlation.laws of {asked}", f"{laws.shape[1]} values", "one for each value, and no numbers")
     return mixture_delta(table, laws)
 
 
@@ -300,16 +330,17 @@ def joint_delta(
     """The certificate of a feature inside a joint table, for priors within q and odds.
 
     `rest`: the ratio of the menu's other questions together. Two values of a feature are two inputs, unless inputs are
-    `shared` (`shares_inputs`): the others may be distributed differently for two values that are coded alike. Between
-    `parts` of a number (docs/theory.md, Theorem 6) it counts the most and the least that any number of a part may give,
+    `shared` (`shares_inputs`): the others may be distributed differently for two values that are coded the same way.
+    Between `parts` of a number (theory.md, Theorem 6) it counts the most and the least that any number of a part may
+    give,
     because within a part it may go with the others. Where the number is `stepped`, parts are given by their inputs.
     Where no answer is a value of its `own`, it is the last input and one more part.
     """
     weights = table.dense().weights.reshape(*levels, -1)
     f = np.moveaxis(weights, position, 0).reshape(levels[position], -1, table.symbols)  # own value x others x symbol
     above, below = (f, f) if not parts else _extremes_of_steps(f, parts) if stepped else _extremes(f, parts, own)
-    alike = shared and not parts  # a guess between a part and itself is none
-    return log_up(joint_ratio(above, below, rest, Within(q, odds), alike))
+    equal_pairs = shared and not parts  # a guess between a part and itself is none
+    return log_up(joint_ratio(above, below, rest, Within(q, odds), equal_pairs))
 
 
 def _extremes(f: Integers, parts: Parts, own: bool) -> tuple[Integers, Integers]:
@@ -324,8 +355,8 @@ def _extremes(f: Integers, parts: Parts, own: bool) -> tuple[Integers, Integers]
         start = max(math.floor(low * steps * _UNITS) - 1, 0)
         end = min(math.ceil(high * steps * _UNITS) + 1, steps * _UNITS)
         inside = range(start // _UNITS + 1, -(-end // _UNITS))
-        places = (start, *(step * _UNITS for step in inside), end)
-        reached.append([_between(f[: steps + 1], place) for place in places])
+        positions = (start, *(step * _UNITS for step in inside), end)
+        reached.append([_between(f[: steps + 1], position) for position in positions])
     reached += [[_UNITS * f[-1]]] * own
     return np.array([np.max(rows, axis=0) for rows in reached]), np.array([np.min(rows, axis=0) for rows in reached])
 
@@ -336,7 +367,7 @@ def _extremes_of_steps(f: Integers, parts: Parts) -> tuple[Integers, Integers]:
     return np.array([rows.max(axis=0) for rows in met]), np.array([rows.min(axis=0) for rows in met])
 
 
-def _between(f: Integers, place: int) -> Integers:
-    below = min(place // _UNITS, len(f) - 2)
-    share = place - below * _UNITS
+def _between(f: Integers, position: int) -> Integers:
+    below = min(position // _UNITS, len(f) - 2)
+    share = position - below * _UNITS
     return np.asarray((_UNITS - share) * f[below] + share * f[below + 1])

@@ -5,90 +5,53 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
+from pydantic import Field, ValidationError
 
 import bcdp
 from bcdp.correlation import Listed, PerFeature, correlation_from_dict
+from bcdp.correlation.from_policy import as_stated
 from bcdp.errors import InputError, accepted, refuse
 from bcdp.exact import TOTAL
 from bcdp.files import Source, naming_file, path_of, read_text, write_text
-from bcdp.plan.certificate import Certified, certify
-from bcdp.plan.form import check_form
+from bcdp.plan.certificate import Certified
+from bcdp.plan.mechanism import mechanism_of
+from bcdp.plan.structure import check_form
 from bcdp.policy import Policy
-from bcdp.tables import Table, table_from_dict
+from bcdp.policy.visible_text import check_visible
+from bcdp.questions import PlanPart, Question
+from bcdp.randomizers import Table, table_from_dict
 
 FORMAT = 1  # the version of the plan's format: any other is refused
 PLAN_KEY = b"bcdp.plan"  # where reports name the plan that they answer
 A_PLAN = "a Plan, from make_plan(policy) or Plan.load(path)"  # what every function of a plan says it accepts
 # A plan states its correlation and mechanism itself.
 _COLLECTION = {"epsilon", "features", "tasks", "order", "survey", "relay"}
-_UNCLAIMED = {"policy", "correlation_model", "tables", "symbols"}  # what a plan is, whatever it claims
+_UNCLAIMED = {"policy", "correlation_model", "tables", "symbols", "levels"}  # what a plan is, whatever it claims
 
+Derived = TypeVar("Derived")
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Level = Annotated[Finite, Field(ge=0)]
-_LARGEST = int(sys.float_info.max)
-Cut = Annotated[int, Field(ge=-_LARGEST, le=_LARGEST)] | Finite  # 2 and 2.0 are spelled apart, as in a policy
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class Question(_Part):
-    """What is asked: the features, into how many levels each is coded, and the table that randomizes the combination.
-
-    Kind "values", which the JSON leaves out: a number is rounded at random to one of its equally spaced levels; the
-    first feature is the most significant digit. `cuts`, left out where there are none, has one entry for each feature:
-    null, or for a number that is not rounded the rising numbers at which its levels begin, the first apart.
-
-    Kind "product": one number in [-1, 1], the product of two features or, of a single numeric feature, its square
-    as `2 x^2 - 1`, rounded at random to the one entry of `levels`. A binary feature is worth -1 or 1. `categories` has
-    one entry for each feature: null, or for a categorical feature the number of a value, being worth 1 if that is the
-    person's value and -1 if not.
-    """
-
-    features: Annotated[tuple[str, ...], Field(min_length=1)]
-    levels: tuple[Annotated[int, Field(ge=2)], ...]
-    table: Annotated[int, Field(ge=0)]
-    kind: Literal["values", "product"] = "values"
-    categories: tuple[Annotated[int, Field(ge=0)] | None, ...] = ()
-    cuts: tuple[tuple[Cut, ...] | None, ...] = ()
-
-    def cuts_of(self, name: str) -> tuple[float, ...] | None:
-        """Where the levels of a feature begin, if it is a number that enters by steps; None for any other."""
-        cuts = self.cuts[self.features.index(name)] if self.cuts else None
-        return None if cuts is None else tuple(map(float, cuts))
-
-    @model_serializer(mode="wrap")
-    def _plain(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        document: dict[str, Any] = write(self)
-        if self.kind == "values":
-            del document["kind"], document["categories"]
-        if not self.cuts:
-            del document["cuts"]
-        return document
-
-
-class Menu(_Part):
+class Menu(PlanPart):
     """Questions answered together, and the weight out of 2^32 with which a device draws this menu."""
 
     weight: Annotated[int, Field(ge=1, le=TOTAL)]
     questions: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
 
 
-class Channel(_Part):
+class Channel(PlanPart):
     """One channel of the cascade: the features it covers and the weight out of 2^32 with which its bit is kept."""
 
     features: Annotated[tuple[str, ...], Field(min_length=1)]
     keep: Annotated[int, Field(ge=TOTAL // 2, lt=TOTAL)]
 
 
-class FeatureCertificate(_Part):
+class FeatureCertificate(PlanPart):
     """What one feature was promised, what it certainly gets, and its own share of the budget."""
 
     asked: Level
@@ -96,7 +59,7 @@ class FeatureCertificate(_Part):
     c: Level
 
 
-class Certificate(_Part):
+class Certificate(PlanPart):
     """The plan's claims; `objective` is n times the total squared error, second moments and tasks' weights counted.
 
     `verify()` recomputes what concerns privacy; objective and gap are the planner's word on accuracy.
@@ -108,7 +71,7 @@ class Certificate(_Part):
     optimality_gap: Finite | None
 
 
-class Plan(_Part):
+class Plan(PlanPart):
     """A collection, ready to be executed and checked by anybody.
 
     `verify()` recomputes every level from the tables and refuses a plan whose claims are not true.
@@ -140,11 +103,15 @@ class Plan(_Part):
 
     @cached_property
     def policy(self) -> Policy:
-        """The features, tasks and demands (without the correlation, which the plan states itself)."""
+        """The features, tasks and demands, and the correlation, unless it was measured."""
         if not set(self.collection) <= _COLLECTION:
             raise refuse("collection", sorted(self.collection), f"the keys {', '.join(sorted(_COLLECTION))}")
         stated = {key: value for key, value in self.collection.items() if key != "order"}
-        policy = Policy.parse({**stated, "mechanism": self.mechanism})
+        assumed = as_stated(self.correlation_model, _protected(stated.get("features")))
+        own = {"mechanism": self.mechanism} | ({"correlation": assumed} if assumed else {})
+        policy = Policy.parse({**stated, **own})
+        if assumed is None:
+            policy = policy.measured_by(self.correlation_model.source)
         order = self.collection.get("order", list(policy.declared))
         if not isinstance(order, list) or sorted(map(repr, order)) != sorted(map(repr, policy.declared)):
             raise refuse("collection.order", order, "the name of every feature once")
@@ -178,6 +145,22 @@ class Plan(_Part):
         """The SHA-256 of the canonical form, in hexadecimal."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
+    @cached_property
+    def levels(self) -> Certified:
+        """The true levels under the plan's own assumption about correlation, whatever it claims."""
+        return mechanism_of(self).largest_levels(self, self.correlation_model)
+
+    def derived(self, compute: Callable[[Plan], Derived]) -> Derived:
+        """What a function computes from the plan, computed once for this object."""
+        known: dict[Any, Any] = vars(self).setdefault("_derived", {})
+        if compute not in known:
+            known[compute] = compute(self)
+        return cast("Derived", known[compute])
+
+    def __getstate__(self) -> dict[Any, Any]:
+        state = super().__getstate__()
+        return state | {"__dict__": {name: state["__dict__"][name] for name in Plan.model_fields}}
+
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Plan:
         """A copy, parts of it perhaps changed: it is another plan, so nothing found out about this one is kept."""
         copy = super().model_copy(update=update, deep=deep)
@@ -203,7 +186,7 @@ class Plan(_Part):
             document = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique_keys)
         except (ValueError, RecursionError) as error:
             raise InputError(f"plan: not JSON ({error}); accepted: a file written by `bcdp plan`") from None
-        if not isinstance(document, dict) or "certificate" not in document:  # counts, perhaps, which are not told
+        if not isinstance(document, dict) or "certificate" not in document:  # counts, perhaps, which are not reported
             raise refuse("plan", "no certificate", "a JSON object written by `bcdp plan`")
         plan = cls.build(document)
         plan.verify()
@@ -217,6 +200,8 @@ class Plan(_Part):
     @classmethod
     def build(cls, document: Mapping[str, Any]) -> Plan:
         """The plan that a document describes, its form checked but not its claims."""
+        for part in ("collection", "correlation"):  # every other text is a name or a word that these state
+            check_visible(part, document.get(part))
         try:
             # keys in canonical order, so that a plan and its copy read from a file run over the features alike
             return cls.model_validate_json(json.dumps(document, allow_nan=False, sort_keys=True))
@@ -241,7 +226,7 @@ class Plan(_Part):
         """
         nothing = {"epsilon": 0.0, "features": {}, "objective": None, "optimality_gap": None}
         draft = cls.build({**document, "certificate": nothing})
-        claims, (objective, gap) = certify(draft), accuracy(draft)
+        claims, (objective, gap) = draft.levels, accuracy(draft)
         features = {
             name: {"asked": feature.delta, "certified": claims.delta[name], "c": claims.c[name]}
             for name, feature in draft.policy.features.items()
@@ -260,7 +245,7 @@ class Plan(_Part):
     @cached_property
     def _kept(self) -> bool:
         check_form(self)
-        self._check_claims(certify(self))
+        self._check_claims(self.levels)
         return True
 
     def _check_claims(self, true: Certified) -> None:
@@ -284,6 +269,12 @@ def collection_of(policy: Policy) -> dict[str, Any]:
     document = policy.to_dict()
     stated = {key: document[key] for key in ("epsilon", "features", "tasks", "survey", "relay") if key in document}
     return stated | {"order": list(policy.declared)}
+
+
+def _protected(features: object) -> list[str]:
+    """The names of the features that are not open; whether they can be read is for the policy to say."""
+    known = features.items() if isinstance(features, Mapping) else ()
+    return [name for name, feature in known if not isinstance(feature, Mapping) or feature.get("type") != "open"]
 
 
 def _part(path: str, document: dict[str, Any]) -> Table:

@@ -1,7 +1,8 @@
 """What one person has spent over several releases: `c` and `epsilon` add up, also adaptively; `delta` does not.
 
-The conversion to `delta` is applied once, to the sums (docs/theory.md, section 2, composition), with a `q` and odds
-that bound how everything else asked in any of the releases, taken together, goes with the feature. No plan states them.
+Three statements bound the `delta` of everything together, and the smallest counts (theory.md, section 2,
+composition): the sum of `epsilon`, with nothing assumed; what one plan certifies on its own condition plus the
+`epsilon` of all others; and the conversion of the sums, with a `q` and odds that the person states.
 """
 
 from __future__ import annotations
@@ -13,26 +14,39 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from bcdp.errors import InputError, expect, refuse
 from bcdp.files import written_whole
 from bcdp.notions import bcdp_from
 from bcdp.plan import A_PLAN, Plan
+from bcdp.plan.certificate import certify_menu, largest_budgets
 
-_FORMAT = 2  # format 1 had no q of the person, and digests by which plans were compared
+_FORMAT = 3  # format 1 had no q of the person, and 2 neither menus nor open features
+_DROPPED = {1: {"definitions", "q"}, 2: {"q"}}  # of releases in earlier formats: what plans stated of their features
+_MOST_HISTORIES = 256  # pairs of sums that are kept: beyond, neighbours are replaced by what is above both
+
+Pairs = tuple[tuple[float, float], ...]  # the levels c and epsilon of menus, each pair above no other in both
 
 
 def _nothing() -> Mapping[str, Any]:
     return MappingProxyType({})
 
 
+class Statement(NamedTuple):
+    """A bound on the BCDP level of everything together, in nats, and the condition on which it holds."""
+
+    level: float
+    condition: str
+
+
 @dataclass(frozen=True)
 class Release:
-    """One thing that left the device: its LDP level and, per feature that it touched, its CDP level.
+    """One thing that left the device: its LDP level and, per feature that it concerns, its CDP level.
 
-    What answered a plan also has the plan's id, the BCDP levels that the plan certifies on its own, and for each
-    feature the `q` that the plan states for all the others together (1 where it states none).
+    The answer to a plan also has the plan's id and the BCDP levels that the plan certifies on its own condition.
+    `menus`: of a feature, the largest pairs of `c` and `epsilon` that one menu has. `open`: the features that were sent
+    unprotected; None if that is not known.
 
     >>> spring, autumn = Release("spring", 1.0, {"smoker": 0.25}), Release("autumn", 0.5, {"smoker": 0.25})
     >>> Ledger().add(spring).add(autumn).c("smoker")
@@ -45,31 +59,54 @@ class Release:
     plan: str = ""
     date: str = ""
     delta: Mapping[str, float] = field(default_factory=_nothing)
-    q: Mapping[str, float] = field(default_factory=_nothing)
+    menus: Mapping[str, Pairs] = field(default_factory=_nothing)
+    open: tuple[str, ...] | None = ()
 
     def __post_init__(self) -> None:
         stated = [("epsilon", self.epsilon), *((f"c.{feature}", level) for feature, level in self.c.items())]
         stated += [(f"delta.{feature}", level) for feature, level in self.delta.items()]
+        stated += [(f"menus.{name}", level) for name, pairs in self.menus.items() for pair in pairs for level in pair]
         for where, level in stated:
             if not level >= 0:
                 raise refuse(f"release '{self.name}', {where}", level, "a number of at least 0")
-        for feature, q in self.q.items():
-            _check_q(f"release '{self.name}', q.{feature}", q)
+
+    def pairs(self, feature: str) -> Pairs:
+        """The largest levels `c` of a feature and `epsilon` of one history of this release."""
+        return self.menus.get(feature) or ((min(self.c.get(feature, 0.0), self.epsilon), self.epsilon),)
+
+    def alone(self, feature: str) -> float:
+        """The BCDP level of this release alone, on its own condition."""
+        return min(self.delta.get(feature, self.epsilon), self.epsilon)
 
 
-def release_of(plan: Plan, date: str = "", name: str = "") -> Release:
-    """What answering a plan once costs, by its certificate, which is verified first."""
+def release_of(plan: Plan, date: str = "", name: str = "", menu: int | None = None) -> Release:
+    """What answering a plan once costs, by its certificate, which is verified first.
+
+    With the `menu` that was drawn it costs what the answers to this menu reveal: the draw itself reveals nothing.
+
+    >>> from bcdp import Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> release_of(plan, menu=0).epsilon <= release_of(plan).epsilon
+    True
+    """
     expect("plan", plan, Plan, A_PLAN)
     plan.verify()
-    claims, names = plan.certificate, frozenset(plan.certificate.features)
+    named, sent = name or plan.id[:12], tuple(plan.policy.open)
+    if menu is not None:
+        if not 0 <= menu < len(plan.menus):
+            raise refuse("menu", menu, f"the number of one of the plan's {len(plan.menus)} menus, from 0")
+        drawn = certify_menu(plan, plan.menus[menu], plan.correlation_model)
+        return Release(named, drawn.epsilon, drawn.c, plan.id, date, delta=drawn.delta, open=sent)
+    claims = plan.certificate
     return Release(
-        name or plan.id[:12],
+        named,
         claims.epsilon,
         {feature: claim.c for feature, claim in claims.features.items()},
-        plan.id,
-        date,
-        {feature: claim.certified for feature, claim in claims.features.items()},
-        {feature: plan.correlation_model.q(feature, names - {feature}) for feature in claims.features},
+        plan=plan.id,
+        date=date,
+        delta={feature: claim.certified for feature, claim in claims.features.items()},
+        menus={feature: _largest(pairs) for feature, pairs in largest_budgets(plan).items()},
+        open=sent,
     )
 
 
@@ -91,8 +128,7 @@ class Ledger:
     """The releases of one person so far, and the person's limits; adding a release gives a new ledger.
 
     `q` and `odds` are the person's own statements, one number or one for each feature: they bound how everything else
-    asked in any of the releases, taken together, depends on the feature. Without them several releases count with
-    `q = 1` and no limit on odds.
+    asked in any of the releases, taken together, depends on the feature among people with the same open values.
 
     >>> spent = Ledger().add(Release("spring", 1.0, {"smoker": 0.1})).add(Release("autumn", 1.0, {"income": 0.3}))
     >>> spent.epsilon, spent.c("smoker"), spent.delta("smoker"), round(spent.delta("smoker", q=0.05), 3)
@@ -112,19 +148,35 @@ class Ledger:
             for where, number in each.items():
                 check(where, number)
 
-    def add(self, release: Release) -> Ledger:
+    def add(self, release: Release, again: bool = False) -> Ledger:
         """The ledger with one more release, whatever that release depended on before it.
 
-        A plan that was answered already adds nothing, because a device keeps its answer. A release that would exceed
-        the limits is refused.
+        A plan that was answered already adds nothing, because a device keeps its answer, unless it was answered
+        `again`, on another device for example. A release that would exceed the limits is refused.
         """
         expect("release", release, Release, "a Release, for example release_of(plan)")
-        if self.holds(release.plan):
+        if self.holds(release.plan) and not again:
             return self
         more = replace(self, releases=(*self.releases, release))
         if objections := more.objections():
             raise InputError(f"release '{release.name}': {'; '.join(objections)}; accepted: what the limits leave")
         return more
+
+    def drew(self, plan: Plan, menu: int) -> Ledger:
+        """The ledger with the menu that was drawn for a plan: its levels in place of the plan's largest.
+
+        >>> from bcdp import Policy, make_plan
+        >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+        >>> Ledger().add(release_of(plan)).drew(plan, 0).epsilon <= 1
+        True
+        """
+        entered = [number for number, release in enumerate(self.releases) if release.plan == plan.id]
+        if not entered:
+            raise refuse("plan", plan.id, "a plan that the ledger holds")
+        releases = list(self.releases)
+        known = releases[entered[-1]]
+        releases[entered[-1]] = release_of(plan, known.date, known.name, menu)
+        return replace(self, releases=tuple(releases))
 
     def holds(self, plan: str) -> bool:
         """Whether the plan of this id was answered already."""
@@ -146,15 +198,11 @@ class Ledger:
         return _sum_up(min(release.c.get(feature, 0.0), release.epsilon) for release in self.releases)
 
     def q_of(self, feature: str) -> float:
-        """The q that counts: the person's; else that of a single release; else 1.
-
-        Each plan's q is about what that plan asks. Nothing in two plans says how both depend on a feature together.
-        """
-        alone = self.releases[0].q.get(feature, 1.0) if len(self.releases) == 1 else 1.0
-        return _of(self.q, feature, alone)
+        """The q that the person states, else 1: each plan's q is about what that plan asks, as it asks it."""
+        return _of(self.q, feature, 1.0)
 
     def odds_of(self, feature: str) -> float:
-        """The odds that count: the person's; else without a limit."""
+        """The odds that the person states, else without a limit."""
         return _of(self.odds, feature, math.inf)
 
     def _states(self, feature: str) -> bool:
@@ -162,26 +210,55 @@ class Ledger:
         return any(not isinstance(stated, Mapping) or feature in stated for stated in (self.q, self.odds))
 
     def delta(self, feature: str, q: float | None = None) -> float:
-        """The BCDP level of everything together, `q` bounding how everything else asked depends on this feature.
+        """The BCDP level of everything together: the smallest that is known.
 
-        Without a `q` it is `q_of(feature)`, and a single plan counts as it is certified.
+        `q`, in place of the person's, bounds how everything else asked in any release depends on this feature.
         """
-        certified = self.releases[0].delta if len(self.releases) == 1 and not self._states(feature) else {}
-        if q is None and feature in certified:
-            return certified[feature]
-        assumed = self.q_of(feature) if q is None else q
-        level = float(bcdp_from(self.c(feature), self.epsilon, assumed, self.odds_of(feature)))
-        exact = level in (0.0, self.c(feature), self.epsilon)
-        return level if exact else min(level * (1 + 1e-12), self.epsilon)  # above the rounding errors of the formula
+        return self.statement(feature, q).level
+
+    def statement(self, feature: str, q: float | None = None) -> Statement:
+        """The smallest of the levels that are known, and its condition."""
+        return min(self.statements(feature, q), key=lambda statement: statement.level)
+
+    def statements(self, feature: str, q: float | None = None) -> list[Statement]:
+        """Every bound on the BCDP level of a feature that holds for everything together, each on its condition.
+
+        Two plans may mean different things by one name, so what plans certify counts by the largest of them.
+        """
+        if any(feature in (release.open or ()) for release in self.releases):
+            return [Statement(math.inf, "it was sent unprotected")]
+        statements = [Statement(self.epsilon, "nothing assumed")]
+        if asking := [number for number, release in enumerate(self.releases) if feature in release.c]:
+            statements.append(Statement(max(self._on_its_condition(number, feature) for number in asking), _OF_PLANS))
+        if q is not None or self._states(feature):
+            statements.append(Statement(self._on_stated(feature, self.q_of(feature) if q is None else q), _OF_PERSON))
+        return statements
+
+    def _on_its_condition(self, number: int, feature: str) -> float:
+        """What one plan certifies plus the epsilon of all others; open values sent with these void its condition."""
+        others = [release for index, release in enumerate(self.releases) if index != number]
+        own = self.releases[number]
+        kept = all(release.open == () for release in others)
+        return _sum_up([own.alone(feature) if kept else own.epsilon, *(release.epsilon for release in others)])
+
+    def _on_stated(self, feature: str, q: float) -> float:
+        """The largest level over all histories of menus, at a q for everything asked and the person's odds."""
+        odds = self.odds_of(feature)
+        _check_q("q", q)
+        histories: Pairs = ((0.0, 0.0),)
+        for release in self.releases:
+            pairs = release.pairs(feature)
+            histories = _largest((_sum_up([c, d]), _sum_up([e, f])) for c, e in histories for d, f in pairs)
+        return min(self.epsilon, max(_converted(c, epsilon, q, odds) for c, epsilon in histories))
 
     def objections(self) -> tuple[str, ...]:
         """What exceeds the limits, one sentence each."""
         stated = [("epsilon", self.epsilon, self.limits.epsilon)]
         for name, limit in self.limits.delta.items():
+            level, condition = self.statement(name)
             unstated = len(self.releases) > 1 and not self._states(name)
-            reason = ", because nobody has stated one for all plans together" * unstated
-            most = f", odds {self.odds_of(name):g}" * (self.odds_of(name) < math.inf)
-            stated.append((f"delta of {name} (q = {self.q_of(name):g}{most}{reason})", self.delta(name), limit))
+            reason = "; you have stated no q or odds for all plans together" * unstated
+            stated.append((f"delta of {name} ({condition}{reason})", level, limit))
         return tuple(
             f"{name} would be {spent:.4g}, above the limit {limit:g}" for name, spent, limit in stated if spent > limit
         )
@@ -217,15 +294,50 @@ class Ledger:
     @classmethod
     def _read(cls, document: Any) -> Ledger:
         version, keys = document["bcdp_ledger"], {"bcdp_ledger", "limits", "releases"}
-        known = set(document) - ({"odds"} if version == _FORMAT else set())
-        if version not in (1, _FORMAT) or known != (keys if version == 1 else keys | {"q"}):
+        known = set(document) - ({"odds"} if version != 1 else set())
+        if version not in (1, 2, _FORMAT) or known != (keys if version == 1 else keys | {"q"}):
             raise refuse("bcdp_ledger", version, f"format {_FORMAT}")
         stated, releases = document["limits"], document["releases"]
-        if version == 1:
-            releases = [{key: value for key, value in release.items() if key != "definitions"} for release in releases]
+        if version != _FORMAT:
+            releases = [_of_earlier(release, _DROPPED[version]) for release in releases]
         limits = Limits(math.inf if stated["epsilon"] is None else stated["epsilon"], dict(stated["delta"]))
         stated_by_person = [document.get(what, _nothing()) for what in ("q", "odds")]
-        return cls(tuple(Release(**release) for release in releases), limits, *stated_by_person)
+        return cls(tuple(map(_release, releases)), limits, *stated_by_person)
+
+
+_OF_PLANS = "the condition of each plan that asks it"
+_OF_PERSON = "your q and odds for everything asked"
+
+
+def _of_earlier(release: Mapping[str, Any], dropped: set[str]) -> dict[str, Any]:
+    """A release of an earlier format: nobody knows what a plan of it sent unprotected."""
+    kept = {key: value for key, value in release.items() if key not in dropped}
+    return kept | ({"open": None} if release.get("plan") else {})
+
+
+def _release(document: Mapping[str, Any]) -> Release:
+    menus = {name: tuple((c, epsilon) for c, epsilon in pairs) for name, pairs in document.get("menus", {}).items()}
+    sent = document.get("open", ())
+    return Release(**{**document, "menus": menus, "open": None if sent is None else tuple(sent)})
+
+
+def _largest(pairs: Iterable[tuple[float, float]]) -> Pairs:
+    """The pairs that are above no other in both levels; of very many, pairs that are above them."""
+    largest: list[tuple[float, float]] = []
+    for c, epsilon in sorted(pairs, key=lambda pair: (-pair[1], -pair[0])):
+        if not largest or c > largest[-1][0]:
+            largest.append((c, epsilon))
+    while len(largest) > _MOST_HISTORIES:  # c rises and epsilon falls along the list
+        neighbours = (largest[start : start + 2] for start in range(0, len(largest), 2))
+        largest = [(two[-1][0], two[0][1]) for two in neighbours]
+    return tuple(largest)
+
+
+def _converted(c: float, epsilon: float, q: float, odds: float) -> float:
+    """The level that sums of c and epsilon imply, above the rounding errors of the formula where it has any."""
+    level = float(bcdp_from(c, epsilon, q, odds))
+    exact = q == 0 or odds == 1 or c >= epsilon or math.isinf(level)
+    return level if exact else math.nextafter(level * (1 + 1e-12), math.inf)
 
 
 def _check_q(where: str, q: object) -> None:

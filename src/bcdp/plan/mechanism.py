@@ -16,20 +16,20 @@ from bcdp.errors import refuse
 if TYPE_CHECKING:
     from bcdp.correlation import Correlation
     from bcdp.plan.certificate import Certified
-    from bcdp.plan.counts import CountsLevels
     from bcdp.plan.document import Plan
-    from bcdp.plan.worst import Within
+    from bcdp.plan.published_counts import CountsLevels
+    from bcdp.plan.worst_prior import Within
     from bcdp.policy import Policy
     from bcdp.randomness import RecordWords
     from bcdp.statistics import Target
     from bcdp.tally import Tally
 
-GROUP = "group"  # the column of a report that tells the open values
-MECHANISMS = {"survey": "bcdp.mechanisms.survey.verbs", "cascade": "bcdp.mechanisms.cascade.verbs"}
+GROUP = "group"  # the column of a report that reveals the open values
+MECHANISMS = {"survey": "bcdp.mechanisms.survey.interface", "cascade": "bcdp.mechanisms.cascade.interface"}
 
 
 class Mechanism(Protocol):
-    """The verbs of a mechanism; the room of each is opened when it is first asked for."""
+    """The verbs of a mechanism; each is imported when it is first asked for."""
 
     def make_plan(self, policy: Policy, correlation: Correlation, progress: Callable[[str], None]) -> Plan:
         """The most accurate plan that keeps every demand of the policy under the given correlation."""
@@ -55,7 +55,7 @@ class Mechanism(Protocol):
     def counts_told(
         self, plan: Plan, people: int, chance: float, correlation: Correlation | None
     ) -> CountsLevels | None:
-        """What the published counts of so many people tell of one of them; None where that is not known."""
+        """What the published counts of so many people reveal about one of them; None where that is not known."""
 
     def report_schema(self, plan: Plan) -> pa.Schema:
         """The columns of a report."""

@@ -4,17 +4,19 @@ A policy is YAML or a plain mapping. It is read once, completely, into frozen re
 or refused with **all** its mistakes, one per line: the field's path, its value, what is accepted.
 """
 
-from bcdp.policy.checks import PLACEHOLDER
+from bcdp.policy.base_feature import NO_ANSWER
 from bcdp.policy.correlation import Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QPerFeature
-from bcdp.policy.document import LARGEST_EPSILON, Policy
-from bcdp.policy.features import (
+from bcdp.policy.counts import LARGEST_EPSILON
+from bcdp.policy.document import Policy
+from bcdp.policy.features import Feature, NumericFeature
+from bcdp.policy.field_checks import PLACEHOLDER
+from bcdp.policy.valued_features import (
     MOST_VALUES,
-    NO_ANSWER,
     BinaryFeature,
     CategoricalFeature,
-    Feature,
-    NumericFeature,
     OpenFeature,
+    OrdinalFeature,
+    ValuedFeature,
 )
 from bcdp.policy.yaml_text import Dumper, read_yaml
 
@@ -32,11 +34,13 @@ __all__ = [
     "OneOfBoth",
     "OneQ",
     "OpenFeature",
+    "OrdinalFeature",
     "Pairs",
     "PairsFile",
     "Pilot",
     "Policy",
     "Prior",
     "QPerFeature",
+    "ValuedFeature",
     "read_yaml",
 ]

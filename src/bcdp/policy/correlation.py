@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from bcdp.policy.checks import PLACEHOLDER, Accepts, File, Number, Record, expected, one_of
+from bcdp.policy.field_checks import PLACEHOLDER, Accepts, File, Number, Record, expected, one_of
 from bcdp.policy.names import AnyName, NameOrDefault
 
 SOURCES = ("pairs", "prior", "pilot")
@@ -35,7 +35,7 @@ Odds = Annotated[Number, Field(ge=1), Accepts("a number of at least 1, or no suc
 
 
 class OneQ(RootModel[Annotated[Number, Field(ge=0, le=1), Accepts(_CORRELATION)]]):
-    """One `q` for every feature (docs/theory.md, section 1)."""
+    """One `q` for every feature (theory.md, section 1)."""
 
     model_config = ConfigDict(frozen=True)
     kind: ClassVar[Literal["one"]] = "one"
@@ -85,7 +85,7 @@ def _as_both(stated: Any) -> Any:
 
 
 class OneOfBoth(QAndOdds):
-    """One `q` and one bound on the odds for every feature (docs/theory.md, section 1)."""
+    """One `q` and one bound on the odds for every feature (theory.md, section 1)."""
 
     kind: ClassVar[Literal["one_of_both"]] = "one_of_both"
 
@@ -137,7 +137,9 @@ class QPerFeature(RootModel[dict[NameOrDefault, Both]]):
 
 
 class Pairs(Record):
-    """`pairs[i][j]`: how far the law of feature j moves with feature i, and the odds of a guess about i with j."""
+    """`pairs[i][j]`: how far the distribution of feature j moves with feature i, and the odds of a guess about i
+    with j.
+    """
 
     kind: ClassVar[Literal["pairs"]] = "pairs"
     pairs: Annotated[

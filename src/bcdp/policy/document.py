@@ -9,26 +9,20 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
 
+import bcdp
 from bcdp.errors import InputError, refuse
-from bcdp.policy.checks import Accepts, Number, Record, Writable, expected, some
+from bcdp.policy.base_feature import OWN, Scalar
 from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
-from bcdp.policy.features import (
-    MOST_GROUPS,
-    OWN,
-    BinaryFeature,
-    CategoricalFeature,
-    Declared,
-    Feature,
-    NumericFeature,
-    OpenFeature,
-    Scalar,
-)
-from bcdp.policy.mistakes import broken_keys, sentence
+from bcdp.policy.counts import LARGEST_EPSILON, CountsDemand
+from bcdp.policy.error_sentences import broken_keys, sentence
+from bcdp.policy.features import Declared, Feature, NumericFeature
+from bcdp.policy.field_checks import PLACEHOLDER, Accepts, Number, Record, Writable, expected, some
 from bcdp.policy.relay import Relay
 from bcdp.policy.survey import Survey
 from bcdp.policy.tasks import Task, statistics
+from bcdp.policy.valued_features import MOST_GROUPS, BinaryFeature, CategoricalFeature, OpenFeature, OrdinalFeature
 from bcdp.policy.yaml_text import read_yaml, write_yaml
 
 if TYPE_CHECKING:
@@ -36,18 +30,6 @@ if TYPE_CHECKING:
 
 _KEYS = "the keys epsilon and features"
 _KINDS: dict[type, str] = {str: "plain text", list: "a list"}
-LEAST_COUNTED = 1_000  # people: of smaller tallies nothing is said
-LARGEST_EPSILON = 20.0  # e^20 is half a billion: beyond it there is no protection to speak of
-
-
-class CountsDemand(Record):
-    """What the published counts of so many people may tell of one of them, but for a chance."""
-
-    epsilon: Annotated[Number, Field(gt=0, le=LARGEST_EPSILON), Accepts("a number above 0 and at most 20")]
-    people: Annotated[
-        int, Field(strict=True, ge=LEAST_COUNTED), Accepts(f"a whole number of at least {LEAST_COUNTED:,}")
-    ]
-    chance: Annotated[Number, Field(ge=1e-15, lt=1), Accepts("a number from 1e-15 to below 1, such as 1e-6")] = 1e-6
 
 
 class Policy(Record):
@@ -91,6 +73,8 @@ class Policy(Record):
         CountsDemand | None, Accepts("{epsilon: 1, people: 100000, chance: 1.0e-6}, or no such key", inside=True)
     ] = None
 
+    _measured: str | None = PrivateAttr(None)
+
     @field_validator("tasks")
     @classmethod
     def _once(cls, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
@@ -103,10 +87,12 @@ class Policy(Record):
 
     @field_validator("counts")
     @classmethod
-    def _of_all(cls, counts: CountsDemand | None, info: ValidationInfo) -> CountsDemand | None:
-        declared = info.data.get("declared", {}).values()
-        if counts is not None and any(isinstance(feature, OpenFeature) for feature in declared):
-            raise expected("no such key beside open features: their groups are counted apart, which tells more")
+    def _about_features(cls, counts: CountsDemand | None, info: ValidationInfo) -> CountsDemand | None:
+        protected = [
+            name for name, feature in info.data.get("declared", {}).items() if not isinstance(feature, OpenFeature)
+        ]
+        if counts is not None and not set(counts.features) <= set(protected):
+            raise expected(f"levels of the features {', '.join(protected)}")
         return counts
 
     def __init__(self, /, **document: Any) -> None:
@@ -115,7 +101,12 @@ class Policy(Record):
         types = _declared_types(document.get("features"))
         filled = {**_default_tasks(types or {}), **document}
         stated = document.get("features")
-        context = {"types": types, "own": _own_names(stated), "bounds": _stated_bounds(stated)}
+        context = {
+            "types": types,
+            "own": _own_names(stated),
+            "bounds": _stated_bounds(stated),
+            "values": _stated_values(stated),
+        }
         try:
             self.__pydantic_validator__.validate_python(filled, self_instance=self, context=context)
         except ValidationError as error:
@@ -148,7 +139,7 @@ class Policy(Record):
 
     @cached_property
     def open(self) -> dict[str, OpenFeature]:
-        """The features that are not protected, which are sent as they are beside the report."""
+        """The features that are not protected, which are sent as they are next to the report."""
         return {name: feature for name, feature in self.declared.items() if isinstance(feature, OpenFeature)}
 
     @cached_property
@@ -173,7 +164,7 @@ class Policy(Record):
             raise refuse("policy", _KINDS.get(type(document), "no keys"), f"a mapping with at least {_KEYS}")
         if {"bcdp", "certificate"} <= document.keys():
             raise refuse("policy", "a plan", "a policy, from which a plan is made")
-        if document and not {"epsilon", "features"} & document.keys():  # likewise: its keys are not told
+        if document and not {"epsilon", "features"} & document.keys():  # likewise: its keys are not reported
             raise refuse("policy", "other keys", f"a mapping with at least {_KEYS}")
         return cls(**{str(key): value for key, value in document.items()})
 
@@ -196,9 +187,24 @@ class Policy(Record):
         """The policy as plain data that JSON can hold, defaults written out: `Policy(**policy.to_dict()) == policy`."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
+    def measured_by(self, source: str) -> Policy:
+        """The policy of a plan whose correlation was measured: written down, it asks where that comes from."""
+        copy = self.model_copy()
+        copy._measured = source
+        return copy
+
     def to_yaml(self) -> str:
-        """The policy as the text of a YAML file, defaults written out."""
-        return write_yaml(self.to_dict())
+        """The policy as the text of a YAML file, defaults written out.
+
+        Of a plan whose correlation was measured it has a place to fill in: no policy can state what was.
+        """
+        if self._measured is None:
+            return write_yaml(self.to_dict())
+        source = " ".join(self._measured.split())
+        return f"# correlation: {source}\n{write_yaml({**self.to_dict(), 'correlation': PLACEHOLDER})}"
+
+    def _repr_html_(self) -> str:
+        return bcdp.as_html(self)
 
 
 def read_document(path: Source, mistakes: list[str]) -> object:
@@ -216,6 +222,7 @@ _RECORDS: tuple[type[BaseModel], ...] = (
     BinaryFeature,
     NumericFeature,
     CategoricalFeature,
+    OrdinalFeature,
     OpenFeature,
     OneOfBoth,
     QAndOdds,
@@ -229,7 +236,7 @@ _RECORDS: tuple[type[BaseModel], ...] = (
 def _owners() -> dict[str, type[BaseModel]]:
     """The class of the fields under a key or a class's name, for the sentences about them."""
     tasks = statistics()
-    parts = {name: field.annotation for one in tasks.values() for name, field in one.model_fields.items()}
+    parts = {name: field.annotation for task in tasks.values() for name, field in task.model_fields.items()}
     nested = {name: part for name, part in parts.items() if isinstance(part, type) and issubclass(part, BaseModel)}
     records = {record.__name__: record for record in [*_RECORDS, *tasks.values()]}
     return {"": Policy, "counts": CountsDemand, "relay": Relay, "survey": Survey, **records, **nested}
@@ -258,18 +265,25 @@ def _own_names(features: object) -> frozenset[str]:
 
 def _stated_bounds(features: object) -> dict[str, tuple[float, float]]:
     """What numbers seem to lie between; whether that is right is checked elsewhere."""
-    found = {}
+    bounds = {}
     for name, feature in features.items() if isinstance(features, Mapping) else ():
         match feature:
             case {"bounds": [int() | float() as low, int() | float() as high]}:
-                found[name] = (low, high)
-    return found
+                bounds[name] = (low, high)
+    return bounds
+
+
+def _stated_values(features: object) -> dict[str, list[Any]]:
+    """The values that features seem to have; whether they are right is checked elsewhere."""
+    stated = features.items() if isinstance(features, Mapping) else ()
+    listed = ((name, feature.get("values")) for name, feature in stated if isinstance(feature, Mapping))
+    return {name: values for name, values in listed if isinstance(values, list)}
 
 
 def _default_tasks(types: Mapping[str, object]) -> dict[str, Any]:
-    """The key for the tasks that are left out: the means of all numbers, the frequencies of all others."""
-    numbers = [name for name, named in types.items() if named in ("numeric", "binary")]
-    categories = [name for name, named in types.items() if named == "categorical"]
+    """The key for the tasks that are left out: means of what has one, frequencies of all but numbers and yes/no."""
+    numbers = [name for name, named in types.items() if named in ("numeric", "binary", "ordinal")]
+    categories = [name for name, named in types.items() if named in ("categorical", "ordinal")]
     tasks = [{"mean": numbers}] * bool(numbers) + [{"frequency": categories}] * bool(categories)
     return {"tasks": tasks} if tasks else {}
 

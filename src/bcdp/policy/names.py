@@ -6,9 +6,9 @@ from typing import Annotated, cast
 
 from pydantic import AfterValidator, ValidationInfo
 
-from bcdp.policy.checks import Accepts, Writable, different, expected, nearest, some
+from bcdp.policy.field_checks import Accepts, Writable, different, expected, nearest, some
 
-TYPES = ("binary", "numeric", "categorical")  # of features that are protected
+TYPES = ("binary", "numeric", "categorical", "ordinal")  # of features that are protected
 OPEN = "open"  # the type of those that are not
 
 
@@ -42,16 +42,16 @@ _NAMES = (AfterValidator(some), AfterValidator(different), Accepts("a list of di
 
 AnyName = Annotated[Writable, _NAME, _declared(*TYPES)]
 NameOrDefault = Annotated[Writable, _NAME, _declared(*TYPES, also="default")]
-NumberName = Annotated[Writable, _NAME, _declared("numeric", "binary")]
+MeanName = Annotated[Writable, _NAME, _declared("numeric", "binary", "ordinal")]
 NumericName = Annotated[Writable, _NAME, _declared("numeric", complete=TYPES)]
 CompleteName = Annotated[Writable, _NAME, _declared(*TYPES, complete=TYPES)]
 CompleteNumberName = Annotated[Writable, _NAME, _declared("numeric", "binary", complete=TYPES)]
 TableName = Annotated[Writable, _NAME, _declared(*TYPES, complete=("numeric",))]
-CategoryName = Annotated[Writable, _NAME, _declared("categorical", "binary")]
+CategoryName = Annotated[Writable, _NAME, _declared("categorical", "binary", "ordinal")]
 CompleteNames = Annotated[tuple[CompleteName, ...], *_NAMES]
 CompleteNumberNames = Annotated[tuple[CompleteNumberName, ...], *_NAMES]
 TableNames = Annotated[tuple[TableName, ...], *_NAMES]
-NumberNames = Annotated[tuple[NumberName, ...], *_NAMES]
+MeanNames = Annotated[tuple[MeanName, ...], *_NAMES]
 NumericNames = Annotated[tuple[NumericName, ...], *_NAMES]
 CategoryNames = Annotated[tuple[CategoryName, ...], *_NAMES]
 

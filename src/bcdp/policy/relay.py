@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from bcdp.policy.checks import Accepts, Record, Writable
+from bcdp.policy.field_checks import Accepts, Record, Writable
 
 LONGEST_URL = 200
 # Over TLS, or on this machine for a trial.

@@ -7,20 +7,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictInt
 
-from bcdp.policy.checks import Accepts, Record, Writable, ordered, some
+from bcdp.policy.field_checks import Accepts, Record, Writable, ordered, some
 
 LONGEST_TEXT = 2000
 MOST_MINUTES = 600
-# What could hide a word or turn it round; a line may be broken.
-_UNSHOWN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _LANGUAGE = re.compile("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _TEXT = f"text of 1 to {LONGEST_TEXT} letters, none of them invisible"
-
-
-def _shown(text: str) -> str:
-    if _UNSHOWN.search(text):
-        raise ValueError
-    return text
 
 
 def _language(code: str) -> str:
@@ -29,7 +21,7 @@ def _language(code: str) -> str:
     return code
 
 
-Shown = Annotated[Writable, Field(min_length=1, max_length=LONGEST_TEXT), AfterValidator(_shown), Accepts(_TEXT)]
+Shown = Annotated[Writable, Field(min_length=1, max_length=LONGEST_TEXT), Accepts(_TEXT)]
 Language = Annotated[Writable, AfterValidator(_language), Accepts("the code of a language, such as de or pt-BR")]
 Translations = Annotated[
     dict[Language, Shown], AfterValidator(some), Accepts(f"{{language: text}}, each {_TEXT}", inside=True)

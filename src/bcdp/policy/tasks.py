@@ -1,4 +1,4 @@
-"""The tasks: what the collection is for. Each is one of the statistics, which stand in a room of their own."""
+"""The tasks: what the collection is for. Each is one of the statistics, which stand in a package of their own."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import PlainValidator, SerializeAsAny, Tag, TypeAdapter, ValidationInfo
 
-from bcdp.policy.checks import Record, one_of
+from bcdp.policy.field_checks import Record, one_of
 
 if TYPE_CHECKING:
     from bcdp.statistics import Statistic
 
 # The word that names a statistic in a task, and where it stands. A new statistic is a file, and a line here.
 STATISTICS = {
-    "by": "bcdp.statistics.groups.GroupMeans",  # before "mean", which its tasks name too
+    "by": "bcdp.statistics.group_means.GroupMeans",  # before "mean", which its tasks name too
     "mean": "bcdp.statistics.mean.Mean",
+    "share": "bcdp.statistics.share.Share",
     "frequency": "bcdp.statistics.frequency.Frequency",
-    "table": "bcdp.statistics.table.TwoWayTable",
+    "table": "bcdp.statistics.two_way_table.TwoWayTable",
     "distribution": "bcdp.statistics.distribution.Distribution",
-    "regression": "bcdp.statistics.regression.Regression",
+    "regression": "bcdp.statistics.regression.statistic.Regression",
 }
 
 
 def statistics() -> dict[str, type[Statistic]]:
-    """The class of each statistic, by the word that names it in a task; their rooms are opened when this is called."""
-    places = ((word, path.rpartition(".")) for word, path in STATISTICS.items())
-    return {word: getattr(import_module(module), name) for word, (module, _, name) in places}
+    """The class of each statistic, by the word that names it in a task; imported when this is called."""
+    paths = ((word, path.rpartition(".")) for word, path in STATISTICS.items())
+    return {word: getattr(import_module(module), name) for word, (module, _, name) in paths}
 
 
 def _class(task: object) -> str | None:
@@ -45,8 +46,8 @@ def _class(task: object) -> str | None:
 
 @lru_cache(maxsize=4)
 def _reader(classes: tuple[type[Statistic], ...]) -> TypeAdapter[Statistic]:
-    *forms, last = (one.form for one in classes)
-    tagged: Any = reduce(or_, (Annotated[one, Tag(one.__name__)] for one in classes))
+    *forms, last = (statistic.form for statistic in classes)
+    tagged: Any = reduce(or_, (Annotated[statistic, Tag(statistic.__name__)] for statistic in classes))
     return TypeAdapter(Annotated[tagged, one_of(_class, f"{', '.join(forms)} or {last}")])
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import yaml
 
 from bcdp.errors import InputError
-from bcdp.policy.mistakes import dotted
+from bcdp.policy.error_sentences import dotted
 
 # Only what is unmistakable is not text. YAML 1.1 reads `no` as false, 1:30 as 90, 2024-01-01 as a date, 01234 as 668
 # and 1e5 as text; people who write such values mean what they see.

@@ -23,7 +23,7 @@ def root_style() -> str:
 
 def __getattr__(name: str) -> str:
     """`palette.INK` is the colour `--ink`."""
-    found = colours().get(name.lower().replace("_", "-"))
-    if found is None:
+    colour = colours().get(name.lower().replace("_", "-"))
+    if colour is None:
         raise AttributeError(f"module 'bcdp.present.palette' has no attribute '{name}'")
-    return found
+    return colour

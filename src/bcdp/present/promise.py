@@ -1,28 +1,31 @@
 """What a plan promises, on which condition, and what is left without it, all from the plan's numbers alone.
 
 The text `correlation.source` is whatever the operator wrote; it is quoted as that and decides nothing. The browser's
-device makes the same words (`web/device/promise.js`).
+device makes the same words (`web/device/wording/promise.js`) from the same sentences.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bcdp.correlation import Stronger
 from bcdp.plan import Plan, Within, certify, mechanism_of
+from bcdp.present.sentences import sentence
 from bcdp.present.words import listed, odds, posterior_at_most, together
 
-NOTHING_ASSUMED = "with nothing assumed, however the answers are related"
-MEANING = (
-    "A condition is about what the guesser knows: between people who differ in the answer, the chance of anything "
-    "about their other answers differs by no more than the condition says, in percentage points (q) or as a factor "
-    "(odds). Against somebody who knows of closer links, in general or for one person, only the promise with nothing "
-    "assumed holds. Each promise is about one answer and one report."
-)
+NOTHING_ASSUMED = sentence("nothingAssumed")
+MEANING = sentence("meaning")
 _LARGE_ODDS = 1e6
+COUNTS_BY_GROUP = (
+    "Nothing is promised about published counts: reports are counted by group, and what the counts reveal depends on "
+    "the size of the smallest group, which is known only after the collection."
+)
 _MOST_QUOTED = 300  # characters of what the operator wrote
+_JOINERS = "\u200c\u200d"  # a plan has them only between letters that they join or part
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 
 
 @dataclass(frozen=True)
@@ -43,28 +46,31 @@ class Promise:
     @property
     def told(self) -> str:
         """The promise as odds and as a guess."""
-        return f"at most {odds(self.level)} times (a guess at 50% becomes at most {posterior_at_most(self.level)})"
+        return sentence("told", times=_at_most(self.level), chance=posterior_at_most(self.level))
 
     @property
     def left(self) -> str:
         """What is left if the condition fails."""
         if self.condition == NOTHING_ASSUMED:
-            return "it has no condition"
-        twice = "" if self.twice is None else f"at most {odds(self.twice)} times at twice {self.numbers}, "
-        return f"{twice}at most {odds(self.nothing)} times with nothing assumed"
+            return sentence("unconditional")
+        nothing = _at_most(self.nothing)
+        if self.twice is None:
+            return sentence("left", nothing=nothing)
+        return sentence("leftDoubled", times=_at_most(self.twice), numbers=self.numbers, nothing=nothing)
 
     @property
     def sentence(self) -> str:
         """All three in words."""
-        fails = "" if self.condition == NOTHING_ASSUMED else f" If that is wrong: {self.left}."
-        return (
-            f"Whoever sees the report can raise the odds of a guess about {quoted(self.label)} {self.told}, "
-            f"{self.condition}.{fails}"
-        )
+        fails = "" if self.condition == NOTHING_ASSUMED else sentence("otherwise", left=self.left)
+        return sentence("promise", label=quoted(self.label), told=self.told, condition=self.condition) + fails
 
     def to_dict(self) -> dict[str, str]:
         """The words, for a page to show."""
         return {"label": self.label, "told": self.told, "condition": self.condition, "left": self.left}
+
+
+def _at_most(level: float) -> str:
+    return sentence("times", factor=odds(level))
 
 
 def promises(plan: Plan) -> dict[str, Promise]:
@@ -78,13 +84,14 @@ def promises(plan: Plan) -> dict[str, Promise]:
     model, mechanism = plan.correlation_model, mechanism_of(plan)
     bounds = mechanism.bounds(plan, model)
     without_laws, unconditional = Stronger(model, 1.0), Stronger(model, math.inf)
-    largest = [mechanism.largest_levels(plan, assumed) for assumed in (model, Stronger(model, 2.0), unconditional)]
+    stronger = (mechanism.largest_levels(plan, assumed) for assumed in (Stronger(model, 2.0), unconditional))
+    largest = [certify(plan), *stronger]
     lawless, nothing = mechanism.levels(plan, without_laws), mechanism.levels(plan, unconditional)
-    found = {}
+    result = {}
     for name, feature in plan.policy.features.items():
         level, twice, certain = (levels.delta[name] for levels in largest)
         certain = max(certain, level)  # the last digits of doubles
-        if odds(certain) == odds(level):  # then what is told holds without the condition
+        if odds(certain) == odds(level):  # then what is reported holds without the condition
             level = certain
         needed = [
             (within[name], without.delta[name] > level)
@@ -95,8 +102,8 @@ def promises(plan: Plan) -> dict[str, Promise]:
         by_laws = len(assumed) < len(needed)
         doubles = by_laws or any(within.q > 0 for within in assumed)
         condition = _condition(plan, name, assumed, by_laws)
-        found[name] = Promise(feature.label, level, condition, twice if doubles else None, certain, _numbers(assumed))
-    return found
+        result[name] = Promise(feature.label, level, condition, twice if doubles else None, certain, _numbers(assumed))
+    return result
 
 
 def promise_of_all(plan: Plan) -> Promise:
@@ -107,34 +114,36 @@ def promise_of_all(plan: Plan) -> Promise:
     'with nothing assumed, however the answers are related'
     """
     level = certify(plan).epsilon
-    return Promise("all answers together", level, NOTHING_ASSUMED, None, level)
+    return Promise(sentence("all"), level, NOTHING_ASSUMED, None, level)
 
 
-def conditions(found: Mapping[str, Promise]) -> list[str]:
+def conditions(promised: Mapping[str, Promise]) -> list[str]:
     """Each condition once, after the features that it stands for."""
-    return together((name, promise.condition) for name, promise in found.items())
+    return together((name, promise.condition) for name, promise in promised.items())
 
 
 def operator_says(plan: Plan) -> str:
     """Where conditions come from, in the operator's own words, which nothing checks."""
-    said = quoted(str(plan.correlation["source"]))
-    return f"Where conditions come from, the operator says and nobody has checked: {said}"
+    return sentence("operatorSays", said=quoted(str(plan.correlation["source"])))
 
 
 def quoted(text: str) -> str:
     """What somebody wrote, between quotation marks that it cannot leave: on one line, nothing invisible, not too long.
+
+    What runs from right to left keeps to itself, so that no number next to it is turned round.
 
     >>> quoted("a plan\\n“checked”\\x1b[2J")
     '“a plan\\\\u{a}"checked"\\\\u{1b}[2J”'
     """
     shown = text if len(text) <= _MOST_QUOTED else f"{text[: _MOST_QUOTED - 3]}..."
     plain = shown.replace("“", '"').replace("”", '"')
-    visible = (letter if letter.isprintable() else f"\\u{{{ord(letter):x}}}" for letter in plain)
-    return f"“{''.join(visible)}”"
+    seen = (letter if letter.isprintable() or letter in _JOINERS else f"\\u{{{ord(letter):x}}}" for letter in plain)
+    visible = "".join(seen)
+    return f"“\u2068{visible}\u2069”" if _RIGHT_TO_LEFT.search(visible) else f"“{visible}”"
 
 
 def _condition(plan: Plan, name: str, assumed: Sequence[Within], by_laws: bool) -> str:
-    """The condition of a feature whose level rests on these bounds, and on laws that the plan states.
+    """The condition of a feature whose level rests on these bounds, and on distributions that the plan states.
 
     A q that the odds imply is not mentioned, nor odds if q is 0.
     """
@@ -144,19 +153,23 @@ def _condition(plan: Plan, name: str, assumed: Sequence[Within], by_laws: bool) 
     if times:
         parts.append(_known(times[0], times[-1]))
     if by_laws:
-        parts.append("the other answers depend on it as the plan's table of shares says")
-    return f"if {', and '.join(parts)}{_within(plan)}{_covered(plan, name)}" if parts else NOTHING_ASSUMED
+        parts.append(sentence("byLaws"))
+    if not parts:
+        return NOTHING_ASSUMED
+    return sentence("condition", parts=", and ".join(parts)) + _within(plan) + _covered(plan, name)
 
 
 def _within(plan: Plan) -> str:
-    """Among whom a condition is to hold, where some features are open (docs/theory.md, section 4.10)."""
+    """Among whom a condition is to hold, where some features are open (theory.md, section 4.10)."""
     labels = [quoted(feature.label) for feature in plan.policy.open.values()]
-    return f", among people with the same {listed(labels)}" if labels else ""
+    return sentence("within", labels=listed(labels)) if labels else ""
 
 
 def open_said(plan: Plan) -> list[str]:
-    """A sentence about each feature that is not protected."""
-    return [f"{quoted(feature.label)} is sent as it is, not protected." for feature in plan.policy.open.values()]
+    """A sentence about each feature that is not protected, and what they do to the promise about published counts."""
+    open_features = plan.policy.open.values()
+    sent = [f"{quoted(feature.label)} is sent as it is, not protected." for feature in open_features]
+    return [*sent, COUNTS_BY_GROUP] if sent else []
 
 
 def _numbers(assumed: Sequence[Within]) -> str:
@@ -171,15 +184,15 @@ def _covered(plan: Plan, name: str) -> str:
     feature = plan.policy.features[name]
     if name not in plan.correlation_model.ranges:
         return ""
-    return f", for guesses which of these ranges it is in and no finer ones: {', '.join(feature.range_words)}"
+    return sentence("ranges", ranges=", ".join(feature.range_words))
 
 
 def _moved(low: float, high: float) -> str:
     if high == 0:
-        return "the other answers do not move with it at all (q = 0)"
+        return sentence("unmoved")
     if low < high:
-        return f"the other answers move by at most q = {low:g} to {high:g} percentage points with it, as the plan lists"
-    return f"the other answers move by at most q = {high:g} percentage point{'s' * (high != 1)} with it"
+        return sentence("movedBetween", low=f"{low:g}", high=f"{high:g}")
+    return sentence("movedOne" if high == 1 else "moved", points=f"{high:g}")
 
 
 def _points(q: float) -> float:
@@ -192,8 +205,7 @@ def _points(q: float) -> float:
 
 def _known(low: float, high: float) -> str:
     most, least = (repr(float(times)).removesuffix(".0") for times in (high, low))
-    listed = (f"{least} to {most}", ", as the plan lists") if low < high else (most, "")
-    return "knowing all the other answers could move the odds of it at most {} times{}".format(*listed)
+    return sentence("learnedBetween", low=least, high=most) if low < high else sentence("learned", times=most)
 
 
 def _times(odds: float) -> float:

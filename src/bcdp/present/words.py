@@ -186,6 +186,6 @@ def missing_note(rules: Mapping[str, str | None]) -> str | None:
     >>> missing_note({"income": "missing counted as 0", "age": None})
     'income: missing counted as 0. Devices apply this before they answer: answers do not tell how many were missing.'
     """
-    told = "; ".join(f"{title}: {rule}" for title, rule in rules.items() if rule is not None)
+    sentences = "; ".join(f"{title}: {rule}" for title, rule in rules.items() if rule is not None)
     known = "Devices apply this before they answer: answers do not tell how many were missing."
-    return f"{told}. {known}" if told else None
+    return f"{sentences}. {known}" if sentences else None

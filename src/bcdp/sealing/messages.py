@@ -1,6 +1,6 @@
 """Requests and answers as bytes: the known-length form of Binary HTTP (RFC 9292), read strictly.
 
-What is written is filled up with zeros to a multiple of 512 bytes, so that a sealed message's length tells nothing.
+What is written is filled up with zeros to a multiple of 512 bytes, so that a sealed message's length reveals nothing.
 """
 
 from __future__ import annotations
@@ -107,14 +107,14 @@ class _Reader:
         fields, content = self._section(), self._section()
         if any(self._data[self._place :]):
             raise MalformedError("malformed: something follows the content")
-        found = dict[str, str]()
+        headers = dict[str, str]()
         lines = _Reader(fields)
         while lines._place < len(fields):
             name, value = lines.part(), lines.part()
-            if not _NAME.fullmatch(name) or (value and not _VALUE.fullmatch(value)) or name.decode() in found:
+            if not _NAME.fullmatch(name) or (value and not _VALUE.fullmatch(value)) or name.decode() in headers:
                 raise MalformedError("malformed: a field, or one that is there twice")
-            found[name.decode("ascii")] = value.decode("latin-1")
-        return found, content
+            headers[name.decode("ascii")] = value.decode("latin-1")
+        return headers, content
 
     def _section(self) -> bytes:
         return self.part() if self._place < len(self._data) else b""

@@ -1,13 +1,16 @@
 """One file for each thing that can be asked for: the words of its task, its targets, its estimates, its rows."""
 
-from bcdp.statistics.cells import Below, Interaction, Steps
-from bcdp.statistics.decoded import Decoded, error_without_privacy
-from bcdp.statistics.interval import Estimate, on_simplex
-from bcdp.statistics.protocol import Decoder, Expected, Goal, Means, Statistic
-from bcdp.statistics.rows import Row, Section
-from bcdp.statistics.target import Product, Single, Target
+from bcdp.statistics.shared.decoded_values import Decoded, error_without_privacy
+from bcdp.statistics.shared.interval import Estimate, on_simplex
+from bcdp.statistics.shared.joint_targets import Below, Interaction, Steps
+from bcdp.statistics.shared.protocol import Decoder, Expected, Goal, Means, Statistic, scale_of_shares
+from bcdp.statistics.shared.rows import Row, Section
+from bcdp.statistics.shared.target import Askable, Margin, Product, Role, Single, Target
+from bcdp.statistics.shared.value_targets import AimedValues, ValueMeans, headline
 
 __all__ = [
+    "AimedValues",
+    "Askable",
     "Below",
     "Decoded",
     "Decoder",
@@ -15,14 +18,19 @@ __all__ = [
     "Expected",
     "Goal",
     "Interaction",
+    "Margin",
     "Means",
     "Product",
+    "Role",
     "Row",
     "Section",
     "Single",
     "Statistic",
     "Steps",
     "Target",
+    "ValueMeans",
     "error_without_privacy",
+    "headline",
     "on_simplex",
+    "scale_of_shares",
 ]

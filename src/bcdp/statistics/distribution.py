@@ -1,6 +1,6 @@
 """The distribution of a number: the share below each edge of some bins, the share in each bin, quantiles, the mean.
 
-Shares below the edges are decoded without bias, with their covariances; the rest follows from them (docs/theory.md,
+Shares below the edges are decoded without bias, with their covariances; the rest follows from them (theory.md,
 section 4.9). Nothing is assumed of how numbers lie within a bin.
 """
 
@@ -16,15 +16,25 @@ import numpy as np
 from pydantic import AfterValidator, Field, StrictInt, ValidationInfo, field_validator, model_validator
 
 from bcdp.policy import Policy
-from bcdp.policy.checks import Accepts, Number, expected, some
+from bcdp.policy.field_checks import Accepts, Number, expected, some
 from bcdp.policy.names import NumericNames
-from bcdp.statistics.cells import Below
-from bcdp.statistics.decoded import Together
-from bcdp.statistics.interval import Estimate, finite
-from bcdp.statistics.protocol import Array, Decoder, Expected, Goal, Means, Prospect, Statistic, Weight, expected_error
-from bcdp.statistics.ratios import width
-from bcdp.statistics.rows import Row, Section
-from bcdp.statistics.target import Codes, Target
+from bcdp.statistics.shared.decoded_values import JointEstimate
+from bcdp.statistics.shared.interval import Estimate, finite
+from bcdp.statistics.shared.joint_targets import Below
+from bcdp.statistics.shared.protocol import (
+    Array,
+    Decoder,
+    Expected,
+    Goal,
+    Means,
+    Prospect,
+    Statistic,
+    Weight,
+    expected_error,
+)
+from bcdp.statistics.shared.ratios import width
+from bcdp.statistics.shared.rows import Row, Section
+from bcdp.statistics.shared.target import Codes, Target
 
 T = TypeVar("T")
 _FEWEST_BINS, _BINS, _MOST_BINS, _MOST_QUANTILES = 16, 32, 256, 99
@@ -32,13 +42,13 @@ _DRAWS = 20_000  # of the largest deviation, for a simultaneous band
 
 
 def _rising(shares: tuple[float, ...]) -> tuple[float, ...]:
-    if len(shares) > _MOST_QUANTILES or not all(one < other for one, other in pairwise((0.0, *shares, 1.0))):
+    if len(shares) > _MOST_QUANTILES or not all(lower < upper for lower, upper in pairwise((0.0, *shares, 1.0))):
         raise ValueError
     return shares
 
 
 def _edges(edges: tuple[float, ...]) -> tuple[float, ...]:
-    if not _FEWEST_BINS <= len(edges) + 1 <= _MOST_BINS or not all(one < other for one, other in pairwise(edges)):
+    if not _FEWEST_BINS <= len(edges) + 1 <= _MOST_BINS or not all(lower < upper for lower, upper in pairwise(edges)):
         raise ValueError
     return edges
 
@@ -106,7 +116,7 @@ class Distribution(Statistic):
         return self.features
 
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
-        # the mean over the edges counts: a distribution counts alike however many bins it has
+        # the mean over the edges counts: a distribution counts equally however many bins it has
         return ((target, 1 / target.size(policy)) for target in self._targets(policy).values())
 
     def _targets(self, policy: Policy) -> dict[str, Below]:
@@ -116,29 +126,29 @@ class Distribution(Statistic):
         return Below(name, self.edges or policy.features[name].equal_cuts(self.bins or _BINS))
 
     def estimate(self, decoder: Decoder, confidence: float) -> dict[str, DistributionEstimate]:
-        found = {}
+        estimates = {}
         for name in self.features:
-            told = decoder.together([self._target(decoder.policy, name)])
-            if told is not None:
-                found[name] = self._estimated(decoder.policy, name, told, confidence)
-        return found
+            joint = decoder.together([self._target(decoder.policy, name)])
+            if joint is not None:
+                estimates[name] = self._estimated(decoder.policy, name, joint, confidence)
+        return estimates
 
-    def _estimated(self, policy: Policy, name: str, told: Together, confidence: float) -> DistributionEstimate:
+    def _estimated(self, policy: Policy, name: str, joint: JointEstimate, confidence: float) -> DistributionEstimate:
         feature = policy.features[name]
         edges = np.array([feature.span[0], *self._target(policy, name).cuts, feature.span[1]])
-        (answers,) = told.answers
-        below = _below(told, confidence, self.band == "simultaneous")
+        (answers,) = joint.answers
+        below = _below(joint, confidence, self.band == "simultaneous")
 
         def estimate(value: float, se: float, low: float, high: float, raw: float) -> Estimate:
-            return Estimate(value, se, low, high, answers, raw, feature.rule)
+            return Estimate(value, se, low, high=high, answers=answers, raw=raw, rule=feature.rule)
 
         z = width(confidence)
         return DistributionEstimate(
             edges=tuple(edges.tolist()),
             cdf=tuple(map(estimate, *(column.tolist() for column in below.inner))),
-            histogram=tuple(map(estimate, *(column.tolist() for column in _histogram(told, below, z)))),
+            histogram=tuple(map(estimate, *(column.tolist() for column in _histogram(joint, below, z)))),
             quantiles={share: _quantile(below, edges, share) for share in self.quantiles},
-            mean=estimate(*_mean(told, edges, z)),
+            mean=estimate(*_mean(joint, edges, z)),
             band=self.band,
             answers=answers,
             rule=feature.rule,
@@ -146,19 +156,21 @@ class Distribution(Statistic):
 
     @classmethod
     def document(cls, estimates: Mapping[str, DistributionEstimate]) -> dict[str, Any]:
-        return {cls.key: {name: found.to_dict() for name, found in estimates.items()}}
+        return {cls.key: {name: estimate.to_dict() for name, estimate in estimates.items()}}
 
     @classmethod
     def sections(cls, policy: Policy, estimates: Mapping[str, DistributionEstimate]) -> Iterator[Section]:
-        for name, found in estimates.items():
+        for name, estimate in estimates.items():
             feature = policy.features[name]
             yield Section(
                 feature.label,
                 ("quantile", "value"),
-                found.rows(name, feature.label, feature.span),
-                title=f"{name}, from {found.answers:,} answers",
+                estimate.rows(name, feature.label, feature.span),
+                title=f"{name}, from {estimate.answers:,} answers",
                 interval=", whole bins",
-                remarks=(f"Intervals of quantiles are computed from the {found.band} intervals of the shares below.",),
+                remarks=(
+                    f"Intervals of quantiles are computed from the {estimate.band} intervals of the shares below.",
+                ),
             )
             shares = tuple(
                 Row(
@@ -168,15 +180,15 @@ class Distribution(Statistic):
                     (0.0, 1.0),
                     ((name,), "below", edge),
                 )
-                for edge, share in zip(found.edges[1:-1], found.cdf, strict=True)
+                for edge, share in zip(estimate.edges[1:-1], estimate.cdf, strict=True)
             )
             yield Section(
                 f"{feature.label}: share of the people below",
                 ("below", "share"),
                 shares,
                 "curve",
-                interval=f", {found.band}",
-                places=found.edges[1:-1],
+                interval=f", {estimate.band}",
+                places=estimate.edges[1:-1],
                 ends=feature.span,
             )
 
@@ -185,15 +197,15 @@ class Distribution(Statistic):
 
     def expected(self, prospect: Prospect, people: int, records: Codes | None = None) -> Sequence[Expected]:
         if records is not None:
-            return ()  # whoever has data simulates
+            return ()  # anybody who has data simulates
         policy, errors = prospect.policy, prospect.errors
-        told = {
+        errors_by_name = {
             name: math.sqrt(errors[target] / target.size(policy) / people)
             for name, target in self._targets(policy).items()
         }
         return [
-            expected_error(f"distribution of {name}", "the share below an edge", error, {"distribution": name})
-            for name, error in told.items()
+            expected_error(f"distribution of {name}", "the share below an edge", error, 1.0, {"distribution": name})
+            for name, error in errors_by_name.items()
         ]
 
     def _goal(self, policy: Policy, name: str, data: Means) -> Goal:
@@ -256,8 +268,14 @@ class DistributionEstimate:
     def rows(self, name: str, label: str, span: tuple[float, float]) -> tuple[Row, ...]:
         """The quantiles and the mean, to be shown."""
         quantiles = (
-            Row(f"{100 * share:g}%", f"{label}: {100 * share:g}% are below", found, span, ((name,), "quantiles", share))
-            for share, found in self.quantiles.items()
+            Row(
+                f"{100 * share:g}%",
+                f"{label}: {100 * share:g}% are below",
+                quantile,
+                span,
+                ((name,), "quantiles", share),
+            )
+            for share, quantile in self.quantiles.items()
         )
         return (*quantiles, Row("mean", f"{label}: mean, to half a bin", self.mean, span, (name,)))
 
@@ -290,13 +308,13 @@ class _Shares:
         return tuple(column[1:-1] for column in (self.value, self.se, self.low, self.high, self.raw))
 
 
-def _below(told: Together, confidence: float, together: bool) -> _Shares:
+def _below(joint: JointEstimate, confidence: float, together: bool) -> _Shares:
     """The shares below the edges with their intervals; of a band that holds everywhere, only what can rise is left."""
-    raw, se = told.value, np.sqrt(np.maximum(np.diag(told.covariance), 0.0))
+    raw, se = joint.value, np.sqrt(np.maximum(np.diag(joint.covariance), 0.0))
     if np.isnan(raw).any():
         parts = (np.full(len(raw), part) for part in (np.nan, np.inf, 0.0, 1.0, np.nan))
         return _Shares(*map(_ended, parts))
-    reach = _largest_deviation(told.covariance, confidence) if together else width(confidence)
+    reach = _largest_deviation(joint.covariance, confidence) if together else width(confidence)
     value, low, high = _monotone(raw), np.clip(raw - reach * se, 0.0, 1.0), np.clip(raw + reach * se, 0.0, 1.0)
     if together:
         low, high = np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
@@ -327,11 +345,11 @@ def _largest_deviation(covariance: Array, confidence: float) -> float:
     return float(np.quantile(np.abs(drawn).max(axis=1), confidence))
 
 
-def _histogram(told: Together, below: _Shares, z: float) -> tuple[Array, ...]:
+def _histogram(joint: JointEstimate, below: _Shares, z: float) -> tuple[Array, ...]:
     """The share in each bin: value, standard error, interval, and the unbiased share behind it."""
-    size = len(told.value)
+    size = len(joint.value)
     change = np.eye(size + 1, size) - np.eye(size + 1, size, -1)  # the first bin is below the first edge
-    se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", change, told.covariance, change), 0.0))
+    se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", change, joint.covariance, change), 0.0))
     value, raw = np.diff(below.value), np.diff(below.raw)
     if np.isnan(raw).any():
         return value, np.full_like(value, np.inf), np.zeros_like(value), np.ones_like(value), raw
@@ -343,7 +361,7 @@ def _quantile(below: _Shares, edges: Array, share: float) -> Quantile:
     """Where the shares, straight between edges, reach the one wanted; the interval has all bins not excluded.
 
     A bin is excluded if surely too many are below its start, or too few below its end: each of the two happens to the
-    quantile's own bin with half of the allowed error probability (docs/theory.md, section 4.9).
+    quantile's own bin with half of the allowed error probability (theory.md, section 4.9).
     """
     possible = np.flatnonzero((below.low[:-1] <= share) & (below.high[1:] >= share))
     if np.isnan(below.value).any():
@@ -356,13 +374,13 @@ def _quantile(below: _Shares, edges: Array, share: float) -> Quantile:
     return Quantile(float(value), float(min(low, value)), float(max(high, value)))
 
 
-def _mean(told: Together, edges: Array, z: float) -> tuple[float, float, float, float, float]:
+def _mean(joint: JointEstimate, edges: Array, z: float) -> tuple[float, float, float, float, float]:
     """The mean of the bins' middles in own units; its interval has half of the widest bin more on each side."""
     low, high, middles = float(edges[0]), float(edges[-1]), (edges[:-1] + edges[1:]) / 2
-    if np.isnan(told.value).any():
+    if np.isnan(joint.value).any():
         return float("nan"), float("inf"), low, high, float("nan")
-    apart = np.diff(middles)  # who is below an edge is nearer by so much than who is not
-    raw = float(middles[-1] - apart @ told.value)
-    se = math.sqrt(max(float(apart @ told.covariance @ apart), 0.0))
+    gaps = np.diff(middles)  # who is below an edge is nearer by so much than who is not
+    raw = float(middles[-1] - gaps @ joint.value)
+    se = math.sqrt(max(float(gaps @ joint.covariance @ gaps), 0.0))
     reach, value = z * se + float(np.max(np.diff(edges))) / 2, min(max(raw, low), high)
     return value, se, min(max(raw - reach, low), value), max(min(raw + reach, high), value), raw

@@ -10,12 +10,12 @@ from pydantic import Field
 
 from bcdp.policy import Policy
 from bcdp.policy.names import CategoryNames
-from bcdp.statistics.answered import answered_shares, share_sections
-from bcdp.statistics.interval import Estimate, bounded, on_simplex
-from bcdp.statistics.protocol import Array, Decoder, Goal, Means, Statistic, Weight
-from bcdp.statistics.rows import Row, Section
-from bcdp.statistics.target import Single, Target
-from bcdp.tables import binary_information, categorical_information
+from bcdp.randomizers import binary_information, categorical_information
+from bcdp.statistics.shared.interval import Estimate, bounded, on_simplex
+from bcdp.statistics.shared.nonresponse import answered_shares, share_sections
+from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statistic, Weight
+from bcdp.statistics.shared.rows import Row, Section
+from bcdp.statistics.shared.target import Single, Target
 
 _LEAST = 1e-3  # a budget below which errors keep their ratio
 
@@ -57,7 +57,15 @@ class Frequency(Statistic):
         for name, shares in estimates.items():
             label = policy.features[name].label
             rows = tuple(
-                Row(str(value), f"{label} = {value}", share, (0.0, 1.0), (name, value), share.answers, share.raw)
+                Row(
+                    str(value),
+                    f"{label} = {value}",
+                    share,
+                    possible=(0.0, 1.0),
+                    key=(name, value),
+                    answers=share.answers,
+                    raw=share.raw,
+                )
                 for value, share in shares.items()
             )
             yield Section(label, ("value", "frequency"), rows, "bars", f"{name}, from {rows[0].answers:,} answers")
@@ -68,23 +76,23 @@ class Frequency(Statistic):
 
 
 def _shares(decoder: Decoder, name: str, confidence: float) -> dict[Any, Estimate]:
-    feature, found = decoder.policy.features[name], decoder.decode(Single(name))
-    shares = found if feature.counts_values else found.shares()
+    feature, decoded = decoder.policy.features[name], decoder.decode(Single(name))
+    shares = decoded if feature.counts_values else decoded.shares()
     _, errors, low, high = bounded(shares, 0.0, confidence)
     inside = on_simplex(shares.value) if np.all(np.isfinite(shares.value)) else shares.value
     low, high = np.fmin(low, inside), np.fmax(high, inside)
     rows = np.column_stack([inside, errors, low, high, shares.value]).tolist()
-    told = {
-        category: Estimate(value, se, start, end, found.answers, exact, feature.rule)
+    estimates = {
+        category: Estimate(value, se, start, high=end, answers=decoded.answers, raw=exact, rule=feature.rule)
         for category, (value, se, start, end, exact) in zip(feature.categories, rows, strict=True)
     }
-    return answered_shares(decoder, name, told, confidence) if feature.own else told
+    return answered_shares(decoder, name, estimates, confidence) if feature.own else estimates
 
 
 def _goal(policy: Policy, name: str, data: Means) -> Goal:
     def solved(means: Means) -> Array:
-        found = means[Single(name)]
-        shares = found if policy.features[name].counts_values else (1 + np.append(-found, found)) / 2
+        exact = means[Single(name)]
+        shares = exact if policy.features[name].counts_values else (1 + np.append(-exact, exact)) / 2
         return on_simplex(shares) if np.isfinite(shares).all() else shares
 
     truth = solved(data)

@@ -1,4 +1,4 @@
-"""The means of numbers, and of features with two values: the share of the second."""
+"""The means of numbers, of features with two values (the share of the second), and of scores."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ import numpy as np
 from pydantic import Field
 
 from bcdp.policy import Policy
-from bcdp.policy.names import NumberNames
-from bcdp.statistics.answered import AMONG, answered_mean, mean_of_shares, mean_sections
-from bcdp.statistics.interval import Estimate, bounded
-from bcdp.statistics.protocol import Array, Decoder, Goal, Means, Statistic, Weight
-from bcdp.statistics.rows import Row, Section
-from bcdp.statistics.target import Single, Target
+from bcdp.policy.names import MeanNames
+from bcdp.statistics.shared.interval import Estimate, bounded
+from bcdp.statistics.shared.nonresponse import AMONG, answered_mean, mean_of_shares, mean_sections
+from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statistic, Weight
+from bcdp.statistics.shared.rows import Row, Section
+from bcdp.statistics.shared.target import Target
+from bcdp.statistics.shared.value_targets import mean_target
 
 
 class Mean(Statistic):
-    """The means of numeric and binary features."""
+    """The means of numeric, binary and ordinal features."""
 
     kind: ClassVar[str] = "mean"
     form: ClassVar[str] = "{mean: [names]}"
     key: ClassVar[str] = "means"
-    features: NumberNames = Field(alias="mean")
+    features: MeanNames = Field(alias="mean")
     weight: Weight = 1.0
 
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
-        return ((Single(name), 1.0) for name in self.features)
+        return ((mean_target(policy, name), 1.0) for name in self.features)
 
     def estimate(self, decoder: Decoder, confidence: float) -> dict[str, Estimate]:
         return {name: _mean(decoder, name, confidence) for name in self.features}
@@ -43,7 +44,9 @@ class Mean(Statistic):
             for name, mean in estimates.items()
         )
         if rows:
-            note = "In the features' own units; of two values, the share of the second."
+            note = (
+                "In the features' own units; of two values the share of the second, of ordered values the mean score."
+            )
             silent = [name for name, mean in estimates.items() if mean.rule == AMONG]
             remarks = (f"{AMONG}: {', '.join(silent)}",) if silent else ()
             yield Section("Means", ("feature", "mean"), rows, note=note, remarks=remarks)
@@ -59,32 +62,32 @@ def _label(policy: Policy, name: str) -> str:
 
 
 def _mean(decoder: Decoder, name: str, confidence: float) -> Estimate:
-    feature = decoder.policy.features[name]
+    feature, target = decoder.policy.features[name], mean_target(decoder.policy, name)
     if feature.own:
-        return answered_mean(decoder, name, confidence)
+        return answered_mean(decoder, target, feature.span, confidence)
     low, high = feature.span
     scale = (high - low) / 2
-    found = decoder.decode(Single(name))
-    value, se, start, end = (float(number[0]) for number in bounded(found, -1.0, confidence))
+    decoded = decoder.decode(target)
+    value, se, start, end = (float(number[0]) for number in bounded(decoded, -1.0, confidence))
     value, start, end = (min(max(low + (x + 1) * scale, low), high) for x in (value, start, end))
-    raw = low + (float(found.value[0]) + 1) * scale
-    return Estimate(value, se * scale, start, end, found.answers, raw, feature.rule)
+    raw = low + (float(decoded.value[0]) + 1) * scale
+    return Estimate(value, se * scale, start, high=end, answers=decoded.answers, raw=raw, rule=feature.rule)
 
 
 def _goal(policy: Policy, name: str, data: Means) -> Goal:
-    low, high = policy.features[name].span
+    (low, high), target = policy.features[name].span, mean_target(policy, name)
 
     def solved(means: Means) -> Array:
         if policy.features[name].own:
-            return low + mean_of_shares(means[Single(name)]) * (high - low)
-        return low + (np.clip(means[Single(name)], -1, 1) + 1) * (high - low) / 2
+            return low + mean_of_shares(means[target]) * (high - low)
+        return low + (np.clip(means[target], -1, 1) + 1) * (high - low) / 2
 
     return Goal(
         f"mean of {name}",
         lambda estimates: np.array([estimates[name].value]),
         solved,
-        solved(data),
-        np.eye(1),
-        np.array([(low + high) / 2]),
-        (np.array([low]), np.array([high])),
+        truth=solved(data),
+        metric=np.eye(1),
+        blind=np.array([(low + high) / 2]),
+        guesses=(np.array([low]), np.array([high])),
     )

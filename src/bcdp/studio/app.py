@@ -17,17 +17,18 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bcdp.collector.guard import NOT_KEPT, SAFE_HEADERS
+from bcdp.collector.http.errors import RefusalError, answer_refusal
+from bcdp.collector.http.middleware import NOT_KEPT, SAFE_HEADERS
 from bcdp.collector.pages import Page, load_pages, studio_pages
-from bcdp.collector.refusal import RefusalError, answer_refusal
 from bcdp.errors import InputError
 from bcdp.plan import Plan
-from bcdp.studio import dropped, exports
+from bcdp.studio import exports
+from bcdp.studio import uploads as dropped
 from bcdp.studio.collection import Collections
+from bcdp.studio.job_bodies import people_of
 from bcdp.studio.jobs import Jobs
 from bcdp.studio.problems import problems_in, problems_of
 from bcdp.studio.templates import load_templates
-from bcdp.studio.work import people_of
 
 HOSTS = re.compile(r"(127\.0\.0\.1|localhost)(:\d+)?", re.ASCII)  # another name may be made to point here
 _MOST_JSON = 2**24
@@ -73,8 +74,8 @@ class Studio:
     async def start(self, request: Request) -> Response:
         """What there is to start from."""
         templates = [
-            {"name": one.name, "title": one.title, "people": one.people, "policy": one.policy}
-            for one in load_templates()
+            {"name": template.name, "title": template.title, "people": template.people, "policy": template.policy}
+            for template in load_templates()
         ]
         return _answer({"templates": templates, "policy": self._policy})
 

@@ -1,4 +1,4 @@
-"""A collection that is started from the page: its files in a folder, and the collector that runs beside the studio."""
+"""A collection that is started from the page: its files in a folder, and the collector that runs next to the studio."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class Collections:
 
     def close(self) -> None:
         """Ends every collector; what people sent is on disk."""
-        for one in self._running.values():
-            one.process.terminate()
-        for one in self._running.values():
+        for running in self._running.values():
+            running.process.terminate()
+        for running in self._running.values():
             try:
-                one.process.wait(_STOP_SECONDS)
+                running.process.wait(_STOP_SECONDS)
             except subprocess.TimeoutExpired:
-                one.process.kill()
+                running.process.kill()
 
 
 def _started(plan: Plan, policy: str, people: int, within: Path) -> Collection:
@@ -105,9 +105,9 @@ def _address(process: subprocess.Popen[bytes], log: Path) -> str:
     """Where the collector serves, when it does."""
     until = time.monotonic() + _SECONDS
     while time.monotonic() < until and process.poll() is None:
-        found = _ADDRESS.search(log.read_text("utf-8", "replace"))
-        if found and _listens(int(found[2])):
-            return found[1]
+        matched = _ADDRESS.search(log.read_text("utf-8", "replace"))
+        if matched and _listens(int(matched[2])):
+            return matched[1]
         time.sleep(0.05)
     process.terminate()
     raise InputError(f"the collector did not start; {log} says why")

@@ -14,7 +14,12 @@ from typing import Any
 from bcdp.errors import InputError
 from bcdp.studio.problems import problems_in
 
-_PRELOADED = ["bcdp.studio.work", "scipy.optimize", "scipy.special", "highspy"]  # what is not installed is left out
+_PRELOADED = [
+    "bcdp.studio.job_bodies",
+    "scipy.optimize",
+    "scipy.special",
+    "highspy",
+]  # what is not installed is left out
 
 
 class Jobs:
@@ -61,7 +66,7 @@ class Jobs:
 
 
 def _work(kind: str, given: Mapping[str, Any], sender: Connection) -> None:
-    from bcdp.studio.work import JOBS, plain
+    from bcdp.studio.job_bodies import JOBS, plain
 
     def send(part: dict[str, Any]) -> None:
         sender.send(plain(part))

@@ -30,7 +30,7 @@ def _problem(line: str) -> dict[str, Any]:
 
 
 def problems_of(document: object) -> list[dict[str, Any]]:
-    """What is wrong with a policy; nothing if it can be planned as far as its words tell."""
+    """What is wrong with a policy; nothing if it can be planned as far as its words say."""
     try:
         Policy.parse(document if isinstance(document, Mapping) else None)
     except InputError as error:

@@ -27,7 +27,7 @@ def serve_studio(
         ws="none",
         lifespan="on",
         log_config=None,
-        access_log=False,  # it would tell the token
+        access_log=False,  # it would reveal the token
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=_STOP_SECONDS,

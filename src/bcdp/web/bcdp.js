@@ -14,9 +14,10 @@ export { answer, answerOnce, keptReport, openOf, randomWords } from "./device/an
 export { MAX_EPSILON, certify, verifyPlan } from "./device/certificate.js";
 export { InputError } from "./device/checks.js";
 export { chanceOf, logUp, oddsOf } from "./device/exact.js";
-export { ENGLISH } from "./device/english.js";
-export { explain, hintedNumbers } from "./device/explain.js";
-export { totalUp } from "./device/ledger.js";
-export { parsePlan } from "./device/plan.js";
-export { operatorSays, promisedNumbers, promises } from "./device/promise.js";
-export { quoted, tellHint, tellOpen, tellPromise, valueWord } from "./device/tell.js";
+export { ENGLISH } from "./device/wording/english.js";
+export { explain, hintedNumbers } from "./device/wording/explain.js";
+export { spentOn, totalUp } from "./device/ledger.js";
+export { parsePlan } from "./device/reading/plan.js";
+export { operatorSays, promisedNumbers, promises } from "./device/wording/promise.js";
+export { releaseOf } from "./device/releases.js";
+export { quoted, tellHint, tellOpen, tellPromise, valueWord } from "./device/wording/tell.js";

@@ -37,7 +37,7 @@ async function poll(token) {
 async function update(token) {
   try {
     const headers = { Authorization: `Bearer ${token}` };
-    const response = await fetch("/v1/estimates", { headers, cache: "no-store" });
+    const response = await fetch("v1/estimates", { headers, cache: "no-store" });
     if (response.status === 401 || response.status === 403) {
       $("results").hidden = true;
       $("entry").hidden = false;
@@ -69,6 +69,7 @@ for (const [id, name, made, type] of [
 /** Shows what has changed, and nothing else: who reads is not disturbed while nothing new came. */
 function show(found) {
   $("updated").textContent = new Date().toLocaleTimeString("en", { hour12: false });
+  announce(found); // also after a request that failed
   if (latest && JSON.stringify(latest) === JSON.stringify(found)) return;
   const open = new Set([...document.querySelectorAll("details[open]")].map((node) => node.dataset.about));
   latest = found;
@@ -79,18 +80,37 @@ function show(found) {
 function showAnew(found) {
   const { people, estimates, note, sections, menus, certificate, epsilon, promises, operator_says: said } = found;
   $("entry").hidden = true;
-  $("people").textContent = people.toLocaleString("en");
+  $("people").textContent = found.waiting ? "–" : people.toLocaleString("en");
   $("planned").textContent = found.planned ? ` of ${found.planned.toLocaleString("en")} planned` : "";
-  $("progress").replaceChildren(...shownProgress(found), ...shownDays(remembered(localStorage, found.plan, people)));
-  $("estimates").replaceChildren(...shownEstimates(sections, estimates.level));
-  if (note) $("estimates").append(element("p", { class: "small" }, note));
-  $("menus").replaceChildren(...shownMenus(menus));
+  $("progress").replaceChildren(...shownProgress(found), ...shownDays(remembered(storage(), found.plan, people)));
+  $("estimates").replaceChildren(...(found.waiting ? [] : shownEstimates(sections, estimates.level)));
+  $("estimates").append(
+    ...[note, refreshed(found)].filter(Boolean).map((text) => element("p", { class: "small" }, text)),
+  );
+  $("menus").replaceChildren(...(found.waiting ? [] : shownMenus(menus, people)));
   $("certificate").replaceChildren(...shownCertificate(certificate, epsilon, promises, said), ...shownCounts(found));
   $("results").hidden = false;
-  announce(drift(menus));
 }
 
-function announce(test) {
+/** This browser's storage; a browser that blocks it has none. */
+function storage() {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+}
+
+const refreshed = ({ refresh }) =>
+  `New results come after at least ${refresh.toLocaleString("en")} people more, with the digits that their errors support: ` +
+  "two that are closer would show what single people answered.";
+
+function announce({ menus, people, waiting, refresh }) {
+  if (waiting) {
+    say($("status"), `Results are shown when at least ${refresh.toLocaleString("en")} people more have answered.`);
+    return;
+  }
+  const test = drift(menus, people);
   const rate = `A false alarm has a chance of at most one in ${(1 / FALSE_ALARMS).toLocaleString("en")} at each look.`;
   if (test?.alarm) {
     say($("status"), `Alarm: devices do not draw menus as the plan says. Do not trust these estimates. ${rate}`, "bad");
@@ -99,7 +119,7 @@ function announce(test) {
 }
 
 /** How far it is to the people that were planned, and that one stops there and not where it looks good. */
-function shownProgress({ people, planned, precision, features }) {
+function shownProgress({ people, planned, precision, features, waiting }) {
   const warning =
     "Decide beforehand how many people to ask, and stop there. To stop when a number looks good makes it look better " +
     "than it is: an interval holds for a number of people that was fixed, not for the moment one likes it.";
@@ -108,6 +128,7 @@ function shownProgress({ people, planned, precision, features }) {
   const bar = element("progress", { max: planned, value: Math.min(people, planned), "aria-label": "People so far" });
   const share = number(Number(((100 * people) / planned).toPrecision(2)));
   const target = shownPrecision(precision, features, planned);
+  if (waiting) return [...target, note];
   return [bar, element("p", {}, `${share}% of the people who were planned.`), ...target, note];
 }
 
@@ -120,7 +141,7 @@ function shownPrecision(precision, features, planned) {
   };
   const rows = precision.map(({ name, now, target }) => {
     const { label, type } = features[name];
-    return [label, ...[now, target].map((value) => width(value, type !== "numeric"))];
+    return [label, ...[now, target].map((value) => width(value, !["numeric", "ordinal"].includes(type)))];
   });
   const caption =
     `Two standard errors to either side, about a 95% interval. The target is what the plan gives with ` +
@@ -281,9 +302,8 @@ function barPicture(value, low, high, range) {
 
 // ----------------------------------------------------------------------------------------------- menus and certificate
 
-function shownMenus(menus) {
-  const people = menus.reduce((total, { count }) => total + count, 0);
-  const test = drift(menus);
+function shownMenus(menus, people) {
+  const test = drift(menus, people);
   const most = Math.max(...menus.map(({ expected, count }) => Math.max(expected, count / Math.max(people, 1))));
   const rows = menus.map(({ expected, count, asks }) => [
     asks.join(", "),

@@ -43,15 +43,25 @@
     status.className = "note bad";
     status.textContent = said[which];
     document.getElementById("reload").textContent = said[2];
-    document.getElementById("reload").onclick = function () { location.reload(); };
+    document.getElementById("reload").onclick = function () {
+      location.reload();
+    };
     document.getElementById("way").hidden = false;
   }
 
   var old = !("noModule" in document.createElement("script")) || typeof BigInt === "undefined" || !window.Worker;
   old = old || !Array.prototype.at || !Object.hasOwn;
-  window.addEventListener("error", function (event) {
-    tell(event.target && event.target.src ? 1 : 0); // a script that did not come, or one that was not understood
-  }, true);
-  window.addEventListener("DOMContentLoaded", function () { if (old) tell(0); });
-  setTimeout(function () { tell(1); }, SECONDS * 1000);
+  window.addEventListener(
+    "error",
+    function (event) {
+      tell(event.target && event.target.src ? 1 : 0); // a script that did not come, or one that was not understood
+    },
+    true
+  );
+  window.addEventListener("DOMContentLoaded", function () {
+    if (old) tell(0);
+  });
+  setTimeout(function () {
+    tell(1);
+  }, SECONDS * 1000);
 })();

@@ -4,25 +4,38 @@ import { element, say } from "./page.js";
 import { Refused, ask, askOfFile, cease, follow } from "./studio/api.js";
 import { markProblems, shownFeatures, shownNumbers, shownSurvey } from "./studio/editor.js";
 import { showCommands, wireOut } from "./studio/out.js";
-import { added, deltaOf } from "./studio/policy.js";
+import { added, deltaOf, protectedNames } from "./studio/policy.js";
 import { curvePicture, uselessHalf } from "./studio/pictures.js";
+import * as draft from "./studio/draft.js";
 import { shownTasks } from "./studio/tasks.js";
 import { shownCounts, shownLearned, shownMenus, shownPromises } from "./studio/results.js";
 
 const $ = (id) => document.getElementById(id);
-const state = { policy: null, people: 10_000, plan: null, numbers: null, checked: null, wrong: null, past: [] };
+const state = {
+  policy: null,
+  people: 10_000,
+  plan: null,
+  numbers: null,
+  checked: null,
+  wrong: null,
+  past: [],
+  given: null,
+};
 
 // --------------------------------------------------------------------------------------------------------------- start
 
 async function start() {
   const { templates, policy } = await ask("start");
+  state.given = policy;
   const buttons = templates.map(({ title, people, policy: document }) => {
     const node = element("button", { type: "button", class: "quiet" }, title);
     node.addEventListener("click", () => begin(document, people));
     return node;
   });
   $("templates").replaceChildren(...buttons);
-  if (policy) begin(policy, state.people);
+  const kept = draft.read(policy);
+  if (kept) begin(kept.policy, kept.people);
+  else if (policy) begin(policy, state.people);
 }
 
 /** Starts from a policy; what was there before can be had back. */
@@ -83,7 +96,10 @@ function changePeople(people, released) {
     $("undo").disabled = false;
   }
   state.people = people;
-  if (released) state.settled = people;
+  if (released) {
+    state.settled = people;
+    keep();
+  }
   if (state.numbers) showLearned(); // at once; the planner's own numbers follow
   if (released && state.plan) renumber();
 }
@@ -97,6 +113,9 @@ $("undo").addEventListener("click", () => {
   replan();
 });
 $("add").addEventListener("click", () => change(added, true));
+
+/** Keeps what is edited in this tab, so that it is there again after a reload. */
+const keep = () => draft.write(state.given, { policy: state.policy, people: state.people });
 
 /** Draws the fields again; who was in one of them stays there. */
 function draw() {
@@ -126,7 +145,9 @@ async function sampled(file) {
 function measuredSentence(stated, people) {
   if (people !== null) {
     const records = people.toLocaleString("en");
-    return `Measured on ${records} records: q are limits, odds a guide. State what you believe of everybody.`;
+    return Object.keys(stated).length
+      ? `Measured on ${records} records: these q and odds hold there, features that are not named have no limit.`
+      : `No number for all other features together holds in these ${records} records, so nothing is assumed. A policy file that names the sample keeps more: correlation: {pilot: FILE}.`;
   }
   return Object.keys(stated).length
     ? "Taken from the table: q and odds of each feature given all others, rounded up. They hold where the table is right."
@@ -152,6 +173,7 @@ function failed(error) {
 }
 
 async function replan() {
+  keep();
   cease("curve");
   cease("ways");
   document.body.dataset.state = "planning";
@@ -271,7 +293,7 @@ const AXES = {
 };
 
 function chosen() {
-  const names = Object.keys(state.policy.features);
+  const names = protectedNames(state.policy);
   const feature = names.includes($("curve-feature").value) ? $("curve-feature").value : names[0];
   return { feature, axis: $("curve-axis").value || "delta" };
 }
@@ -283,7 +305,7 @@ function drawCurve() {
     entries.map(([value, text]) => element("option", value === selected ? { value, selected: "" } : { value }, text));
   $("curve-feature").replaceChildren(
     ...options(
-      Object.keys(policy.features).map((name) => [name, name]),
+      protectedNames(policy).map((name) => [name, name]),
       feature,
     ),
   );

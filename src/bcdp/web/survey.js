@@ -1,20 +1,23 @@
 /** The survey page: a form from the plan, a review, a look at what would be sent, and the sending. */
 
-import { quoted, tellHint, tellOpen, tellPromise } from "./device/tell.js";
+import { quoted, tellHint, tellOpen, tellPromise } from "./device/wording/tell.js";
 import { element, promised, say } from "./page.js";
 import { Failure, alone, startDevice } from "./survey/device.js";
 import { fieldOf } from "./survey/fields.js";
-import { becomes, kindFor, showLimits, withinLimits } from "./survey/limits.js";
+import { becomes, kindFor, showLimits, showTotal, withinLimits } from "./survey/limits.js";
 import { answerTo, ledger, memory } from "./survey/memory.js";
-import { fetchPlan, sendReport } from "./survey/transport.js";
-import { LANGUAGES, languageOf, spoken, wordsOf } from "./words/choose.js";
+import { fetchPlan, sendReport, senderFor } from "./survey/transport.js";
+import { LANGUAGES, languageOf, loadLanguages, spoken, wordsOf } from "./words/choose.js";
 
 const PARTS = ["gate", "form", "review", "preview"];
 const $ = (id) => document.getElementById(id);
 let words;
 let device;
-let sheet; // what the page knows of the plan
+let sheet; // what the page knows of the plan; its `release` is what the report that was drawn costs
+let sender; // how messages are sent
 let invited = false; // whether the collection is by invitation
+let fields = []; // of the form; what is entered is in them and nowhere else
+let ready = null; // the report on the page, and the text that is kept of it
 
 async function start() {
   words = await wordsOf(languageOf(remembered("language"), navigator.languages));
@@ -25,8 +28,13 @@ async function start() {
   invited = plan.invited;
   const slow = setTimeout(() => say($("status"), words.checking), 1000);
   device = startDevice();
-  sheet = await device.ask("check", { text: plan.text }).finally(() => clearTimeout(slow));
+  const checked = await device.ask("check", { text: plan.text }).finally(() => clearTimeout(slow));
+  sender = await senderFor(checked.relay);
+  if (checked.relay !== null) await loadLanguages(); // from here on, no request tells the collector what is done
+  sheet = checked;
   open();
+  addEventListener("hashchange", () => attempt(redraw)); // the link of an invitation
+  addEventListener("popstate", () => $("review").hidden || edit());
 }
 
 /** The page in its language, as far as it is known what to show. */
@@ -49,8 +57,16 @@ function offerLanguages() {
     remember("language", $("language").value);
     words = await wordsOf($("language").value);
     speak();
-    if (sheet) open();
+    if (sheet) attempt(redraw);
   };
+}
+
+/** Shows the same again: in another language, or at another address. What was entered stays. */
+async function redraw() {
+  const [reviewed, drafts] = [!$("review").hidden, fields.map((field) => field.draft())];
+  if (!$("preview").hidden && !$("sending").hidden) return begin() && preview(ready);
+  open(drafts);
+  if (reviewed && !$("form").hidden) review(completed());
 }
 
 /** What the person chose before, if this browser remembers anything; one that cannot says so when it matters. */
@@ -66,15 +82,26 @@ function withoutFail(action) {
 }
 
 /** Shows the survey from its beginning, or that this browser has an answer to it. */
-function open() {
-  const answer = answerTo(sheet.id);
-  const [kept, wasSent] = [answer.kept(), answer.wasSent()]; // fails where nothing can be remembered
+function open(drafts = []) {
+  const answer = answerTo(sheet);
+  const exists = answer.exists(); // fails where nothing can be remembered
+  if (!begin()) return;
+  if (invited && inAddress("ticket") === null && !answer.wasSent()) return refuse(words.noTicket);
+  if (exists) return gate(answer);
+  if (!drafts.length) memory.probe(sheet);
+  fillForm(drafts);
+}
+
+/** Shows what the organiser says, and the limits; refuses a plan that is not the one of the invitation. */
+function begin() {
+  $("way").hidden = true;
   translate();
   about();
   showLimits(sheet, words, judge);
-  if (invited && invitation() === null && !wasSent) return refuse(words.noTicket);
-  if (kept !== null || wasSent) return gate(answer, kept, wasSent);
-  fillForm();
+  const expected = inAddress("plan");
+  if (expected === null || expected.replace(/\s/g, "").toLowerCase() === sheet.id) return true;
+  refuse(words.otherPlan);
+  return false;
 }
 
 /** The features with the organiser's words in the page's language. */
@@ -112,12 +139,20 @@ function about() {
 
 const told = (name, text) => [element("dt", { dir: "auto" }, name), element("dd", { dir: "auto" }, text)];
 
-/** The ticket of an invitation, which a link carries after `#ticket=`: browsers do not send that part of an address. */
-const invitation = () => new URLSearchParams(location.hash.slice(1)).get("ticket");
+/** What a link says after `#`, which browsers do not send: the `ticket` of an invitation, the id of its `plan`. */
+const inAddress = (key) => new URLSearchParams(location.hash.slice(1)).get(key);
 
 function show(part) {
   for (const id of PARTS) $(id).hidden = id !== part;
+  if (!["form", "review"].includes(part)) fields = [];
+  warnBeforeLeaving();
   $("about").hidden = !sheet?.survey || ["review", "preview"].includes(part); // what is looked at there is the device's
+}
+
+/** Asks before the page is left or loaded again while something is entered, which is in this page alone. */
+function warnBeforeLeaving() {
+  const entered = fields.some((field) => field.draft() !== null);
+  window.onbeforeunload = entered ? (event) => event.preventDefault() : null;
 }
 
 function refuse(text) {
@@ -127,73 +162,103 @@ function refuse(text) {
 
 // ------------------------------------------------------------------------------------- what is kept, and another person
 
-function gate(answer, kept, wasSent) {
+function gate(answer) {
+  const sent = answer.wasSent();
+  $("send").disabled = false;
   show("gate");
-  say($("status"), wasSent ? words.keptSent : words.keptUnsent);
-  $("mine").hidden = wasSent;
-  $("mine").onclick = () => attempt(async () => preview(await device.ask("read", { kept })));
+  say($("status"), sent ? words.keptSent : words.keptUnsent);
+  $("mine").hidden = sent;
+  $("mine").onclick = () => attempt(() => alone(() => showKept(answer)));
   $("another").onclick = () =>
-    attempt(() => {
-      answer.forget();
-      showLimits(sheet, words, judge);
-      fillForm();
+    attempt(async () => {
+      await alone(() => answer.forget());
+      sheet.release = null;
+      open();
     });
+}
+
+/** Shows the report that is kept now; another tab may have sent it meanwhile. */
+async function showKept(answer) {
+  const kept = answer.kept();
+  if (kept === null) return open();
+  const report = await device.ask("read", { kept });
+  sheet.release = await device.ask("release", { report });
+  ledger.add(sheet.release);
+  await preview({ kept, report });
 }
 
 // ---------------------------------------------------------------------------------------------------- form and review
 
-function fillForm() {
+function fillForm(drafts) {
   const asked = [...sheet.spokenOpen, ...sheet.spoken];
-  const fields = asked.map(([name, feature], index) => fieldOf(name, feature, `feature-${index}`, words));
+  fields = asked.map(([name, feature], index) => fieldOf(name, feature, `feature-${index}`, words, drafts[index]));
   $("questions").replaceChildren(...fields.map(({ node }) => node));
   const summary = $("promise").querySelector("summary");
   $("promise").replaceChildren(summary, ...promiseTable());
   $("look").textContent = "";
+  $("form").oninput = () => {
+    if ($("look").textContent) tellMistakes();
+    warnBeforeLeaving();
+  };
   $("form").onsubmit = (event) => {
     event.preventDefault();
-    const entries = completed(fields);
-    if (entries && obeyed()) review(entries);
+    const entries = completed();
+    if (!entries || !obeyed()) return;
+    history.pushState(null, ""); // the browser's way back leads to the form
+    review(entries);
   };
   show("form");
   judge();
 }
 
 /** What was read of every field, or null if one of them needs another look; the first such is focused. */
-function completed(fields) {
+function completed() {
   const entries = fields.map((field) => field.read());
-  const wrong = entries.filter(({ mistake }) => mistake);
-  const many = () => (wrong.length === 1 ? words.lookOne : words.lookMany(words.number(wrong.length)));
-  $("look").textContent = wrong.length ? many() : "";
-  wrong[0]?.target.focus();
-  return wrong.length ? null : entries;
+  entries.find(({ mistake }) => mistake)?.target.focus();
+  return tellMistakes() ? null : entries;
+}
+
+/** Says how many fields show a mistake, and gives their number. */
+function tellMistakes() {
+  const wrong = fields.filter((field) => field.isWrong()).length;
+  const many = () => (wrong === 1 ? words.lookOne : words.lookMany(words.number(wrong)));
+  $("look").textContent = wrong ? many() : "";
+  return wrong;
 }
 
 /** Everything as it was read, to be looked at before it becomes an answer for ever. */
 function review(entries) {
+  if (!entries) return;
   $("entered").replaceChildren(...entries.flatMap(({ label, told: text }) => told(label, text)));
-  $("change").onclick = () => {
-    show("form");
-    $("questions").querySelector("input, select").focus();
-  };
+  $("change").onclick = () => history.back();
   $("show").onclick = () =>
     attempt(() => makeAnswer(Object.fromEntries(entries.map(({ name, given }) => [name, given]))));
   show("review");
   $("review-title").focus();
 }
 
+/** From the review back to the form. */
+function edit() {
+  show("form");
+  $("questions").querySelector("input, select").focus();
+}
+
+/** Draws the report, unless this browser has drawn one: whatever other tabs did meanwhile, there is never a second. */
 async function makeAnswer(record) {
-  if (!obeyed()) return;
+  const answer = answerTo(sheet);
   $("show").disabled = true;
-  const answer = answerTo(sheet.id);
-  const report = await alone(async () => {
-    if (!withinLimits(sheet, words)) return null; // another tab may have spent what was left
-    const made = await device.ask("answer", { record, kept: answer.kept() });
-    ledger.add(sheet);
-    answer.keep(made.keep);
-    return made.report;
+  await alone(async () => {
+    if (answer.exists()) return answer.wasSent() ? open() : showKept(answer);
+    if (!obeyed()) return; // another tab may have spent what was left
+    const report = await device.ask("draw", { record });
+    const release = await device.ask("release", { report });
+    if (answer.exists()) return open(); // where there are no locks
+    const kept = JSON.stringify(report);
+    answer.keep(kept, release);
+    sheet.release = release;
+    await preview({ kept, report });
   }).finally(() => ($("show").disabled = false));
-  if (report) await preview(report);
-  $("preview-title").focus();
+  if (!$("preview").hidden) $("preview-title").focus();
 }
 
 // ------------------------------------------------------------------------------------------------- promises and limits
@@ -221,9 +286,10 @@ function obeyed() {
 
 // ------------------------------------------------------------------------------------------------- preview and sending
 
-async function preview(report) {
-  const invited = { ...report, id: invitation() ?? report.id }; // the link may come after the answer
-  const message = JSON.stringify({ plan: sheet.id, reports: [invited] });
+async function preview(shown) {
+  const { report, kept } = (ready = shown);
+  const named = { ...report, id: inAddress("ticket") ?? report.id }; // the link may come after the answer
+  const message = JSON.stringify({ plan: sheet.id, reports: [named] });
   const { hints, open } = await device.ask("hints", { report });
   const sentences = [
     words.chance(sheet.menus),
@@ -231,25 +297,31 @@ async function preview(report) {
     ...tellOpen(open, words, sheet.spokenOpen),
   ];
   $("body").textContent = message;
-  $("plan-id").textContent = sheet.id;
+  $("plan-id").textContent = sheet.id.match(/.{4}/g).join(" ");
   $("seen").textContent = sheet.relay === null ? words.serverSees : words.relaySees(new URL(sheet.relay.url).host);
+  $("preview-title").textContent = words.previewTitle;
+  $("sending").hidden = false;
   $("hints").replaceChildren(...sentences.map((sentence) => element("li", {}, sentence)));
   $("guarantees").replaceChildren(...promiseTable());
-  $("send").onclick = () => obeyed() && send(message);
+  $("send").onclick = () => obeyed() && send(message, kept);
+  showTotal(sheet, words);
   show("preview");
   judge();
 }
 
-async function send(message) {
-  const answer = answerTo(sheet.id);
+async function send(message, kept) {
+  const answer = answerTo(sheet);
   $("send").disabled = true;
   $("way").hidden = true;
   say($("status"), words.sending);
   try {
-    const before = answer.triedBefore(message);
-    withoutFail(() => answer.trying(message));
-    const { duplicate } = await sendReport(message, sheet.relay);
-    arrived(answer, !duplicate ? "received" : before ? "duplicate" : "usedElsewhere");
+    await alone(async () => {
+      if (answer.kept() !== kept) return open(); // another tab has sent it, or another person has begun
+      const before = answer.triedBefore(message);
+      withoutFail(() => answer.trying(message));
+      const duplicate = await sendReport(message, sender);
+      arrived(answer, !duplicate ? "received" : before ? "duplicate" : "usedElsewhere");
+    });
   } catch (failure) {
     say($("status"), words.notSent(reasonOf(failure)), "bad");
     $("way").hidden = failure.key !== "changed";

@@ -4,17 +4,23 @@
  */
 
 import * as bcdp from "./bcdp.js";
+import { drawReport } from "./device/answer.js";
 
 const MOST_FEATURES = 500; // a form beyond it is none, and the page would be held while it is drawn
 const MOST_CHOICES = 20_000;
 
-let plan = null;
+/** @type {import("./device/reading/plan.js").Plan} */
+let plan = /** @type {any} */ (null);
 
+/** @type {Record<string, (given: any) => unknown>} */
 const ASKED = {
   /** Reads the plan and computes what it promises; claims that are not true are refused, whatever the limits are. */
   async check({ text }) {
     plan = await bcdp.parsePlan(text);
-    const choices = [...plan.features.values(), ...plan.open.values()].reduce((total, { values = [] }) => total + values.length, 0);
+    const choices = [...plan.features.values(), ...plan.open.values()].reduce(
+      (total, { values = [] }) => total + values.length,
+      0,
+    );
     if (plan.features.size > MOST_FEATURES || choices > MOST_CHOICES) throw new RangeError("too large");
     bcdp.verifyPlan(plan, { maxEpsilon: Infinity });
     const { epsilon, features } = plan.certificate;
@@ -33,14 +39,17 @@ const ASKED = {
     };
   },
 
-  /** The report of a record, and the text to keep; `kept` is the text that was kept before, or null. */
-  answer({ record, kept }) {
-    let keep = kept;
-    const store = { getItem: () => kept, setItem: (_, text) => (keep = text) };
-    return { report: bcdp.answerOnce(plan, record, store), keep };
+  /** A fresh report of a record: the page asks for it, keeps it and counts it while no other tab does. */
+  draw({ record }) {
+    return drawReport(plan, record);
   },
 
-  /** The report in a kept text, or null. */
+  /** What a report costs, as a row of the ledger: the release of the menu that was drawn. */
+  release({ report }) {
+    return bcdp.releaseOf(plan, report.menu);
+  },
+
+  /** The report in a kept text. */
   read({ kept }) {
     return bcdp.keptReport(plan, { getItem: () => kept });
   },
@@ -50,10 +59,10 @@ const ASKED = {
   },
 };
 
-addEventListener("message", async ({ data: { ask, given } }) => {
+addEventListener("message", async ({ data: { number, ask, given } }) => {
   try {
-    postMessage({ done: await ASKED[ask](given) });
-  } catch ({ name, message }) {
-    postMessage({ failed: { name, message } });
+    postMessage({ number, done: await ASKED[ask](given) });
+  } catch (/** @type {any} */ { name, message }) {
+    postMessage({ number, failed: { name, message } });
   }
 });

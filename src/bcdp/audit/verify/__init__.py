@@ -2,7 +2,7 @@
 
 A second implementation on purpose. It shares no code with the planner, the tables or the plan's own certificate, and
 needs only Python's integers and fractions: weights are read from the tables, `q` from the stated correlation, and every
-level is the maximum over the menus of the exact certificate (docs/theory.md, section 4), rounded up. What every reader
+level is the maximum over the menus of the exact certificate (theory.md, section 4), rounded up. What every reader
 of plans refuses stands in vectors/README.md.
 """
 
@@ -18,7 +18,7 @@ from bcdp.audit.verify.collection import Collection, Feature, read_collection
 from bcdp.audit.verify.correlation import Correlation, read_correlation
 from bcdp.audit.verify.levels import Levels, cascade_levels, survey_levels
 from bcdp.audit.verify.questions import read_channels, read_menus
-from bcdp.audit.verify.values import mapping, number
+from bcdp.audit.verify.values import check_seen, mapping, number
 from bcdp.errors import InputError, refuse
 
 FORMAT = 1  # the version of the plan's format
@@ -57,22 +57,24 @@ def verify_limits(
     ('delta of smoker is 2, above the limit 1',)
     """
     document = _document(plan)
+    for part in ("collection", "correlation"):  # all other words are names that these state, or the format's own
+        check_seen(part, document[part])
     collection = read_collection(document["collection"])
     _check_limits(max_epsilon, max_delta or {}, collection)
     correlation = read_correlation(document["correlation"], collection.features)
-    found = _levels(document, collection.features, correlation)
-    stated = [("epsilon", found.epsilon, max_epsilon)]
-    stated += [(f"delta of {name}", found.delta[name], limit) for name, limit in (max_delta or {}).items()]
+    levels = _levels(document, collection.features, correlation)
+    stated = [("epsilon", levels.epsilon, max_epsilon)]
+    stated += [(f"delta of {name}", levels.delta[name], limit) for name, limit in (max_delta or {}).items()]
     above = [f"{name} is {level:.4g}, above the limit {limit:g}" for name, level, limit in stated if level > limit]
-    objections = (*_untrue(document["certificate"], collection, found), *above)
-    return Verdict(found.epsilon, found.c, found.delta, objections, correlation.ranges)
+    objections = (*_untrue(document["certificate"], collection, levels), *above)
+    return Verdict(levels.epsilon, levels.c, levels.delta, objections, correlation.ranges)
 
 
 def _document(plan: str | Mapping[str, Any]) -> Mapping[str, Any]:
     """The document of a plan of this version, all its parts there; a text in the canonical form."""
     if isinstance(plan, str):
         try:
-            document = json.loads(plan, object_pairs_hook=_unique)
+            document = json.loads(plan, object_pairs_hook=_unique, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
             raise InputError(f"plan: not JSON ({error}); accepted: a plan document") from None
     else:
@@ -93,11 +95,15 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
+def _no_number(constant: str) -> None:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
 def _canonical(document: Mapping[str, Any]) -> str:
     """The one text of a document: sorted keys, no spaces, and in the certificate no whole numbers."""
-    whole = {**document, "certificate": _as_floats(document["certificate"])}
+    canonical = {**document, "certificate": _as_floats(document["certificate"])}
     try:
-        return json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     except RecursionError:
         raise InputError("plan: objects within objects; accepted: a plan document") from None
 
@@ -126,20 +132,20 @@ def _levels(document: Mapping[str, Any], features: Mapping[str, Feature], correl
     return survey_levels(read_menus(document, features), features, correlation)
 
 
-def _untrue(stated: Any, collection: Collection, found: Levels) -> Iterator[str]:
+def _untrue(stated: Any, collection: Collection, levels: Levels) -> Iterator[str]:
     """In one sentence each, the claims that are below the computed levels, or above what was asked."""
     certificate = mapping("certificate", stated, CERTIFICATE_KEYS)
     for key in ("objective", "optimality_gap"):
         if certificate[key] is not None:
             number(f"certificate.{key}", certificate[key])
-    yield from _objections("epsilon", found.epsilon, certificate["epsilon"], collection.epsilon)
+    yield from _objections("epsilon", levels.epsilon, certificate["epsilon"], collection.epsilon)
     claims = mapping("certificate.features", certificate["features"], collection.features)
     for name, feature in collection.features.items():
         claim = mapping(f"certificate.features.{name}", claims[name], CLAIM_KEYS)
         if number(f"certificate.features.{name}.asked", claim["asked"], 0) != feature.delta:
             raise refuse(f"certificate.features.{name}.asked", claim["asked"], f"the policy's delta {feature.delta}")
-        yield from _objections(f"delta of {name}", found.delta[name], claim["certified"], feature.delta)
-        yield from _objections(f"c of {name}", found.c[name], claim["c"], math.inf)
+        yield from _objections(f"delta of {name}", levels.delta[name], claim["certified"], feature.delta)
+        yield from _objections(f"c of {name}", levels.c[name], claim["c"], math.inf)
 
 
 def _objections(name: str, level: float, claimed: Any, asked: float) -> Iterator[str]:

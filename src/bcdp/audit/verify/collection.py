@@ -28,19 +28,13 @@ LONGEST_NAME = 200
 LARGEST_WHOLE = 2**53 - 1
 MOST_VALUES = 10_000
 MOST_CUTS = 31
-MOST_QUANTILES = 99
-TASK_KEYS = {
-    "mean": ("by",),
-    "frequency": (),
-    "table": (),
-    "distribution": ("bins", "edges", "quantiles", "band"),
-    "regression": (),
-}
+SIZES = {"binary": (2, 2), "categorical": (1, MOST_VALUES), "ordinal": (2, 100), "open": (1, MOST_VALUES)}
 COMMON_KEYS = ("label", "help", "labels", "helps", "delta", "missing")
 OWN_KEYS = {
     "binary": ((), ("values", "value_labels")),
     "numeric": (("bounds",), ("ranges",)),
     "categorical": (("values",), ("value_labels",)),
+    "ordinal": (("values",), ("value_labels", "scores")),
 }
 OPEN_KEYS = (("type", "values"), ("label", "help", "labels", "helps", "value_labels"))
 OWN = "own"  # no answer is a value of its own
@@ -72,8 +66,8 @@ class Number:
         """
         low, high = self.bounds
         ends = [0.0, *((cut - low) / (high - low) for cut in self.cuts), 1.0]
-        place = [] if self.missing is None else [(self.missing - low) / (high - low)]
-        return [*pairwise(ends), *zip(place, place, strict=True)]
+        imputed = [] if self.missing is None else [(self.missing - low) / (high - low)]
+        return [*pairwise(ends), *zip(imputed, imputed, strict=True)]
 
     def code(self, number: float) -> float:
         """A number within the bounds as devices code it, from -1 to 1."""
@@ -117,7 +111,7 @@ class Collection:
 
 
 def read_collection(stated: Any) -> Collection:
-    """The collection that a plan states."""
+    """The collection that a plan states; its tasks, which no guarantee depends on, may be anything."""
     collection = mapping("collection", stated, ("epsilon", "features"), ("tasks", "order", "survey", "relay"))
     epsilon = number("collection.epsilon", collection["epsilon"])
     if not 0 < epsilon <= LARGEST_EPSILON:
@@ -133,13 +127,6 @@ def read_collection(stated: Any) -> Collection:
         raise refuse("collection.features", sorted(declared), f"at most {MOST_GROUPS} combinations of open values")
     if "order" in collection:
         names("collection.order", collection["order"], declared, len(declared))
-    if "tasks" in collection:
-        tasks = sequence("collection.tasks", collection["tasks"], 1)
-        for place, task in enumerate(tasks):
-            _check_task(f"collection.tasks.{place}", task, features)
-        spread = [name for task in tasks for name in task.get("distribution", ())]
-        if len(set(spread)) < len(spread):
-            raise refuse("collection.tasks", spread, "one distribution of each number")
     if collection.get("survey") is not None:
         _check_survey("collection.survey", collection["survey"])
     if collection.get("relay") is not None:
@@ -170,7 +157,7 @@ def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
         raise refuse(path, name, f"a name of at most {LONGEST_NAME} letters")
     kind = mapping(path, stated).get("type")
     if not isinstance(kind, str) or kind not in (*OWN_KEYS, "open"):
-        raise refuse(f"{path}.type", kind, "binary, numeric, categorical or open")
+        raise refuse(f"{path}.type", kind, "binary, numeric, categorical, ordinal or open")
     if kind == "open":
         mapping(path, stated, *OPEN_KEYS)
     else:
@@ -195,6 +182,8 @@ def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
         raise refuse(f"{path}.missing", missing, f"one of the values, or own, which adds {NO_ANSWER!r} to them")
     if stated.get("value_labels") is not None:
         _check_value_labels(f"{path}.value_labels", stated["value_labels"], len(values))
+    if stated.get("scores") is not None:
+        _check_scores(f"{path}.scores", stated["scores"], len(values))
     return Feature(kind, len(values) + own, delta, counted, None, own)
 
 
@@ -214,7 +203,8 @@ def _number(path: str, stated: Any, missing: Any) -> Number:
 
 
 def _values(path: str, kind: str, stated: Any) -> tuple[Any, ...]:
-    values = tuple(sequence(path, stated, 2 if kind == "binary" else 1))
+    least, most = SIZES[kind]
+    values = tuple(sequence(path, stated, least))
     for value in values:
         if type(value) is int:
             whole(path, value, -LARGEST_WHOLE, LARGEST_WHOLE)
@@ -222,9 +212,16 @@ def _values(path: str, kind: str, stated: Any) -> tuple[Any, ...]:
             word(path, value, 1)
     spelled = {str(value).lower() if isinstance(value, bool) else str(value) for value in values}
     different = len(spelled) == len(set(values)) == len(values)  # 1 is "1" in a file, and equal to true
-    if not different or len(values) > (2 if kind == "binary" else MOST_VALUES):
-        raise refuse(path, stated, f"two different values, or for a categorical feature at most {MOST_VALUES}")
+    if not different or len(values) > most:
+        raise refuse(path, stated, f"{least} to {most} different values")
     return values
+
+
+def _check_scores(path: str, stated: Any, size: int) -> None:
+    scores = [number(path, score) for score in sequence(path, stated)]
+    rising = all(low < high for low, high in pairwise(scores))
+    if len(scores) != size or not rising or scores[-1] - scores[0] == float("inf"):
+        raise refuse(path, stated, f"{size} rising numbers, one for each value")
 
 
 def _check_value_labels(path: str, stated: Any, size: int) -> None:
@@ -232,70 +229,3 @@ def _check_value_labels(path: str, stated: Any, size: int) -> None:
         texts = [shown(f"{path}.{language}", text) for text in sequence(f"{path}.{language}", listed)]
         if not len(set(texts)) == len(texts) == size:
             raise refuse(f"{path}.{language}", listed, f"{size} different texts, one for each value")
-
-
-def _check_task(path: str, stated: Any, features: Mapping[str, Feature]) -> None:
-    complete = {name: feature for name, feature in features.items() if not feature.own}
-    numbers = [name for name, feature in features.items() if feature.kind != "categorical"]
-    categories = [name for name, feature in features.items() if feature.kind != "numeric"]
-    in_tables = [name for name in features if name in categories or name in complete]
-    kind = next((key for key in TASK_KEYS if key in mapping(path, stated)), "mean")
-    mapping(path, stated, (kind,), ("weight", *TASK_KEYS[kind]))
-    if not number(f"{path}.weight", stated.get("weight", 1.0)) > 0:
-        raise refuse(f"{path}.weight", stated["weight"], "a number above 0")
-    if kind == "regression":
-        _check_regression(f"{path}.regression", stated["regression"], complete)
-    elif kind == "distribution":
-        able = {name: feature.number for name, feature in complete.items() if feature.number is not None}
-        _check_distribution(path, stated, [able[name] for name in names(f"{path}.{kind}", stated[kind], able)])
-    elif kind == "table":
-        if len(names(f"{path}.table", stated["table"], in_tables, 2)) > 2:
-            raise refuse(f"{path}.table", stated["table"], "two features")
-    else:
-        named = names(f"{path}.{kind}", stated[kind], numbers if kind == "mean" else categories)
-        if "by" in stated:
-            names(f"{path}.mean", named, complete)
-            names(f"{path}.by", [stated["by"]], [name for name in in_tables if name not in named])
-
-
-def _check_distribution(path: str, stated: Any, features: Sequence[Number]) -> None:
-    if "edges" in stated:
-        counted = {len(rising(f"{path}.edges", stated["edges"], *feature.bounds)) for feature in features}
-        if "bins" in stated or not counted <= set(range(15, 256)):
-            raise refuse(f"{path}.edges", stated["edges"], "15 to 255 numbers in place of bins")
-    elif "bins" in stated:
-        whole(f"{path}.bins", stated["bins"], 16, 256)
-    if "quantiles" in stated and len(rising(f"{path}.quantiles", stated["quantiles"], 0, 1)) > MOST_QUANTILES:
-        raise refuse(f"{path}.quantiles", stated["quantiles"], f"at most {MOST_QUANTILES} numbers")
-    if stated.get("band", "pointwise") not in ("pointwise", "simultaneous"):
-        raise refuse(f"{path}.band", stated["band"], "pointwise or simultaneous")
-
-
-def _check_regression(path: str, stated: Any, features: Mapping[str, Feature]) -> None:
-    mapping(path, stated, ("target", "features"), ("intercept", "ridge", "radius", "explains", "link", "interactions"))
-    (target,) = names(f"{path}.target", [stated["target"]], features)
-    names(f"{path}.features", stated["features"], [name for name in features if name != target])
-    if not isinstance(stated.get("intercept", True), bool):
-        raise refuse(f"{path}.intercept", stated["intercept"], "true or false")
-    for key in ("ridge", "radius"):
-        if stated.get(key) is not None and not number(f"{path}.{key}", stated[key], 0) > (0 if key == "radius" else -1):
-            raise refuse(f"{path}.{key}", stated[key], "null or a number above 0")
-    if not 0 < number(f"{path}.explains", stated.get("explains", 0.1)) < 1:
-        raise refuse(f"{path}.explains", stated["explains"], "a number above 0 and below 1")
-    if stated.get("link") is not None:
-        shrunk = stated.get("ridge") is not None or stated.get("radius") is not None
-        if stated["link"] != "logit" or features[target].kind == "numeric":
-            raise refuse(f"{path}.link", stated["link"], "null, or logit for a target with values")
-        if shrunk or not stated.get("intercept", True):
-            raise refuse(f"{path}.link", stated["link"], "null, or an intercept and neither ridge nor radius")
-    if stated.get("interactions") is not None:
-        _check_interactions(f"{path}.interactions", stated, features)
-
-
-def _check_interactions(path: str, stated: Any, features: Mapping[str, Feature]) -> None:
-    able = [name for name in stated["features"] if features[name].kind != "numeric"]
-    pairs = [frozenset(names(path, pair, able, 2)) for pair in sequence(path, stated["interactions"], 1)]
-    if len(set(pairs)) < len(pairs) or any(len(pair) != 2 for pair in pairs):
-        raise refuse(path, stated["interactions"], "different pairs of features")
-    if not stated.get("intercept", True) or stated.get("link") is not None:
-        raise refuse(path, stated["interactions"], "null, or an intercept and no link")

@@ -103,28 +103,28 @@ def _rounded(stated: Any, features: Mapping[str, Feature]) -> frozenset[str]:
 
 def _ranges(stated: Any, features: Mapping[str, Feature]) -> dict[str, tuple[float, ...]]:
     """The ranges that the bounds speak of, which are those of the features."""
-    found = {}
+    ranges = {}
     for name, cuts in mapping("correlation.ranges", stated).items():
         path, known = f"correlation.ranges.{name}", features[name].number if name in features else None
         if known is None or rising(path, cuts, *known.bounds) != known.cuts:
             raise refuse(path, cuts, "the ranges of a numeric feature, as it states them")
-        found[name] = known.cuts
-    if not found:
+        ranges[name] = known.cuts
+    if not ranges:
         raise refuse("correlation.ranges", stated, "at least one number")
-    return found
+    return ranges
 
 
 def _cuts(stated: Any, features: Mapping[str, Feature]) -> dict[str, frozenset[float]]:
     """At which cuts bounds tell numbers apart, as others."""
-    found = {}
+    cuts_by_name = {}
     for name, cuts in mapping("correlation.cuts", stated).items():
         known = features[name].number if name in features else None
         if known is None:
             raise refuse(f"correlation.cuts.{name}", cuts, "cuts of a numeric feature")
-        found[name] = frozenset(rising(f"correlation.cuts.{name}", cuts, *known.bounds))
-    if not found:
+        cuts_by_name[name] = frozenset(rising(f"correlation.cuts.{name}", cuts, *known.bounds))
+    if not cuts_by_name:
         raise refuse("correlation.cuts", stated, "at least one number")
-    return found
+    return cuts_by_name
 
 
 def _bounds(path: str, stated: Any, read: Callable[[str, Any], Fraction] = share) -> Bounds:
@@ -141,18 +141,18 @@ def _bounds(path: str, stated: Any, read: Callable[[str, Any], Fraction] = share
 
 
 def _laws(stated: Any, features: Mapping[str, Feature]) -> dict[tuple[str, str], Sequence[Law]]:
-    path, found = "correlation.laws", dict[tuple[str, str], Sequence[Law]]()
+    path, result = "correlation.laws", dict[tuple[str, str], Sequence[Law]]()
     for row in sequence(path, stated):
         if len(sequence(path, row)) != 3:
             raise refuse(path, row, "rows of [feature, other feature, laws]")
-        name, told = (text(path, feature) for feature in row[:2])
+        name, about = (text(path, feature) for feature in row[:2])
         laws = [_law(path, law) for law in sequence(path, row[2], 1)]
-        if name == told or (name, told) in found or any(len(law) != len(laws[0]) for law in laws):
+        if name == about or (name, about) in result or any(len(law) != len(laws[0]) for law in laws):
             raise refuse(path, row, "laws of one length, each feature and another feature once")
-        if told in features and features[told].values != len(laws[0]):
-            raise refuse(f"{path} of {told}", f"{len(laws[0])} values", "one share for each value, and no numbers")
-        found[name, told] = laws
-    return found
+        if about in features and features[about].values != len(laws[0]):
+            raise refuse(f"{path} of {about}", f"{len(laws[0])} values", "one share for each value, and no numbers")
+        result[name, about] = laws
+    return result
 
 
 def _law(path: str, stated: Any) -> Law:

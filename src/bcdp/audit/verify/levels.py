@@ -1,4 +1,4 @@
-"""The levels that a plan's integers keep: exact ratios (docs/theory.md, section 4), their logarithms rounded up."""
+"""The levels that a plan's integers keep: exact ratios (theory.md, section 4), their logarithms rounded up."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Levels:
 
 
 def cascade_levels(channels: Sequence[Channel], features: Mapping[str, Feature], correlation: Correlation) -> Levels:
-    """One channel after the other: each keeps a bit with its own weight (docs/theory.md, section 3)."""
-    whole = _times(channel.ratio for channel in channels)
+    """One channel after the other: each keeps a bit with its own weight (theory.md, section 3)."""
+    ratio = _times(channel.ratio for channel in channels)
     c, delta = {}, {}
     for name in features:
         own = _times(channel.ratio for channel in channels if name in channel.features)
         moved = _moved(correlation, name, frozenset(features) - {name}, "as they are")
-        c[name], delta[name] = _log_up(own), _log_up(own * _gain(Fraction(whole) / Fraction(own), moved))
-    return Levels(_log_up(whole), c, delta)
+        c[name], delta[name] = _log_up(own), _log_up(own * _gain(Fraction(ratio) / Fraction(own), moved))
+    return Levels(_log_up(ratio), c, delta)
 
 
 def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correlation: Correlation) -> Levels:
@@ -59,11 +59,11 @@ def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correl
             rest = _times(question.ratio for question in menu if question is not own)
             moved = _moved(correlation, name, asked - {name}, seen)
             parts = feature.number.parts if feature.number and name in correlation.ranges else None
-            alike = feature.kind == "numeric" or feature.missing
+            equal_pairs = feature.kind == "numeric" or feature.missing
             for level, masses, guessed in ((c, HELD, None), (delta, moved, parts)):
-                place = own.features.index(name)
-                read = (id(own.table), own.levels, own.product, place, own.cuts.get(name))
-                key = (*read, alike, rest, masses, guessed and (*guessed, feature.own))
+                position = own.features.index(name)
+                read = (id(own.table), own.levels, own.product, position, own.cuts.get(name))
+                key = (*read, equal_pairs, rest, masses, guessed and (*guessed, feature.own))
                 if key not in known:
                     known[key] = _worst(own, name, rest, masses, feature, guessed)
                 level[name] = max(level[name], known[key])
@@ -86,8 +86,8 @@ def _told_outside(name: str, menus: Sequence[tuple[Menu, Ratio, View]], correlat
     for menu, ratio, (asked, seen) in menus:
         if name not in asked:
             laws = correlation.laws.get((name, min(asked))) if len(asked) == 1 else None
-            told = math.inf if laws is None or menu[0].product else _told(menu[0], laws)
-            worst = max(worst, min(_gain(ratio, _moved(correlation, name, asked, seen)), told))
+            by_laws = math.inf if laws is None or menu[0].product else _told(menu[0], laws)
+            worst = max(worst, min(_gain(ratio, _moved(correlation, name, asked, seen)), by_laws))
             if not correlation.sets_differ:
                 break
     return worst
@@ -116,7 +116,7 @@ def _moved(correlation: Correlation, name: str, others: frozenset[str], seen: st
 
 
 def _gain(rest: Ratio, moved: Masses) -> Ratio:
-    """What independent questions of ratio `rest` about others tell of a feature (docs/theory.md, Theorem 8)."""
+    """What independent questions of ratio `rest` about others tell of a feature (theory.md, Theorem 8)."""
     more, less = moved
     if rest == math.inf:
         return Fraction(1) if more == 0 else more / less if less else math.inf
@@ -126,7 +126,7 @@ def _gain(rest: Ratio, moved: Masses) -> Ratio:
 def _worst(
     question: Question | None, name: str, rest: Ratio, moved: Masses, feature: Feature, parts: Sequence[Part] | None
 ) -> Ratio:
-    """`exp(delta)` of one feature in one menu: section 4 of docs/theory.md, other questions of ratio `rest`.
+    """`exp(delta)` of one feature in one menu: section 4 of theory.md, other questions of ratio `rest`.
 
     Of a number whose bounds are about `parts`, for guesses between these (Theorem 6).
     """
@@ -134,11 +134,13 @@ def _worst(
     if question is None:
         return gain
     steps = feature.number.steps(question.cuts[name]) if parts and feature.number and name in question.cuts else None
-    alike = question.product or len(question.features) == 1 or (question.table.family == "response" and steps is None)
-    if alike:
+    symmetric = (
+        question.product or len(question.features) == 1 or (question.table.family == "response" and steps is None)
+    )
+    if symmetric:
         return _times((question.ratio, gain))
-    place = question.features.index(name)
-    size, below = question.levels[place], math.prod(question.levels[place + 1 :])
+    position = question.features.index(name)
+    size, below = question.levels[position], math.prod(question.levels[position + 1 :])
     shared = parts is None and (feature.kind == "numeric" or feature.missing)
     worst: Ratio = Fraction(1)
     for column in set(question.table.columns()):
@@ -165,10 +167,12 @@ def _extremes(f: Sequence[Sequence[int]], parts: Sequence[Part], own: bool) -> t
         first = max(0, math.floor(low * last * STEP) - 1)
         final = min(last * STEP, math.ceil(high * last * STEP) + 1)
         rows = []
-        for place in {first, final, *range(first // STEP * STEP + STEP, final, STEP)}:
-            whole, share = divmod(place, STEP)
-            following = f[min(whole + 1, last)]
-            rows.append([(STEP - share) * one + share * two for one, two in zip(f[whole], following, strict=True)])
+        for unit in {first, final, *range(first // STEP * STEP + STEP, final, STEP)}:
+            row, share = divmod(unit, STEP)
+            following = f[min(row + 1, last)]
+            rows.append(
+                [(STEP - share) * lower + share * upper for lower, upper in zip(f[row], following, strict=True)]
+            )
         above.append([max(column) for column in zip(*rows, strict=True)])
         below.append([min(column) for column in zip(*rows, strict=True)])
     silent = [[STEP * weight for weight in f[-1]]] if own else []
@@ -208,7 +212,7 @@ def _raised(worst: Fraction, weights: Collection[tuple[int, int]], rest: Ratio, 
 def _told(question: Question, laws: Sequence[Law]) -> Ratio:
     """What one question tells of another feature, by the stated laws of what it asks about given that feature's values.
 
-    Each value's law is a mixture of the stated ones, so two of these are worst (docs/theory.md, section 4.5). Infinite
+    Each value's law is a mixture of the stated ones, so two of these are worst (theory.md, section 4.5). Infinite
     where there are too many to enumerate: then the bound by `q`, which is larger, is used.
     """
     if question.table.levels * question.table.symbols > MOST_CELLS:

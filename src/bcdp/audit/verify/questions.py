@@ -90,17 +90,17 @@ class Question:
 
         Or in steps that begin at cuts that are known of them.
         """
-        marked = [place for place, name in enumerate(self.features) if name in rounded]
-        stepped = [place for place in marked if self.features[place] in self.cuts]
+        marked = [position for position, name in enumerate(self.features) if name in rounded]
+        stepped = [position for position in marked if self.features[position] in self.cuts]
         rounded_to = [
-            self.levels[0 if self.product else place] - (self.features[place] in self.own)
-            for place in marked
-            if place not in stepped
+            self.levels[0 if self.product else position] - (self.features[position] in self.own)
+            for position in marked
+            if position not in stepped
         ]
         if any(16 % (levels - 1) for levels in rounded_to):
             return "as they are"
         if stepped:
-            names = [self.features[place] for place in stepped]
+            names = [self.features[position] for position in stepped]
             return (
                 "in steps" if all(known.get(n, frozenset()).issuperset(self.cuts[n]) for n in names) else "as they are"
             )
@@ -132,8 +132,8 @@ def read_menus(document: Mapping[str, Any], features: Mapping[str, Feature]) -> 
     for k, stated in enumerate(sequence("menus", document["menus"], 1)):
         mapping(f"menus.{k}", stated, ("weight", "questions"))
         drawn += whole(f"menus.{k}.weight", stated["weight"], 1, TOTAL)
-        places = sequence(f"menus.{k}.questions", stated["questions"], 1)
-        menu = tuple(questions[whole(f"menus.{k}.questions", place, 0, len(questions) - 1)] for place in places)
+        numbers = sequence(f"menus.{k}.questions", stated["questions"], 1)
+        menu = tuple(questions[whole(f"menus.{k}.questions", number, 0, len(questions) - 1)] for number in numbers)
         asked = [name for question in menu for name in question.features]
         if len(set(asked)) < len(asked):
             raise refuse(f"menus.{k}", asked, "each feature at most once in a menu")
@@ -179,20 +179,20 @@ def _question(
         if features[name].own and features[name].number and size < 3:
             raise refuse(f"{path}.levels", size, "two levels for numbers and one for no answer, at least")
     cuts = _cuts(f"{path}.cuts", stated["cuts"], asked, levels, features) if "cuts" in stated else {}
-    place = whole(f"{path}.table", stated["table"], 0, len(tables) - 1)
-    table = tables[place]
+    number = whole(f"{path}.table", stated["table"], 0, len(tables) - 1)
+    table = tables[number]
     if table.levels != math.prod(levels):
         raise refuse(f"{path}.table", f"{table.levels} levels", f"{math.prod(levels)} levels")
     if len(levels) > 1:
-        _check_cells(f"tables.{place}", table.levels, table.symbols)
+        _check_cells(f"tables.{number}", table.levels, table.symbols)
     own = frozenset(name for name in asked if features[name].own)
-    return Question(asked, levels, product, table, ratios[place], cuts, own)
+    return Question(asked, levels, product, table, ratio=ratios[number], cuts=cuts, own=own)
 
 
 def _cuts(
     path: str, stated: Any, asked: Sequence[str], levels: Sequence[int], features: Mapping[str, Feature]
 ) -> dict[str, tuple[float, ...]]:
-    found = {}
+    cuts_by_name = {}
     if len(sequence(path, stated)) != len(asked):
         raise refuse(path, stated, "null or cuts for each feature")
     for name, size, cuts in zip(asked, levels, stated, strict=True):
@@ -201,12 +201,12 @@ def _cuts(
             continue
         if known is None or features[name].own:
             raise refuse(path, cuts, "null for what is no number, or has no answer as a value")
-        found[name] = rising(path, cuts, *known.bounds)
+        cuts_by_name[name] = rising(path, cuts, *known.bounds)
         if len(cuts) != size - 1 or size > MOST_STEPS:
             raise refuse(path, cuts, f"one less than levels, which are at most {MOST_STEPS}")
-    if not found:
+    if not cuts_by_name:
         raise refuse(path, stated, "cuts for at least one number")
-    return found
+    return cuts_by_name
 
 
 def _check_product(path: str, stated: Any, asked: Sequence[Feature]) -> None:
@@ -220,7 +220,7 @@ def _check_product(path: str, stated: Any, asked: Sequence[Feature]) -> None:
     if len(categories) != len(asked):
         raise refuse(f"{path}.categories", categories, "one entry for each feature")
     for feature, category in zip(asked, categories, strict=True):
-        if feature.kind == "categorical":
+        if feature.kind in ("categorical", "ordinal"):
             whole(f"{path}.categories", category, 0, (feature.values or 0) - 1)
         elif category is not None:
             raise refuse(f"{path}.categories", category, "null for what is not categorical")

@@ -46,15 +46,42 @@ def word(path: str, value: Any, least: int = 0) -> str:
     return str(value)
 
 
-_UNSHOWN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_CONTROLS = "\x00-\x09\x0b-\x1f\x7f-\x9f"  # a line may end
+_IGNORABLE = (  # by Unicode: of no width, of direction, selectors of variants, tags; and separators and annotations
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_UNSEEN = re.compile(f"[{_CONTROLS}{_IGNORABLE}]")
+_BOUND = re.compile(
+    "(?<=[\u0620-\u0dff\u1000-\u109f\u1780-\u18af])[\u200c\u200d](?=[\u0620-\u0dff\u1000-\u109f\u1780-\u18af])"
+)
 _LANGUAGE = re.compile("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 LONGEST_TEXT = 2000
 
 
+def check_seen(path: str, value: Any) -> None:
+    """Refuses a document with a text, or a key, of which a person would not see all, or not in its order.
+
+    Joiners are seen by what they do between two letters of a script that joins letters, and nowhere else.
+    """
+    pending = [(path, value)]  # tasks may be nested deeper than functions may call themselves
+    while pending:
+        path, value = pending.pop()
+        if isinstance(value, str):
+            rest = _BOUND.sub("", text(path, value))
+            if _UNSEEN.search(rest) or "\u200c" in rest or "\u200d" in rest:
+                raise refuse(path, value, "text without invisible letters, and without such that turn others round")
+        elif isinstance(value, Mapping):
+            inside = [part for key in value for part in ((path, key), (f"{path}.{key}", value[key]))]
+            pending += inside[::-1]
+        elif isinstance(value, list | tuple):
+            pending += [(path, entry) for entry in value[::-1]]
+
+
 def shown(path: str, value: Any) -> str:
-    """The value itself, if it is a text for people: not too long, nothing in it that is invisible or turns it round."""
-    if len(word(path, value, 1)) > LONGEST_TEXT or _UNSHOWN.search(value):
-        raise refuse(path, value, f"text of 1 to {LONGEST_TEXT} letters, none of them invisible")
+    """The value itself, if it is a text for people that is not too long."""
+    if len(word(path, value, 1)) > LONGEST_TEXT:
+        raise refuse(path, value, f"text of 1 to {LONGEST_TEXT} letters")
     return str(value)
 
 
@@ -98,7 +125,7 @@ def rising(path: str, value: Any, low: float, high: float) -> tuple[float, ...]:
     """The value as floats, if it is a list of numbers between these two, each above the one before it."""
     numbers = tuple(number(path, entry) for entry in sequence(path, value, 1))
     ends = (low, *numbers, high)
-    if not all(one < following for one, following in pairwise(ends)):
+    if not all(previous < following for previous, following in pairwise(ends)):
         raise refuse(path, value, f"rising numbers above {low:g} and below {high:g}")
     return numbers
 

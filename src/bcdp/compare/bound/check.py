@@ -1,6 +1,6 @@
 """The exact check of a lower bound, in integers and fractions: nothing that the solver says is believed.
 
-**Theorem 7** (docs/theory.md, section 5). Some binary features, called sensitive, have demands `delta_i` under
+**Theorem 7** (theory.md, section 5). Some binary features, called sensitive, have demands `delta_i` under
 correlations `q_i`; the others have no demand but `epsilon`. Each output of a mechanism that keeps the demands is a
 function `f >= 0` of the record whose values, averages and extremes keep the linear inequalities that `forms` lists.
 Let `w_i` be the weights of the errors, `r_i` any numbers, and take multipliers >= 0 for products of two of the
@@ -148,44 +148,44 @@ def forms(problem: Problem) -> list[Form]:
     """The inequalities (a) to (h) of Theorem 7, the local ones first."""
     at, most = Variables.of(problem), exp_up(problem.epsilon)
     odds = [exp_up(feature.delta) for feature in problem.sensitive]
-    found: list[Form] = []
+    result: list[Form] = []
 
     def add(*terms: tuple[int, Fraction | int], local: bool = False) -> None:
         coefficients: dict[int, Fraction] = defaultdict(Fraction)
         for variable, coefficient in terms:
             coefficients[variable] += coefficient
-        found.append(Form(local, {variable: c for variable, c in coefficients.items() if c}))
+        result.append(Form(local, {variable: c for variable, c in coefficients.items() if c}))
 
-    def certificate(place: int, value: int, here: int, across: int, *, local: bool = False) -> None:
+    def certificate(index: int, value: int, own: int, across: int, *, local: bool = False) -> None:
         """(**) for two variables that stand for `f` where the feature has this value, and where it has the other."""
-        q, times = problem.sensitive[place].q, odds[place]
-        bottom, top = at.side_low(place, 1 - value), at.side_high(place, value)
-        add((across, times * (1 - q)), (bottom, times * q), (here, q - 1), (top, -q), local=local)
+        q, times = problem.sensitive[index].q, odds[index]
+        bottom, top = at.side_low(index, 1 - value), at.side_high(index, value)
+        add((across, times * (1 - q)), (bottom, times * q), (own, q - 1), (top, -q), local=local)
 
     neighbours = [(c, i, c >> i & 1, c ^ 1 << i) for c in range(at.cells) for i in range(at.sensitive)]
     for cell in range(at.cells):
         add((cell, 1), (at.low(cell), -1), local=True)
         add((cell, -1), (at.high(cell), 1), local=True)
-    for cell, place, value, across in neighbours:
-        certificate(place, value, cell, across, local=True)
-    for cell, place, value, across in neighbours:
-        add((at.low(cell), 1), (at.side_low(place, value), -1))
-        add((at.high(cell), -1), (at.side_high(place, value), 1))
-        certificate(place, value, at.low(cell), at.low(across))
-        certificate(place, value, at.high(cell), at.high(across))
-    for place in range(at.sensitive):
+    for cell, index, value, across in neighbours:
+        certificate(index, value, cell, across, local=True)
+    for cell, index, value, across in neighbours:
+        add((at.low(cell), 1), (at.side_low(index, value), -1))
+        add((at.high(cell), -1), (at.side_high(index, value), 1))
+        certificate(index, value, at.low(cell), at.low(across))
+        certificate(index, value, at.high(cell), at.high(across))
+    for index in range(at.sensitive):
         for value in (0, 1):
-            add((at.side_low(place, value), 1), (at.least, -1))
-            add((at.least, most), (at.side_high(place, value), -1))
-            certificate(place, value, at.side_low(place, value), at.side_low(place, 1 - value))
-            certificate(place, value, at.side_high(place, value), at.side_high(place, 1 - value))
-        add(*((cell, _sign(cell, place)) for cell in range(at.cells)))
+            add((at.side_low(index, value), 1), (at.least, -1))
+            add((at.least, most), (at.side_high(index, value), -1))
+            certificate(index, value, at.side_low(index, value), at.side_low(index, 1 - value))
+            certificate(index, value, at.side_high(index, value), at.side_high(index, 1 - value))
+        add(*((cell, _sign(cell, index)) for cell in range(at.cells)))
     add((at.least, 1))
-    return found
+    return result
 
 
-def _sign(cell: int, place: int) -> int:
-    return 2 * (cell >> place & 1) - 1
+def _sign(cell: int, feature: int) -> int:
+    return 2 * (cell >> feature & 1) - 1
 
 
 def product(first: Form, second: Form, cells: int) -> tuple[Quadratic, Quadratic]:
@@ -210,8 +210,8 @@ def character(others: int, distance: int, degree: int) -> Fraction:
 def squares(problem: Problem) -> Iterator[tuple[int, Quadratic]]:
     """The squares `e_i(f)^2` of the sensitive features, and their sum over the others, each with its Fourier degree."""
     cells = range(problem.cells)
-    for place in range(len(problem.sensitive)):
-        yield 0, _square({cell: Fraction(_sign(cell, place), problem.cells) for cell in cells})
+    for feature in range(len(problem.sensitive)):
+        yield 0, _square({cell: Fraction(_sign(cell, feature), problem.cells) for cell in cells})
     yield 1, mean_square(problem)
 
 
@@ -230,16 +230,16 @@ def remainder(proof: Proof) -> list[Matrix]:
     problem, known = proof.problem, forms(proof.problem)
     degrees = range(problem.others + 1)
     left: list[Quadratic] = [defaultdict(Fraction) for _ in degrees]
-    apart: list[Quadratic] = [defaultdict(Fraction) for _ in degrees]
+    separate: list[Quadratic] = [defaultdict(Fraction) for _ in degrees]
     for (degree, square), (weight, _), error in zip(squares(problem), problem.targets, proof.errors, strict=True):
         _add(left[degree], square, -weight * error**2)
     for row in proof.rows:
         plain, values = product(known[row.first], known[row.second], problem.cells)
         _add(left[0], plain, -row.multiplier)
-        _add(apart[row.distance or 0], values, -row.multiplier)
+        _add(separate[row.distance or 0], values, -row.multiplier)
     for degree in degrees:
         for distance in degrees:
-            _add(left[degree], apart[distance], character(problem.others, distance, degree))
+            _add(left[degree], separate[distance], character(problem.others, distance, degree))
     return [_matrix(q, Variables.of(problem).count if degree == 0 else problem.cells) for degree, q in enumerate(left)]
 
 
@@ -259,8 +259,8 @@ def _by_the_mean(matrix: Matrix, cells: int) -> Matrix:
     first = {0: Fraction(cells), **dict.fromkeys(range(1, cells), Fraction(-1))}  # cells * mean - the other averages
 
     def substituted(row: list[Fraction]) -> list[Fraction]:
-        whole = [first.get(j, 0) * row[0] + (row[j] if j else 0) for j in range(len(row))]
-        return [*whole[1:], whole[0]]
+        combined = [first.get(j, 0) * row[0] + (row[j] if j else 0) for j in range(len(row))]
+        return [*combined[1:], combined[0]]
 
     half = [substituted(row) for row in matrix]
     columns = [substituted(list(column)) for column in zip(*half, strict=True)]

@@ -16,8 +16,8 @@ from bcdp.compare.bound.check import Problem, ProductRow, Proof, Sensitive, prov
 from bcdp.compare.bound.problem import MOST_OTHERS, MOST_SENSITIVE
 from bcdp.errors import InputError, accepted, refuse
 from bcdp.files import read_text
-from bcdp.policy.checks import Record
-from bcdp.policy.document import LARGEST_EPSILON
+from bcdp.policy.counts import LARGEST_EPSILON
+from bcdp.policy.field_checks import Record
 
 UNIT = 10**6  # multipliers are whole numbers over this
 _DIGITS = 20  # of a claim, after the point: so many that hardly a change of any number leaves it as it is
@@ -57,10 +57,10 @@ class Bound:
     @classmethod
     def of(cls, proof: Proof) -> Bound:
         """The bound that a proof proves, rounded down; refused if it proves none."""
-        found = proved(proof)
-        if found is None:
+        bound = proved(proof)
+        if bound is None:
             raise InputError("bound: its multipliers prove nothing; accepted: a proof that the exact check confirms")
-        return cls(proof, Fraction(int(found * 10**_DIGITS), 10**_DIGITS))
+        return cls(proof, Fraction(int(bound * 10**_DIGITS), 10**_DIGITS))
 
     @property
     def problem(self) -> Problem:
@@ -112,14 +112,14 @@ class Bound:
         _check_numbers(problem)
         rows = tuple(ProductRow(*row[:3], Fraction(row[3], UNIT)) for row in document.rows)
         keys = [(row.first, row.second, row.distance or 0) for row in rows]
-        if any(one >= other for one, other in pairwise(keys)):
+        if any(previous >= following for previous, following in pairwise(keys)):
             raise InputError("bound: rows are not in order; accepted: each product once, by rising numbers")
         if len(document.errors) != len(problem.targets):
             raise refuse("errors", f"{len(document.errors)} numbers", f"{len(problem.targets)}: one for each target")
-        found = cls.of(Proof(problem, tuple(map(Fraction, document.errors)), rows))
-        if found.claim != Fraction(document.bound):
-            raise refuse("bound", document.bound, f"what its multipliers prove, {_text(found.claim)}")
-        return found
+        bound = cls.of(Proof(problem, tuple(map(Fraction, document.errors)), rows))
+        if bound.claim != Fraction(document.bound):
+            raise refuse("bound", document.bound, f"what its multipliers prove, {_text(bound.claim)}")
+        return bound
 
 
 def _read(text: str) -> _Document:
@@ -127,8 +127,8 @@ def _read(text: str) -> _Document:
         return _Document.model_validate_json(text)
     except ValidationError as error:
         mistake = error.errors(include_url=False)[0]
-        place = ".".join(map(str, mistake["loc"])) or "bound"
-        raise InputError(f"{place}: got what is no part of a bound; accepted: {accepted(mistake)}") from None
+        path = ".".join(map(str, mistake["loc"])) or "bound"
+        raise InputError(f"{path}: got what is no part of a bound; accepted: {accepted(mistake)}") from None
 
 
 def _check_numbers(problem: Problem) -> None:
@@ -149,6 +149,6 @@ def _text(number: Fraction) -> str:
     >>> _text(Fraction(1, 8)), _text(Fraction(20))
     ('0.125', '20')
     """
-    digits = next(places for places in range(100) if 10**places % number.denominator == 0)
-    whole, rest = divmod(int(number * 10**digits), 10**digits)
-    return f"{whole}.{rest:0{digits}d}" if digits else str(whole)
+    digits = next(digit for digit in range(100) if 10**digit % number.denominator == 0)
+    integer, rest = divmod(int(number * 10**digits), 10**digits)
+    return f"{integer}.{rest:0{digits}d}" if digits else str(integer)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from bcdp.compare.bound.check import Problem, Sensitive
 from bcdp.errors import refuse
 from bcdp.policy import OneOfBoth, OneQ, Policy, QPerFeature
-from bcdp.statistics.target import Single
+from bcdp.statistics.shared.target import Role
 
 MOST_SENSITIVE, MOST_OTHERS = 3, 28
 
@@ -28,12 +28,7 @@ def problem_of(policy: Policy) -> Problem:
         raise refuse("correlation", stated.kind, "one q, or a q for each feature, for a bound on all mechanisms")
     if any(stated.odds_of(name) < math.inf for name in policy.features):  # better mechanisms keep the demands then
         raise refuse("correlation", "odds", "q without odds, for a bound on all mechanisms")
-    weights = dict.fromkeys(policy.features, 0.0)
-    for task in policy.tasks:
-        for target, weight in task.targets(policy):
-            if not isinstance(target, Single):
-                raise refuse("tasks", task.kind, "means and frequencies only, for a bound on all mechanisms")
-            weights[target.feature] += task.weight * weight
+    weights = _weights(policy)
     sensitive, others = [], []
     for name, feature in policy.features.items():
         own = _decimal(weights[name])
@@ -51,6 +46,17 @@ def problem_of(policy: Policy) -> Problem:
     if len(set(others)) > 1:
         raise refuse("tasks", "several weights", "one weight for all features without a delta of their own")
     return Problem(_decimal(policy.epsilon), tuple(sorted(sensitive)), len(others), others[0])
+
+
+def _weights(policy: Policy) -> dict[str, float]:
+    """How much the squared error of each feature counts; refused where anything else is asked for."""
+    weights = dict.fromkeys(policy.features, 0.0)
+    for task in policy.tasks:
+        for target, weight in task.targets(policy):
+            if target.role is not Role.FEATURE:
+                raise refuse("tasks", task.kind, "means and frequencies only, for a bound on all mechanisms")
+            weights[target.features[0]] += task.weight * weight
+    return weights
 
 
 def _decimal(number: float) -> Fraction:

@@ -1,4 +1,4 @@
-"""The conic program whose dual proves a bound (docs/theory.md, Theorem 7): least error over relaxed outputs.
+"""The conic program whose dual proves a bound (theory.md, Theorem 7): least error over relaxed outputs.
 
 Variables: the products of averages and extremes, and for each Fourier degree the products of the values' parts of that
 degree. They would be the moments of a mechanism's outputs; all that is asked of them is that the matrices are positive

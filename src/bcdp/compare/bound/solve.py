@@ -1,8 +1,8 @@
 """The search for a proof: multipliers from a conic solver (the extra `bound`), rounded to fractions.
 
 The solver runs three times. First it seeks products that bound all variables, so that rounding errors can be paid for.
-Then it seeks the least error of the relaxation, which gives the errors `r` and tells which products matter. Last, with
-`r` fixed, it seeks the multipliers of all these products. Nothing rests on any of it: `check` decides.
+Then it seeks the least error of the relaxation, which gives the errors `r` and reveals which products matter. Last,
+with `r` fixed, it seeks the multipliers of all these products. Nothing rests on any of it: `check` decides.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ def find_proof(problem: Problem) -> Proof:
     """A proof of a lower bound, the best of a search; most are within 1e-4 of the best that the relaxation has."""
     program = _ConeProgram(Relaxation(problem))
     anchors = program.solve(np.zeros(len(problem.targets)), slack=1e-2, margin=1.0).multipliers > 1e-3
-    found: list[tuple[Fraction, Proof]] = []
+    candidates: list[tuple[Fraction, Proof]] = []
     for slack in _SLACKS:
         value, proofs = _proofs(program, anchors, slack)
         for proof in proofs:
             if (bound := proved(proof)) is not None:
-                found.append((bound, proof))
+                candidates.append((bound, proof))
                 break
-        if found and found[-1][0] >= _CLOSE * value:
+        if candidates and candidates[-1][0] >= _CLOSE * value:
             break
-    if not found:
+    if not candidates:
         raise InputError("bound: the solver found no proof; accepted: less extreme demands, or fewer features")
-    return max(found, key=lambda pair: pair[0])[1]
+    return max(candidates, key=lambda pair: pair[0])[1]
 
 
 def _proofs(program: _ConeProgram, anchors: Bools, slack: float) -> tuple[float, Iterator[Proof]]:
@@ -62,8 +62,8 @@ def _proofs(program: _ConeProgram, anchors: Bools, slack: float) -> tuple[float,
     kept = anchors | (first.multipliers > _SMALL * first.cost)
 
     def proof(margin: float) -> Proof:
-        found = program.solve(prices, margin=margin, kept=kept)
-        multipliers = [_rounded(value * multiplier) for multiplier in found.multipliers]
+        solution = program.solve(prices, margin=margin, kept=kept)
+        multipliers = [_rounded(value * multiplier) for multiplier in solution.multipliers]
         rows = (ProductRow(*name, times) for name, times in zip(program.names, multipliers, strict=True) if times > 0)
         return Proof(problem, errors, tuple(rows))
 
@@ -84,8 +84,10 @@ def _rounded(number: float) -> Fraction:
 def _rough_error(problem: Problem) -> float:
     """The error if everybody gave away of every feature what its demand allows: the scale of all numbers."""
     levels = [*(feature.delta for feature in problem.sensitive), problem.epsilon]
-    told = [math.tanh(float(level) / 2) ** 2 for level in levels]
-    return sum(float(weight) * count / each for (weight, count), each in zip(problem.targets, told, strict=True))
+    informations = [math.tanh(float(level) / 2) ** 2 for level in levels]
+    return sum(
+        float(weight) * count / each for (weight, count), each in zip(problem.targets, informations, strict=True)
+    )
 
 
 class _Found(NamedTuple):
@@ -149,9 +151,11 @@ class _ConeProgram:
         else:
             used, count = relaxation.columns, len(weights)
             cost[relaxation.errors :] = weights
-            for told, error in zip(range(used - 2 * count, used - count), range(used - count, used), strict=True):
-                signs, places = [-1.0, -1.0, 1.0, -1.0], ([0, 0, 1, 1], [told, error, told, error])
-                blocks.append(sparse.csc_matrix((signs, places), shape=(3, used)))  # error * information >= 1
+            for information, error in zip(
+                range(used - 2 * count, used - count), range(used - count, used), strict=True
+            ):
+                signs, indices = [-1.0, -1.0, 1.0, -1.0], ([0, 0, 1, 1], [information, error, information, error])
+                blocks.append(sparse.csc_matrix((signs, indices), shape=(3, used)))  # error * information >= 1
                 rights.append(np.array([0.0, 0.0, 2.0]))
                 cones.append(clarabel.SecondOrderConeT(3))
         settings = clarabel.DefaultSettings()
@@ -159,7 +163,7 @@ class _ConeProgram:
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
         matrix = sparse.vstack(blocks, format="csc")[:, :used]
         none = sparse.csc_matrix((used, used))
-        found = clarabel.DefaultSolver(none, cost[:used], matrix, np.concatenate(rights), cones, settings).solve()
+        solution = clarabel.DefaultSolver(none, cost[:used], matrix, np.concatenate(rights), cones, settings).solve()
         multipliers = np.zeros(len(kept))
-        multipliers[kept] = np.array(found.z)[len(right) : len(right) + len(largest)] / largest
-        return _Found(found.obj_val, np.array(found.x)[relaxation.information : relaxation.errors], multipliers)
+        multipliers[kept] = np.array(solution.z)[len(right) : len(right) + len(largest)] / largest
+        return _Found(solution.obj_val, np.array(solution.x)[relaxation.information : relaxation.errors], multipliers)

@@ -1,7 +1,7 @@
 """The paper's mechanism: the Duchi channel, nested channels for means, budgets, and two-copy least squares.
 
-Nested channels with budgets c are c_i-CDP in each feature and (max c)-LDP (docs/theory.md, Proposition 6), and
-unbiased (Proposition 5); what the others tell of a feature is Theorem 1.
+Nested channels with budgets c are c_i-CDP in each feature and (max c)-LDP (theory.md, Proposition 6), and
+unbiased (Proposition 5); what the others reveal about a feature is Theorem 1.
 """
 
 from bcdp.mechanisms.cascade.allocation import Budgets, budgets, certify, level_budgets, theorem_budgets

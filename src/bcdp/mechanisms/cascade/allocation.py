@@ -1,8 +1,9 @@
 """From demands to budgets: the paper's theorem, and the best LDP level for the tight inequality (*).
 
-All levels are in nats. `q` bounds the total-variation distance between the laws of the other features given two values
-of a feature; q_i = 1 means that no bound is known. `odds` bounds how many times knowing all of them could move the odds
-of a guess about it, infinite for no limit (docs/theory.md, sections 2 and 3).
+All levels are in nats. `q` bounds the total-variation distance between the distributions of the other features given
+two values of a feature; q_i = 1 means that no bound is known. `odds` bounds how many times knowing all of them could
+move the odds
+of a guess about it, infinite for no limit (theory.md, sections 2 and 3).
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ def _at_level(demands: Array, level: float, correlation: Array, odds: Array) -> 
 
 
 def level_budgets(delta: npt.ArrayLike, level: float, q: npt.ArrayLike, odds: npt.ArrayLike = np.inf) -> Budgets:
-    """The largest budgets with which a `level`-LDP cascade keeps every demand (docs/theory.md, section 2).
+    """The largest budgets with which a `level`-LDP cascade keeps every demand (theory.md, section 2).
 
     Refused when the level alone breaks a demand: it may be at most log(1 + (e^delta_i - 1) / q_i), or more with odds.
 
@@ -153,7 +154,7 @@ def budgets(
     """Budgets that keep `epsilon`-LDP and every `delta`-BCDP demand: the theorem's if `zeta` is given, else the best.
 
     The best LDP level minimises the total predicted error; it is never worse than giving every feature the smallest
-    demand, which is one of the candidates (docs/theory.md, section 3, erratum 2). The paper's theorem knows no odds.
+    demand, which is one of the candidates (theory.md, section 3, erratum 2). The paper's theorem knows no odds.
 
     >>> chosen = budgets([0.2, 0.2, 2.0, 2.0], epsilon=2.0, q=0.01)
     >>> bool(chosen.epsilon <= 2.0), bool((chosen.delta <= [0.2, 0.2, 2.0, 2.0]).all())
@@ -181,6 +182,6 @@ def _minimum(function: Callable[[float], float], grid: Array) -> float:
     candidates = [(float(height), float(point)) for height, point in zip(heights, grid, strict=True)]
     for k in np.flatnonzero((heights <= padded[:-2]) & (heights <= padded[2:])):
         around = grid[max(int(k) - 1, 0) : int(k) + 2]
-        found = minimize_scalar(function, bounds=(around[0], around[-1]), method="bounded", options={"xatol": 1e-9})
-        candidates.append((float(found.fun), float(found.x)))
+        minimum = minimize_scalar(function, bounds=(around[0], around[-1]), method="bounded", options={"xatol": 1e-9})
+        candidates.append((float(minimum.fun), float(minimum.x)))
     return min(candidates)[1]

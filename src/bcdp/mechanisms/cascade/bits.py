@@ -1,6 +1,6 @@
 """Exact randomized response on signs: an integer weight out of 2^32, compared with a 32-bit word.
 
-The guarantee is about the integers (docs/theory.md, sections 3 and 4.2). Budgets are one way to choose them.
+The guarantee is about the integers (theory.md, sections 3 and 4.2). Budgets are one way to choose them.
 """
 
 from __future__ import annotations

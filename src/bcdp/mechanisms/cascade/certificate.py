@@ -2,7 +2,7 @@
 
 A channel's answer depends on the record through one bit that is kept with weight `keep` out of 2^32, so it moves the
 odds between two records by at most keep / (2^32 - keep), and channels are drawn independently: ratios multiply
-(docs/theory.md, Proposition 6). What the others tell of a feature is bounded by Theorems 1 and 8.
+(theory.md, Proposition 6). What the others reveal about a feature is bounded by Theorems 1 and 8.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bcdp.exact import TOTAL, log_up
 from bcdp.mechanisms.cascade.checks import check_complete
 from bcdp.plan import Certified, Plan, Within
 from bcdp.plan.certificate import independent_delta, ratio_product, unrounded
-from bcdp.plan.form import check_names
+from bcdp.plan.structure import check_names
 
 
 def levels(plan: Plan, correlation: Correlation) -> list[Certified]:
@@ -24,10 +24,10 @@ def levels(plan: Plan, correlation: Correlation) -> list[Certified]:
     ratios = [Fraction(channel.keep, TOTAL - channel.keep) for channel in plan.channels]
     covering = {name: tuple(i for i, channel in enumerate(plan.channels) if name in channel.features) for name in names}
     own = {name: ratio_product(tuple(ratios[i] for i in covering[name])) for name in names}
-    whole = ratio_product(tuple(ratios))
+    ratio = ratio_product(tuple(ratios))
     (stated,) = bounds(plan, correlation)
-    delta = {name: independent_delta(own[name], whole / own[name], stated[name]) for name in names}
-    return [Certified(log_up(whole), {name: log_up(own[name]) for name in names}, delta)]
+    delta = {name: independent_delta(own[name], ratio / own[name], stated[name]) for name in names}
+    return [Certified(log_up(ratio), {name: log_up(own[name]) for name in names}, delta)]
 
 
 def bounds(plan: Plan, correlation: Correlation) -> list[dict[str, Within]]:
@@ -37,14 +37,14 @@ def bounds(plan: Plan, correlation: Correlation) -> list[dict[str, Within]]:
 
 
 def check_form(plan: Plan) -> None:
-    """Channels are nested, and each tells something."""
+    """Channels are nested, and each reveals something."""
     check_complete(plan.policy)
     if not plan.channels or plan.menus or plan.questions or plan.tables_:
         raise refuse("channels", len(plan.channels), "at least one channel and no menus in a cascade plan")
     covered = tuple(plan.policy.features)
     for number, channel in enumerate(plan.channels):
         check_names(f"channels.{number}", channel.features, plan.policy.features)
-        if channel.keep == TOTAL // 2:  # its output would be divided by 0 (docs/theory.md, section 3, erratum 3)
+        if channel.keep == TOTAL // 2:  # its output would be divided by 0 (theory.md, section 3, erratum 3)
             raise refuse(f"channels.{number}.keep", channel.keep, f"a weight above 2^31 = {TOTAL // 2}, a fair coin's")
         if not set(channel.features) <= set(covered):
             nested = f"nested channels: some of {', '.join(covered)}, which channel {number - 1} covers"

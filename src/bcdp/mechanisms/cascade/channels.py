@@ -14,8 +14,8 @@ from bcdp.errors import refuse
 from bcdp.exact import TOTAL, check_whole, round_rows
 from bcdp.mechanisms.cascade.bits import RESOLUTION, bit_level, keep_weight, randomized_signs, rounded_signs, tilt
 from bcdp.mechanisms.cascade.checks import LARGEST_BUDGET, Array, Randomness, as_draws, check_number, numbers
+from bcdp.randomizers.dense import Dense
 from bcdp.randomness import Draws
-from bcdp.tables.dense import Dense
 
 FAIR = TOTAL // 2  # the weight of a coin that says nothing
 
@@ -38,7 +38,7 @@ def _check_keep(keep: int) -> None:
 
 
 def duchi_radius(m: int, alpha: float, r: float) -> float:
-    """The norm `B` of the Duchi channel's output that makes it unbiased (docs/theory.md, section 3, erratum 1).
+    """The norm `B` of the Duchi channel's output that makes it unbiased (theory.md, section 3, erratum 1).
 
     >>> round(duchi_radius(1, 100.0, 1.0), 6)  # one coordinate and hardly any privacy: its sign, nearly
     1.0
@@ -67,7 +67,7 @@ def _duchi(v: Array, keep: int, r: float, draws: Draws) -> Array:
 def duchi(v: npt.ArrayLike, alpha: float, r: float, rng: Randomness = None) -> Array:
     """Unbiased `alpha`-LDP estimates of vectors in the l2 ball of radius `r`, in the shape (n, m) or (m,) of `v`.
 
-    Each is a uniform direction times `B` times one bit; covariance `(B^2 / m) I - v v^T` (docs/theory.md, section 3).
+    Each is a uniform direction times `B` times one bit; covariance `(B^2 / m) I - v v^T` (theory.md, section 3).
 
     >>> z = duchi([3.0, 4.0], alpha=1.0, r=5.0)
     >>> bool(np.isclose(np.linalg.norm(z), duchi_radius(2, 1.0, 5.0)))
@@ -137,8 +137,8 @@ def laplace_table(budget: float) -> Dense:
     """
     steps = max(1, min(2 * math.floor(2 * budget), 64))
     decay = math.exp(-budget / steps)
-    place = np.arange(steps + 1)
-    chances = decay ** np.abs(place[:, None] - place[None, :]) / (1 + decay)
+    step = np.arange(steps + 1)
+    chances = decay ** np.abs(step[:, None] - step[None, :]) / (1 + decay)
     chances[:, 1:-1] *= 1 - decay
     return Dense(round_rows(chances, budget))
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bcdp.errors import refuse
 from bcdp.policy import Policy
 from bcdp.randomness import Draws, KeyedDraws, RecordWords, SimulatedDraws
-from bcdp.statistics import Single
+from bcdp.statistics import Role
 
 Array = npt.NDArray[np.float64]
 Randomness = np.random.Generator | Draws | None
@@ -80,7 +80,7 @@ def check_people(n: int) -> int:
 
 
 def check_complete(policy: Policy) -> None:
-    """Raises `InputError` if no answer is a value of its own: sums do not tell how its share varies with a mean."""
+    """Raises `InputError` if no answer is a value of its own: sums do not reveal how its share varies with a mean."""
     for name, feature in policy.features.items():
         if feature.own:
             raise refuse(
@@ -89,8 +89,8 @@ def check_complete(policy: Policy) -> None:
 
 
 def check_tasks(policy: Policy) -> None:
-    """Raises `InputError` for a task that asks for more than features by themselves: sums do not tell products."""
+    """Raises `InputError` for a task that asks for more than features by themselves: sums do not reveal products."""
     for number, task in enumerate(policy.tasks):
-        if not all(isinstance(target, Single) for target, _ in task.targets(policy)):
+        if not all(target.role is Role.FEATURE for target, _ in task.targets(policy)):
             accepted = "means and frequencies of all people; the mechanism survey tells everything else too"
             raise refuse(f"tasks.{number}", task.kind, accepted)

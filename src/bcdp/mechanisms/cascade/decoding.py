@@ -1,4 +1,4 @@
-"""What the reports of a cascade tell: the means of its coordinates, and products of two independent copies."""
+"""What the reports of a cascade reveal: the means of its coordinates, and products of two independent copies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bcdp.mechanisms.cascade.plans import coordinates, plan_channels
 from bcdp.plan import Plan
 from bcdp.policy import Policy
 from bcdp.statistics import Decoded, Interaction, Means, Product, Single, Target
-from bcdp.statistics.decoded import error_without_privacy, two_valued, unknown, with_spread
+from bcdp.statistics.shared.decoded_values import error_without_privacy, two_valued, unknown, with_spread
 
 Array = npt.NDArray[np.float64]
 
@@ -33,7 +33,7 @@ class CascadeDecoder:
         """The unbiased values of a feature's mean or frequencies, and their variances."""
         owners, people = coordinates(self.policy), self.people
         feature = self.policy.features[target.features[0]]
-        mine = [place for place, owner in enumerate(owners) if (owner,) == target.features]
+        mine = [column for column, owner in enumerate(owners) if (owner,) == target.features]
         if people < 2 or np.any(np.isnan(self._sum[mine])):
             return unknown(len(mine), people)
         mean = self._sum[mine] / people
@@ -49,7 +49,7 @@ class CascadeDecoder:
         return {target: self.decode(target).value for target in targets}
 
     def together(self, targets: Collection[Target]) -> None:
-        """None: sums do not tell how the reports vary together, so nothing that needs products is estimated."""
+        """None: sums do not show how the reports vary together, so nothing that needs products is estimated."""
 
 
 def channel_errors(policy: Policy, channels: Sequence[OpenChannel]) -> dict[str, float]:
@@ -67,23 +67,28 @@ def means_from_moments(policy: Policy, targets: Collection[Target], mean: Array,
     """The targets' values from the means and second moments of all coordinates, NaN where they are not released."""
     owners = coordinates(policy)
 
-    def place(name: str, category: int | None) -> int:
+    def column(name: str, category: int | None) -> int:
         return owners.index(name) + (category or 0)
 
-    found: dict[Target, Array] = {}
+    means: dict[Target, Array] = {}
     for target in targets:
         if isinstance(target, Single):
             mine = mean[[owner == target.feature for owner in owners]]
-            found[target] = (mine + 1) / 2 if policy.features[target.feature].counts_values else mine
+            means[target] = (mine + 1) / 2 if policy.features[target.feature].counts_values else mine
         elif isinstance(target, Product) and len(target.features) <= 2:  # more would need third moments
-            places = [place(*factor) for factor in zip(target.features, target.categories, strict=True)]
-            value = second[places[0], places[-1]]
-            found[target] = np.array([value if len(places) == 2 else 2 * value - 1])
+            columns = [column(*factor) for factor in zip(target.features, target.categories, strict=True)]
+            value = second[columns[0], columns[-1]]
+            means[target] = np.array([value if len(columns) == 2 else 2 * value - 1])
         elif isinstance(target, Interaction) and target.cuts == (None, None):
-            one, two = ([k for k, owner in enumerate(owners) if owner == name] for name in target.features)
+            first, second_columns = ([k for k, owner in enumerate(owners) if owner == name] for name in target.features)
             # with s = 2 1[x = a] - 1 the indicator less 1/k is s/2 + 1/2 - 1/k; of one number it is that number
-            half = [(0.5, 0.5 - 1 / len(own)) if len(own) > 1 else (1.0, 0.0) for own in (one, two)]
+            half = [(0.5, 0.5 - 1 / len(own)) if len(own) > 1 else (1.0, 0.0) for own in (first, second_columns)]
             (a, b), (c, d) = half
-            both = a * c * second[np.ix_(one, two)] + a * d * mean[one][:, None] + b * c * mean[two][None] + b * d
-            found[target] = both.ravel()
-    return found
+            both = (
+                a * c * second[np.ix_(first, second_columns)]
+                + a * d * mean[first][:, None]
+                + b * c * mean[second_columns][None]
+                + b * d
+            )
+            means[target] = both.ravel()
+    return means

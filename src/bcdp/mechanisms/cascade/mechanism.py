@@ -1,7 +1,7 @@
 """The paper's mean mechanism: nested channels, each over the features whose budget reaches its level.
 
 A feature takes part in the channels up to its own budget, so the release is c_i-CDP in feature i and (max c)-LDP; the
-server weighs the channels by their inverse variance (docs/theory.md, sections 2 and 3).
+server weighs the channels by their inverse variance (theory.md, sections 2 and 3).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def average(channels: Sequence[OpenChannel], values: Iterable[Array | float], sh
 def least_variances(channels: Sequence[OpenChannel], features: int) -> Array:
     """The variance of each coordinate's release at -1 and 1, where it is least; NaN where none speaks.
 
-    With the weights s_k of the average it is `sum_k s_k^2 (V_k - 1)` (docs/theory.md, section 3, Proposition 6).
+    With the weights s_k of the average it is `sum_k s_k^2 (V_k - 1)` (theory.md, section 3, Proposition 6).
     """
     weighted = average(channels, [(opened.variance - 1) / opened.variance for opened in channels], (features,))
     with np.errstate(divide="ignore"):
@@ -157,7 +157,7 @@ def predicted_error(c: npt.ArrayLike, n: int, channel: ChannelFamily = DUCHI) ->
 def paper_bound(c: npt.ArrayLike, n: int) -> float:
     """The paper's bound on the total squared error, without its constant: `(1/n) sum_i 1 / sum_{k<=i} w_k`, at most d.
 
-    It fails for large budgets, where it tends to 0 and the error does not (docs/theory.md, section 3, erratum 6).
+    It fails for large budgets, where it tends to 0 and the error does not (theory.md, section 3, erratum 6).
 
     >>> paper_bound([1.0, 1.0], n=100)
     0.04

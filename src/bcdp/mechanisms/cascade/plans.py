@@ -25,8 +25,8 @@ from bcdp.mechanisms.cascade.mechanism import (
 )
 from bcdp.plan import Plan, collection_of
 from bcdp.policy import Policy
-from bcdp.policy.encoding import encoded_blocks
 from bcdp.randomness import KeyedDraws, RecordWords
+from bcdp.records.encoding import encoded_blocks
 
 Array = npt.NDArray[np.float64]
 
@@ -49,7 +49,7 @@ def coordinate_budgets(policy: Policy, correlation: Correlation) -> Array:
 
 
 def make_plan(policy: Policy, correlation: Correlation, progress: Callable[[str], None] = lambda line: None) -> Plan:
-    """The paper's mechanism at the best level for the policy's demands (docs/theory.md, section 3)."""
+    """The paper's mechanism at the best level for the policy's demands (theory.md, section 3)."""
     check_complete(policy)
     check_tasks(policy)
     owners, names = coordinates(policy), frozenset(policy.features)

@@ -1,7 +1,7 @@
 """Least squares from two private copies of each record, and the exact minimiser of an indefinite quadratic on a ball.
 
 The two copies make the products unbiased; their noise makes the quadratic indefinite, so a convex solver will not do
-(docs/theory.md, section 3, erratum 4).
+(theory.md, section 3, erratum 4).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bcdp.mechanisms.cascade.checks import (
     numbers,
 )
 from bcdp.mechanisms.cascade.mechanism import mean_mechanism
-from bcdp.statistics.quadratic import minimise_on_ball
+from bcdp.statistics.regression.quadratic_on_ball import minimise_on_ball
 
 Quadratic = tuple[Array, Array]
 
@@ -103,7 +103,7 @@ def least_squares(
 ) -> LeastSquares:
     """Private coefficients of feature `target` on the others, in the l2 ball of `radius`: c-CDP and (max c)-LDP.
 
-    Two copies with half of each budget compose to `c` (docs/theory.md, section 2).
+    Two copies with half of each budget compose to `c` (theory.md, section 2).
 
     >>> fit = least_squares([[0.5, 0.5], [-1.0, -1.0]] * 10, c=[1.0, 2.0], radius=1.0)
     >>> fit.theta.shape, fit.second_moments.shape

@@ -13,7 +13,7 @@ from bcdp.errors import refuse
 from bcdp.mechanisms.cascade.decoding import CascadeDecoder
 from bcdp.mechanisms.cascade.plans import largest_estimates
 from bcdp.plan import Plan
-from bcdp.policy.encoding import as_arrow
+from bcdp.records.encoding import as_arrow
 from bcdp.tally import LARGEST_COUNT, Tally
 
 

@@ -5,7 +5,7 @@ from bcdp.present.pictures.estimates import Truth, estimate_figure, sections_fig
 from bcdp.present.pictures.experiment import draw_experiment
 from bcdp.present.pictures.gain import gain_figure
 from bcdp.present.pictures.leak import draw_leak
-from bcdp.present.pictures.leakage import draw_pairs, told_figure
+from bcdp.present.pictures.leakage import draw_pairs, leakage_figure
 from bcdp.present.pictures.simulation import draw_simulation
 from bcdp.present.pictures.tradeoff import draw_trade_off
 from bcdp.present.pictures.waves import trend_figure
@@ -19,8 +19,8 @@ __all__ = [
     "draw_trade_off",
     "estimate_figure",
     "gain_figure",
+    "leakage_figure",
     "save",
     "sections_figure",
-    "told_figure",
     "trend_figure",
 ]

@@ -32,9 +32,9 @@ def panels_figure(panels: Sequence[tuple[float, Callable[[Axes], None]]], title:
     heights = [height for height, _ in panels]
     figure = new_figure(WIDTH, sum(heights) + 0.5)
     figure.suptitle(title, fontsize=8)
-    places = figure.subfigures(len(panels), 1, height_ratios=heights, squeeze=False)[:, 0]
-    for (_, draw), place in zip(panels, places, strict=True):
-        draw(place.subplots())
+    subfigures = figure.subfigures(len(panels), 1, height_ratios=heights, squeeze=False)[:, 0]
+    for (_, draw), subfigure in zip(panels, subfigures, strict=True):
+        draw(subfigure.subplots())
     return figure
 
 
@@ -51,7 +51,7 @@ def save(figure: Figure, file: str | Path | Any, dpi: int = DPI) -> None:
     """
     find_letters(figure)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # told once, above
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # reported once, above
         figure.savefig(file, format="png", dpi=dpi)
 
 

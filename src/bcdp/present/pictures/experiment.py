@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Style = tuple[str, str, Literal["-", "--", "-.", ":"]]
 
-# Colours of different lightness that people who confuse red and green can tell apart, with a marker and a dash each.
+# Colours of different lightness that people who confuse red and green can distinguish, with a marker and a dash each.
 _STYLES: dict[str, Style] = {
     "paper, as published": (palette.VERMILION, "o", "-"),
     "paper, corrected": (palette.ORANGE, "s", "--"),
@@ -64,12 +64,12 @@ def draw_experiment(experiment: Experiment, rows: Sequence[Point], path: Path) -
     figure.suptitle(f"{experiment.title}{people}; median and quartiles of {rows[0].trials:,} trials", fontsize=11)
     shown = {label: handle for drawn in axes for handle, label in zip(*drawn.get_legend_handles_labels(), strict=True)}
     figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=min(len(shown), 5), frameon=False)
-    whole = io.BytesIO()
-    save(figure, whole, dpi=160)
+    buffer = io.BytesIO()
+    save(figure, buffer, dpi=160)
     from PIL import Image  # matplotlib brings it
 
     # A palette of 128 colours makes the file three times smaller, and nobody sees it.
-    Image.open(whole).convert("RGB").quantize(128).save(path, optimize=True)
+    Image.open(buffer).convert("RGB").quantize(128).save(path, optimize=True)
 
 
 def _plain_ticks(axis: Axis) -> None:

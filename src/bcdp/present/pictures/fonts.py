@@ -16,7 +16,7 @@ _SHOWN = 12  # letters that a note names
 
 
 def find_letters(figure: Figure) -> None:
-    """Gives texts a second font where the first one lacks their letters; one note tells what no font has."""
+    """Gives texts a second font where the first one lacks their letters; one note names what no font has."""
     from matplotlib import font_manager
     from matplotlib.text import Text
 

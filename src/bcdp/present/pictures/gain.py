@@ -38,12 +38,12 @@ def gain_figure(plan: Plan, errors: Mapping[str, Errors]) -> Figure:
     for offset, (label, (marker, shade, ratios)) in zip((-0.14, 0.14), needed.items(), strict=True):
         if not any(map(math.isfinite, ratios)):
             continue  # it cannot do what the plan does
-        places = [place + offset for place in range(len(names))]
-        panel.hlines(places, 1, ratios, color=palette.LINE, linewidth=1)
-        panel.plot(ratios, places, marker, color=shade, markersize=5, label=label)
-    for place, name in enumerate(names):
+        positions = [position + offset for position in range(len(names))]
+        panel.hlines(positions, 1, ratios, color=palette.LINE, linewidth=1)
+        panel.plot(ratios, positions, marker, color=shade, markersize=5, label=label)
+    for position, name in enumerate(names):
         label = short(plan.policy.features[name].label, 48)
-        panel.annotate(label, (1, place - 0.3), xytext=(3, 0), textcoords="offset points", fontsize=8, va="bottom")
+        panel.annotate(label, (1, position - 0.3), xytext=(3, 0), textcoords="offset points", fontsize=8, va="bottom")
     known = [ratio for *_, ratios in needed.values() for ratio in ratios if math.isfinite(ratio)]
     least, most = min(known, default=1.0), max(known, default=1.0)
     panel.set(

@@ -1,4 +1,4 @@
-"""The picture of a leak: what protecting features one by one tells about a sensitive one, against a plan."""
+"""The picture of a leak: what protecting features one by one reveals about a sensitive one, against a plan."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ def draw_leak(leaks: Sequence[Leak], path: str | Path) -> None:
     """
     figure = new_figure(5.8, 4.2)
     axes = figure.subplots()
-    q = [found.q for found in leaks]
+    q = [measured.q for measured in leaks]
     axes.plot(
-        q, [found.separate for found in leaks], "s-", color=palette.VERMILION, label="each feature on its own (exact)"
+        q,
+        [measured.separate for measured in leaks],
+        "s-",
+        color=palette.VERMILION,
+        label="each feature on its own (exact)",
     )
-    axes.plot(q, [found.planned for found in leaks], "o-", color=palette.BLUE, label="bcdp plan (exact)")
-    axes.plot(q, [found.asked for found in leaks], "--", color=palette.INK, label="promised $\\delta_1$")
+    axes.plot(q, [measured.planned for measured in leaks], "o-", color=palette.BLUE, label="bcdp plan (exact)")
+    axes.plot(q, [measured.asked for measured in leaks], "--", color=palette.INK, label="promised $\\delta_1$")
     axes.set(
         xlabel="correlation q of the paper's prior",
         ylabel="level of the sensitive feature (nats)",

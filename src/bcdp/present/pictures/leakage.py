@@ -27,7 +27,7 @@ _MOST_NUMBERS = 12  # features: beyond, the cells are too small to write in
 _MOST_MENUS = 20
 
 
-def told_figure(plan: Plan) -> Figure | None:
+def leakage_figure(plan: Plan) -> Figure | None:
     """A figure of the factor by which the answers to each menu (row) move the odds of each feature (column).
 
     None for plans without menus, or with too many features to write in the numbers.
@@ -36,7 +36,7 @@ def told_figure(plan: Plan) -> Figure | None:
     >>> policy = Policy(epsilon=1, features={"smoker": {"type": "binary", "delta": 0.2}, "open": {"type": "binary"}})
     >>> plan = make_plan(policy)
     >>> from bcdp.present.pictures import save
-    >>> save(told_figure(plan), "told.png")
+    >>> save(leakage_figure(plan), "told.png")
     """
     features = plan.policy.features
     menus = sorted(plan.menus, key=lambda menu: -menu.weight)[:_MOST_MENUS]
@@ -45,11 +45,11 @@ def told_figure(plan: Plan) -> Figure | None:
     levels = np.array([[*certify_menu(plan, menu, plan.correlation_model).delta.values()] for menu in menus])
     figure = new_figure(WIDTH, 1.2 + 0.45 * len(menus))
     panel = figure.subplots()
-    apart = np.full((2 * len(menus), len(features)), math.nan)  # each line of numbers below its words
-    apart[1::2] = levels
-    _heat_map(panel, apart, (), [short(name, 16) for name in features], odds)
-    for place, menu in enumerate(menus):
-        panel.text(-0.45, 2 * place, _asks(plan, menu), va="center", fontsize=8)
+    spaced = np.full((2 * len(menus), len(features)), math.nan)  # each line of numbers below its words
+    spaced[1::2] = levels
+    _heat_map(panel, spaced, (), [short(name, 16) for name in features], odds)
+    for position, menu in enumerate(menus):
+        panel.text(-0.45, 2 * position, _asks(plan, menu), va="center", fontsize=8)
     panel.set_yticks([])
     panel.spines[:].set_visible(False)
     panel.set_xlabel("what the answers tell about", fontsize=8)

@@ -40,12 +40,12 @@ def grid_panel(section: Section, truth: Truth | None) -> tuple[float, Draw]:
         )
         panel.set_yticks(range(shape[0]), [short(str(value), 14) for value in rows], fontsize=7)
         panel.xaxis.tick_top()
-        for place in np.ndindex(*shape) if shape[1] <= _MOST_WRITTEN else ():
-            ink = palette.PAPER if values[place] > 0.6 * top else palette.INK
+        for cell in np.ndindex(*shape) if shape[1] <= _MOST_WRITTEN else ():
+            ink = palette.PAPER if values[cell] > 0.6 * top else palette.INK
             panel.text(
-                place[1],
-                place[0],
-                _cell(section.rows[place[0] * shape[1] + place[1]], truth, shape[1] <= _MOST_INTERVALS),
+                cell[1],
+                cell[0],
+                _cell(section.rows[cell[0] * shape[1] + cell[1]], truth, shape[1] <= _MOST_INTERVALS),
                 ha="center",
                 va="center",
                 fontsize=7,
@@ -56,13 +56,13 @@ def grid_panel(section: Section, truth: Truth | None) -> tuple[float, Draw]:
     return 0.6 + _CELL * shape[0] * (1.35 if truth else 1.0), draw
 
 
-def _cell(row: Row, truth: Truth | None, whole: bool) -> str:
-    found, known = row.number, row.truth(truth)
-    if math.isnan(found.value):
+def _cell(row: Row, truth: Truth | None, with_interval: bool) -> str:
+    estimate, known = row.number, row.truth(truth)
+    if math.isnan(estimate.value):
         return "not asked"
-    between = f"\n{_percent(found.low)}–{_percent(found.high)}" if whole else ""
-    said = f"{_percent(found.value)}{between}"
-    return said if known is None else f"{said}\nx {_percent(known)}"
+    between = f"\n{_percent(estimate.low)}–{_percent(estimate.high)}" if with_interval else ""
+    label = f"{_percent(estimate.value)}{between}"
+    return label if known is None else f"{label}\nx {_percent(known)}"
 
 
 def _percent(share: float) -> str:
@@ -74,17 +74,19 @@ def dots_panel(section: Section, truth: Truth | None) -> tuple[float, Draw]:
     groups = [row for row in section.rows if not isinstance(row.key[-1], tuple)]
 
     def draw(panel: Axes) -> None:
-        for place, row in enumerate(groups):
-            found, known = row.number, row.truth(truth)
-            if math.isnan(found.value):
+        for position, row in enumerate(groups):
+            estimate, known = row.number, row.truth(truth)
+            if math.isnan(estimate.value):
                 panel.text(
-                    0.5, place, "nobody was asked", fontsize=7, va="center", transform=panel.get_yaxis_transform()
+                    0.5, position, "nobody was asked", fontsize=7, va="center", transform=panel.get_yaxis_transform()
                 )
                 continue
-            panel.hlines(place, found.low, found.high, color=palette.INK, linewidth=2)
-            panel.plot([found.value], [place], "o", color=palette.INK, markerfacecolor=palette.PAPER, markersize=6)
+            panel.hlines(position, estimate.low, estimate.high, color=palette.INK, linewidth=2)
+            panel.plot(
+                [estimate.value], [position], "o", color=palette.INK, markerfacecolor=palette.PAPER, markersize=6
+            )
             if known is not None:
-                panel.plot([known], [place], "x", color=palette.INK, markersize=8)
+                panel.plot([known], [position], "x", color=palette.INK, markersize=8)
         panel.set_yticks(range(len(groups)), [f"{short(row.name, 14)}  {_told(row)}" for row in groups], fontsize=7)
         panel.set_ylim(len(groups) - 0.5, -0.5)
         panel.grid(axis="x", color=palette.GRID, linewidth=0.8)

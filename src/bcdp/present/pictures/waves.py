@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MOST = 24  # numbers; tables tell the others
+_MOST = 24  # numbers; tables show the others
 _HEIGHT = 1.5  # inches
 
 
-def trend_figure(found: WaveEstimates) -> Figure:
+def trend_figure(estimates: WaveEstimates) -> Figure:
     """A panel for each number: the waves as dots with bars, and the line of least squares through them.
 
     >>> from bcdp import Policy, Tally, make_plan, privatize
@@ -29,10 +29,10 @@ def trend_figure(found: WaveEstimates) -> Figure:
     >>> len(trend_figure(estimate_waves(waves)).axes)
     1
     """
-    trends = [trend for trend in found.trends if trend.section.drawn != "curve"]
+    trends = [trend for trend in estimates.trends if trend.section.drawn != "curve"]
     shown = trends[:_MOST]
     rest = f", {_MOST} of {len(trends)} numbers" if len(shown) < len(trends) else ""
-    title = f"{len(found.waves)} waves of different people, {100 * found.together.level:g}% intervals{rest}"
+    title = f"{len(estimates.waves)} waves of different people, {100 * estimates.together.level:g}% intervals{rest}"
     return panels_figure([(_HEIGHT, _panel(trend)) for trend in shown], title)
 
 
@@ -44,8 +44,8 @@ def _panel(trend: Trend) -> Callable[[Axes], None]:
         ends, middle = (times[0], times[-1]), math.fsum(times) / len(times)
         line = [trend.all_waves.value + trend.slope.value * (time - middle) for time in ends]
         panel.plot(ends, line, color=palette.SOFT, linewidth=1.2, linestyle="--", zorder=0)
-        said = f"slope {measured(trend.slope.value, trend.slope.se)} ({interval(trend.slope)})"
-        head(panel, f"{short(trend.row.label, 52)}\n{said}")
+        label = f"slope {measured(trend.slope.value, trend.slope.se)} ({interval(trend.slope)})"
+        head(panel, f"{short(trend.row.label, 52)}\n{label}")
         panel.set_xticks(times, [f"{time:.10g}" for time in times])
         panel.locator_params(axis="y", nbins=4)
         panel.margins(x=0.05, y=0.15)

@@ -84,7 +84,7 @@ def heading(text: str) -> Html:
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[int] = ()) -> Html:
     """A table; the columns numbered in `words` hold text and may break."""
-    kinds = [' class="words"' if place in words else "" for place in range(len(columns))]
+    kinds = [' class="words"' if number in words else "" for number in range(len(columns))]
     opened = [f'<td{kind} data-label="{escape(column)}">' for kind, column in zip(kinds, columns, strict=True)]
     tags = ["th" if column else "td" for column in columns]  # an empty one heads nothing
     heads = zip(tags, kinds, columns, strict=True)

@@ -21,7 +21,7 @@ def write_report(
     path: str | Path,
     plan: Plan,
     users: int,
-    found: Estimates | None = None,
+    estimates: Estimates | None = None,
     *,
     truth: Truth | None = None,
     audited: PlanAudit | None = None,
@@ -30,7 +30,7 @@ def write_report(
 ) -> None:
     """Writes the page of a plan for so many people, with all that is known about it.
 
-    Estimates show what was learned, the truth how far that is off, an audit what the plan tells about one
+    Estimates show what was learned, the truth how far that is off, an audit what the plan reveals about one
     population, and simulated collections the errors on data.
 
     >>> from bcdp import Policy, make_plan
@@ -40,7 +40,7 @@ def write_report(
     True
     """
     Path(path).write_text(
-        report_page(plan, users, found, truth=truth, audited=audited, simulated=simulated, title=title),
+        report_page(plan, users, estimates, truth=truth, audited=audited, simulated=simulated, title=title),
         encoding="utf-8",
     )
 
@@ -48,7 +48,7 @@ def write_report(
 def report_page(
     plan: Plan,
     users: int,
-    found: Estimates | None = None,
+    estimates: Estimates | None = None,
     *,
     truth: Truth | None = None,
     audited: PlanAudit | None = None,
@@ -60,20 +60,20 @@ def report_page(
     errors, promised = compare(plan, plan.correlation_model), promises(plan)
     parts = [
         protection.organiser(plan),
-        protection.summary(plan, promised, errors, users, found, kept=audited is None or audited.kept),
+        protection.summary(plan, promised, errors, users, estimates, kept=audited is None or audited.kept),
         protection.promises(plan, promised),
-        protection.counts(plan, promised, users if found is None else found.people),
+        protection.counts(plan, promised, users if estimates is None else estimates.people),
         protection.assumption(plan),
-        results.learned(plan, found, truth) if found is not None else Html(),
+        results.learned(plan, estimates, truth) if estimates is not None else Html(),
         results.accuracy(plan, errors, users, simulated),
         protection.leakage(plan),
         protection.audit(plan, audited) if audited is not None else Html(),
         protection.adversary(plan, promised),
         protection.policy(plan),
     ]
-    made = f"Made on {(day or date.today()).isoformat()}."
+    footer = f"Made on {(day or date.today()).isoformat()}."
     survey = plan.policy.survey
-    parts.insert(0, paragraph(f"{survey.organiser}. {made}" if survey else made, kind="quiet"))
-    head = "What was collected" if found is not None else "What is to be collected"
+    parts.insert(0, paragraph(f"{survey.organiser}. {footer}" if survey else footer, kind="quiet"))
+    head = "What was collected" if estimates is not None else "What is to be collected"
     named = f"{survey.title}: {head[0].lower()}{head[1:]}" if survey else head
     return page(title or f"{named}, and what stays private", parts)

@@ -11,9 +11,9 @@ from bcdp.compare.baselines import Errors
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan, certify, mechanism_of
 from bcdp.policy import Feature
-from bcdp.present.counts import VOID, counts_promises, least_people, trusted
-from bcdp.present.pictures import told_figure
+from bcdp.present.pictures import leakage_figure
 from bcdp.present.promise import MEANING, Promise, open_said, operator_says, promise_of_all
+from bcdp.present.published_counts import VOID, counts_promises, least_people, trusted
 from bcdp.present.report.html import Html, bold, code, joined, listing, paragraph, picture, section, table
 from bcdp.present.words import finer_guesses, number, odds, one_in, posterior_at_most, rounded_up, small_odds
 
@@ -30,11 +30,13 @@ def summary(
     promised: Mapping[str, Promise],
     errors: Mapping[str, Errors],
     users: int,
-    found: Estimates | None,
+    estimates: Estimates | None,
     kept: bool,
 ) -> Html:
     """Three sentences for who reads no further, after a warning where an audit did not find the promises kept."""
-    people = f"{found.people:,} people answered" if found is not None else f"{users:,} people are expected to answer"
+    people = (
+        f"{estimates.people:,} people answered" if estimates is not None else f"{users:,} people are expected to answer"
+    )
     where = (
         "Where people's own devices answer, nothing else leaves them. Where the reports were computed from a file, the "
         "promises below are about the reports: people who have the file know the records."
@@ -54,26 +56,26 @@ def organiser(plan: Plan) -> Html:
     survey = plan.policy.survey
     if survey is None:
         return Html()
-    told = [("What for", survey.purpose), ("Who asks", survey.organiser), ("Contact", survey.contact)]
-    told += [("How long it takes", f"about {survey.minutes} min")] if survey.minutes else []
-    told += [("People who decline", survey.decline)] if survey.decline else []
+    entries = [("What for", survey.purpose), ("Who asks", survey.organiser), ("Contact", survey.contact)]
+    entries += [("How long it takes", f"about {survey.minutes} min")] if survey.minutes else []
+    entries += [("People who decline", survey.decline)] if survey.decline else []
     intro = paragraph("In the organiser's words, which nobody has checked:", kind="quiet")
-    return section(f"“{survey.title}”", intro, listing(joined([bold(name), f": {text}"]) for name, text in told))
+    return section(f"“{survey.title}”", intro, listing(joined([bold(name), f": {text}"]) for name, text in entries))
 
 
 def _promise(plan: Plan, promised: Mapping[str, Promise]) -> Html:
     """The sensitive features' factors, strictest first, each with its condition; the whole record's rests on none."""
-    whole = joined([bold(odds(certify(plan).epsilon)), " with nothing assumed."])
+    record = joined([bold(odds(certify(plan).epsilon)), " with nothing assumed."])
     guarded = sorted((feature.delta, name) for name, feature in plan.policy.features.items())
     groups: dict[str, list[Html]] = {}
     for name in [name for delta, name in guarded if delta < plan.policy.epsilon][:4]:
         factor = ["about ", bold(_label(plan, name)), " by at most ", bold(odds(promised[name].level)), ", "]
         groups.setdefault(promised[name].condition, []).append(joined(factor))
     if not groups:
-        return joined(["Whoever sees a report can multiply the odds of any guess about the person by at most ", whole])
-    told = [part for condition, factors in groups.items() for part in (*factors, f"{condition}; ")]
+        return joined(["Whoever sees a report can multiply the odds of any guess about the person by at most ", record])
+    parts = [part for condition, factors in groups.items() for part in (*factors, f"{condition}; ")]
     start, end = "Whoever sees a report can multiply the odds of a guess ", "about the whole record, by at most "
-    return joined([start, *told, end, whole])
+    return joined([start, *parts, end, record])
 
 
 def _label(plan: Plan, name: str) -> str:
@@ -91,8 +93,8 @@ def promises(plan: Plan, promised: Mapping[str, Promise]) -> Html:
     for name, promise in promised.items():
         asked = plan.certificate.features[name].asked
         rows.append([_label(plan, name), number(asked), f"{promise.level:.4f}", *_cells(promise)])
-    whole = promise_of_all(plan)
-    rows.append(["the whole record", number(plan.policy.epsilon), f"{whole.level:.4f}", *_cells(whole)])
+    record = promise_of_all(plan)
+    rows.append(["the whole record", number(plan.policy.epsilon), f"{record.level:.4f}", *_cells(record)])
     label, promise = _strictest(plan, promised)
     return section(
         "What is promised",
@@ -125,15 +127,15 @@ def _cells(promise: Promise) -> list[str]:
 
 
 def counts(plan: Plan, promised: Mapping[str, Promise], people: int) -> Html:
-    """What the published counts alone tell, and whom one has to trust for which promise; nothing of few people."""
-    told = counts_promises(plan, promised, least_people(plan, people))
-    if not told:
+    """What the published counts alone reveal, and whom one has to trust for which promise; nothing of few people."""
+    counted = counts_promises(plan, promised, least_people(plan, people))
+    if not counted:
         return Html()
     rows = [
         [promise.label, rounded_up(promise.epsilon), f"× {small_odds(promise.level)}", promise.condition]
-        for promise in told
+        for promise in counted
     ]
-    chance, people = one_in(told[0].chance), told[0].people
+    chance, people = one_in(counted[0].chance), counted[0].people
     return section(
         "What the published numbers tell",
         paragraph(
@@ -165,7 +167,7 @@ def assumption(plan: Plan) -> Html:
 
 def leakage(plan: Plan) -> Html:
     """What the answers to each menu say of every feature, asked or not."""
-    figure = told_figure(plan)
+    figure = leakage_figure(plan)
     if figure is None:
         return Html()
     return section(
@@ -201,9 +203,9 @@ def audit(plan: Plan, audited: PlanAudit) -> Html:
         *(
             paragraph(
                 f"Finer guesses about “{_label(plan, name)}” than its promise covers move their odds by "
-                f"{finer_guesses(found)}: an observation on these records, some of it by chance."
+                f"{finer_guesses(finer)}: an observation on these records, some of it by chance."
             )
-            for name, found in audited.finer.items()
+            for name, finer in audited.finer.items()
         ),
         paragraph(verdict, f" Most telling about “{_label(plan, worst)}”: {audited.words[worst]}."),
     )
@@ -234,8 +236,8 @@ def adversary(plan: Plan, promised: Mapping[str, Promise]) -> Html:
         ),
         joined(
             [
-                "Learn more from several collections about the same person: conditions are about one plan, so of "
-                "several the sum of their ε is all that is promised, about a single feature too (",
+                "Learn more from several collections about the same person: conditions are about one plan, so what one "
+                "promises about a feature grows by the ε of all others (",
                 code("bcdp ledger"),
                 ").",
             ]

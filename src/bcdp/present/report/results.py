@@ -16,52 +16,58 @@ from bcdp.present.words import interval, measured, missing_note, number
 from bcdp.statistics import Row, Section, error_without_privacy
 
 
-def learned(plan: Plan, found: Estimates, truth: Truth | None) -> Html:
+def learned(plan: Plan, estimates: Estimates, truth: Truth | None) -> Html:
     """The estimates as a picture and a table, with the truth where it is known."""
-    sections = list(found.sections())
-    counted = [row for one in sections for row in one.rows if row.answers is not None]
+    sections = list(estimates.sections())
+    counted = [row for each in sections for row in each.rows if row.answers is not None]
     rows = [_cells(row, row.truth(truth)) for row in counted]
-    columns = ["", "estimate", f"{100 * found.level:g}% interval", "answers", *(["truth"] if truth is not None else [])]
+    columns = [
+        "",
+        "estimate",
+        f"{100 * estimates.level:g}% interval",
+        "answers",
+        *(["truth"] if truth is not None else []),
+    ]
     parts = [table(columns, rows)] if rows else []
     note = missing_note({feature.label: feature.rule for feature in plan.policy.features.values()})
     return section(
         "What was learned",
-        picture(estimate_figure(plan, found, truth), "each estimate in its own units, with its interval"),
+        picture(estimate_figure(plan, estimates, truth), "each estimate in its own units, with its interval"),
         *parts,
-        *(_apart(one, found.level, truth) for one in sections if not set(one.rows) & set(counted)),
+        *(_apart(each, estimates.level, truth) for each in sections if not set(each.rows) & set(counted)),
         *([paragraph(note, kind="quiet")] if note else []),
         paragraph(
             "A mean of a feature with two values is the share of the second. Each interval is for the population that "
-            f"the people were drawn from, and counts the noise that protects them; {_misses(found.level)}.",
+            f"the people were drawn from, and counts the noise that protects them; {_misses(estimates.level)}.",
             kind="quiet",
         ),
     )
 
 
 def _cells(row: Row, truth: float | None) -> list[str]:
-    found = row.number
-    cells = [row.label, measured(found.value, found.se), interval(found), f"{row.answers:,}"]
-    return cells if truth is None else [*cells, measured(truth, found.se)]
+    estimate = row.number
+    cells = [row.label, measured(estimate.value, estimate.se), interval(estimate), f"{row.answers:,}"]
+    return cells if truth is None else [*cells, measured(truth, estimate.se)]
 
 
 def _misses(confidence: float) -> str:
     return f"about {100 * (1 - confidence):.2g} of 100 such intervals miss the truth"
 
 
-def _apart(one: Section, confidence: float, truth: Truth | None) -> Html:
+def _apart(section: Section, confidence: float, truth: Truth | None) -> Html:
     """A section that no single question answers, as a table of its own."""
-    known = [row.truth(truth) for row in one.told]
-    columns = ["", one.heads[1], f"{100 * confidence:g}% interval{one.interval}"]
-    rows = [[row.name, measured(row.number.value, row.number.se), interval(row.number)] for row in one.told]
+    known = [row.truth(truth) for row in section.told]
+    columns = ["", section.heads[1], f"{100 * confidence:g}% interval{section.interval}"]
+    rows = [[row.name, measured(row.number.value, row.number.se), interval(row.number)] for row in section.told]
     if any(true is not None for true in known):
         columns.append("truth")
-        for cells, true, row in zip(rows, known, one.told, strict=True):
+        for cells, true, row in zip(rows, known, section.told, strict=True):
             cells.append("" if true is None else measured(true, row.number.se))
     return joined(
         [
-            heading(one.subject),
+            heading(section.subject),
             table(columns, rows),
-            *(paragraph(remark, kind="quiet") for remark in one.remarks),
+            *(paragraph(remark, kind="quiet") for remark in section.remarks),
         ]
     )
 
@@ -104,9 +110,9 @@ def _simulated(rows: Sequence[Point]) -> Html:
     seen = {(row.panel, row.curve): row.mean for row in rows if row.n == people}
     panels = list(dict.fromkeys(panel for panel, _ in seen))
     lines = [[panel, *(number(seen[panel, curve], 3) for curve in (SURVEY, UNIFORM, PAPER))] for panel in panels]
-    said = (
+    sentence = (
         f"{rows[0].trials} times, {people:,} people were drawn from the data and answered in each of the ways. "
         "The average error, in own units:"
     )
     columns = ["", "this plan", "uniform LDP", "the paper's mechanism"]
-    return joined([heading("Seen in simulated collections"), paragraph(said), table(columns, lines)])
+    return joined([heading("Seen in simulated collections"), paragraph(sentence), table(columns, lines)])

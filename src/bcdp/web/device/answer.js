@@ -6,12 +6,27 @@
  */
 
 import { InputError, TOTAL, keys, most, refuse, whole } from "./checks.js";
-import { groupsOf, numberCode, stepOf, word } from "./features.js";
-import { hexadecimal } from "./plan.js";
+import { groupsOf, numberCode, stepOf, word } from "./reading/features.js";
+import { hexadecimal } from "./reading/plan.js";
+
+/** @typedef {import("./reading/plan.js").Plan} Plan */
+/** @typedef {import("./reading/features.js").Feature} Feature */
+/** @typedef {import("./reading/features.js").Listed} Listed */
+/** @typedef {import("./reading/features.js").Numeric} Numeric */
+/** @typedef {import("./reading/questions.js").Question} Question */
+/** @typedef {import("./reading/questions.js").Product} Product */
+/** @typedef {import("./reading/features.js").Named<number>} Codes */
+/** @typedef {Readonly<Record<string, unknown>>} Row the values of a record by feature */
+/** @typedef {{ menu: number, answer: number, group?: number }} Answer */
+/** @typedef {Answer & { id: string }} Report */
+/** @typedef {{ getItem(key: string): string | null | undefined, setItem(key: string, value: string): unknown }} Store */
 
 const MOST_WORDS = 2 ** 14; // at a time, from the browser
 
-/** Fresh 32-bit words from the operating system, as many as the longest menu reads. */
+/**
+ * Fresh 32-bit words from the operating system, as many as the longest menu reads.
+ * @type {(plan: Plan) => Uint32Array<ArrayBuffer>}
+ */
 export function randomWords(plan) {
   const lengths = plan.menus.map((menu) =>
     menu.questions.reduce((total, number) => total + plan.questions[number].features.length + 1, 1),
@@ -26,6 +41,7 @@ export function randomWords(plan) {
 /**
  * The report `{ menu, answer }` of a record `{ feature: value }`: a function of the plan, the record and the words. With
  * open features it has one more number, `group`, which tells their values as they are.
+ * @type {(plan: Plan, record: Row, words?: Uint32Array) => Answer}
  */
 export function answer(plan, record, words = randomWords(plan)) {
   const group = groupOf(plan, record);
@@ -44,15 +60,23 @@ export function answer(plan, record, words = randomWords(plan)) {
   return { menu, answer: result, ...group };
 }
 
-/** The open values as one number, the last feature changing fastest; nothing where no feature is open. */
+/**
+ * The open values as one number, the last feature changing fastest; nothing where no feature is open.
+ * @type {(plan: Plan, record: Row) => { group?: number }}
+ */
 function groupOf({ open }, record) {
+  /** @type {(group: number, entry: [string, Listed]) => number} */
   const place = (group, [name, feature]) => group * feature.values.length + code(name, feature, valueIn(record, name));
   return open.size ? { group: [...open].reduce(place, 0) } : {};
 }
 
-/** The open values of a report: the place of each among the feature's values, by name. */
+/**
+ * The open values of a report: the place of each among the feature's values, by name.
+ * @type {(plan: Plan, report: { group?: number }) => Map<string, number>}
+ */
 export function openOf(plan, report) {
   let rest = report.group ?? 0;
+  /** @type {[string, number][]} */
   const places = [...plan.open].reverse().map(([name, { values }]) => {
     const place = rest % values.length;
     rest = Math.floor(rest / values.length);
@@ -61,20 +85,24 @@ export function openOf(plan, report) {
   return new Map(places.reverse());
 }
 
+/** @type {(plan: Plan, question: Question, codes: Codes, words: Uint32Array) => number} */
 function inputOf(plan, question, codes, words) {
   if (question.kind === "product") return roundAtRandom(productOf(plan, question, codes), question.levels[0], words[0]);
   return question.features.reduce((input, name, index) => {
     const size = question.levels[index];
     const feature = plan.features.get(name);
     const cuts = question.cuts?.[index];
-    if (cuts) return input * size + stepOf(feature, cuts, codes.get(name));
+    if (cuts) return input * size + stepOf(/** @type {Numeric} */ (feature), cuts, codes.get(name));
     if (feature.type !== "numeric") return input * size + codes.get(name);
     if (feature.own && codes.get(name) === feature.imputed) return input * size + size - 1;
     return input * size + roundAtRandom(codes.get(name), size - Number(feature.own), words[index]);
   }, 0);
 }
 
-/** The number in [-1, 1] that a product question is about: values are worth -1 or 1, numbers what they are. */
+/**
+ * The number in [-1, 1] that a product question is about: values are worth -1 or 1, numbers what they are.
+ * @type {(plan: Plan, question: Product, codes: Codes) => number}
+ */
 function productOf(plan, question, codes) {
   const [x, y] = question.features.map((name, index) => {
     const { type } = plan.features.get(name);
@@ -84,14 +112,23 @@ function productOf(plan, question, codes) {
   return y === undefined ? 2 * (x * x) - 1 : x * y;
 }
 
-/** Each feature's code by public rules only: a number in [-1, 1], or the number of a value. */
+/**
+ * Each feature's code by public rules only: a number in [-1, 1], or the number of a value.
+ * @type {(plan: Plan, record: Row) => Codes}
+ */
 function encode(plan, record) {
-  return new Map([...plan.features].map(([name, feature]) => [name, code(name, feature, valueIn(record, name))]));
+  return /** @type {Codes} */ (
+    new Map([...plan.features].map(([name, feature]) => [name, code(name, feature, valueIn(record, name))]))
+  );
 }
 
+/** @type {(record: Row, name: string) => unknown} */
 const valueIn = (record, name) => (Object.hasOwn(record, name) ? record[name] : null);
 
-/** The code of one value (docs/policy.md has the table of what may be written for it). */
+/**
+ * The code of one value (docs/guide/policy.md has the table of what may be written for it).
+ * @type {(name: string, feature: Feature, value: any) => number}
+ */
 export function code(name, feature, value) {
   const missing = value === undefined || value === null || value === "" || Number.isNaN(value);
   if (missing && feature.missing === null) {
@@ -99,16 +136,19 @@ export function code(name, feature, value) {
   }
   if (feature.type === "numeric") {
     if (!missing && typeof value !== "number") throw refuse(name, value, "a number");
-    if (missing && feature.own) return feature.imputed;
+    if (missing && feature.own) return /** @type {number} */ (feature.imputed);
     return numberCode(feature, missing ? feature.imputed : value);
   }
-  if (missing) return feature.imputed;
+  if (missing) return /** @type {number} */ (feature.imputed);
   const found = feature.words.get(word(value)); // no word, no code
   if (found === undefined) throw refuse(name, value, feature.values.slice(0, 12).map(String).join(", "));
   return found;
 }
 
-/** A number in [-1, 1] as one of its two neighbouring inputs, right on average. */
+/**
+ * A number in [-1, 1] as one of its two neighbouring inputs, right on average.
+ * @type {(value: number, inputs: number, word: number) => number}
+ */
 function roundAtRandom(value, inputs, word) {
   const place = ((value + 1) / 2) * (inputs - 1);
   const below = Math.min(Math.floor(place), inputs - 2);
@@ -116,26 +156,46 @@ function roundAtRandom(value, inputs, word) {
 }
 
 /**
- * The report `{ id, menu, answer }` that this store keeps for the plan, drawn and kept on the first call.
- *
- * A second answer would tell more (4.6), so there is never one. The random `id` lets a repeated sending be recognised.
- * `store` is the browser's local storage or anything with `getItem` and `setItem`.
+ * A fresh report `{ id, menu, answer }`; the random `id` lets a repeated sending be recognised.
+ * @type {(plan: Plan, record: Row) => Report}
  */
-export function answerOnce(plan, record, store = browsersStore()) {
-  const known = keptReport(plan, store);
-  if (known) return known;
+export function drawReport(plan, record) {
   const id = hexadecimal(crypto.getRandomValues(new Uint8Array(16)));
-  const report = { id, ...answer(plan, record) };
-  store.setItem(`bcdp.report.${plan.id}`, JSON.stringify(report));
-  return report;
+  return { id, ...answer(plan, record) };
 }
 
-function browsersStore() {
-  if (globalThis.localStorage) return localStorage;
+/**
+ * Promises the report that this store keeps for the plan, drawn and kept on the first call.
+ *
+ * A second answer would tell more (4.6), so there is never one: tabs take turns where the browser has locks, a report that
+ * was sent is not drawn again, and none is given that the store does not hold.
+ * `store` is the browser's local storage or anything with `getItem` and `setItem`.
+ * @type {(plan: Plan, record: Row, store?: Store) => Promise<Report>}
+ */
+export async function answerOnce(plan, record, store = browsersStore()) {
+  const once = () => keptReport(plan, store) ?? keepReport(plan, record, store);
+  return globalThis.navigator?.locks?.request("bcdp", once) ?? once();
+}
+
+/** @type {(plan: Plan, record: Row, store: Store) => Report} */
+function keepReport(plan, record, store) {
+  if (store.getItem(`bcdp.sent.${plan.id}`)) throw new InputError("store: got a report that was sent; accepted: none");
+  store.setItem(`bcdp.report.${plan.id}`, JSON.stringify(drawReport(plan, record)));
+  return keptReport(plan, store) ?? noStore(); // perhaps that of another tab
+}
+
+/** @type {() => Store} */
+const browsersStore = () => globalThis.localStorage ?? noStore();
+
+/** @type {() => never} */
+function noStore() {
   throw new InputError("store: got none; accepted: anything lasting with getItem and setItem");
 }
 
-/** The report that a store keeps for the plan, or null. */
+/**
+ * The report that a store keeps for the plan, or null.
+ * @type {(plan: Plan, store?: Pick<Store, "getItem">) => Report | null}
+ */
 export function keptReport(plan, store = browsersStore()) {
   const text = store.getItem(`bcdp.report.${plan.id}`);
   if (text === null || text === undefined) return null;
@@ -145,13 +205,16 @@ export function keptReport(plan, store = browsersStore()) {
     if (plan.open.size) whole("group", report.group, 0, groupsOf(plan.open) - 1);
     symbolsOf(plan, report);
     return report;
-  } catch (error) {
+  } catch (/** @type {any} */ error) {
     // answering anew would be a second answer
     throw new InputError(`store: the report that was kept cannot be read (${error.message}); accepted: a kept report`);
   }
 }
 
-/** The symbol that a report holds for each question of its menu. */
+/**
+ * The symbol that a report holds for each question of its menu.
+ * @type {(plan: Plan, report: Answer) => [Question, number][]}
+ */
 export function symbolsOf(plan, report) {
   const menu = plan.menus[whole("menu", report.menu, 0, plan.menus.length - 1)];
   const sizes = menu.questions.map((number) => plan.tables[plan.questions[number].table].symbols);
@@ -160,6 +223,6 @@ export function symbolsOf(plan, report) {
     found.unshift(rest % size);
     rest = Math.floor(rest / size);
     return found;
-  }, []);
+  }, /** @type {number[]} */ ([]));
   return menu.questions.map((number, index) => [plan.questions[number], symbols[index]]);
 }

@@ -1,7 +1,8 @@
-/** The certificate: every level recomputed from the integer tables (docs/theory.md, section 4). */
+/** The certificate: every level recomputed from the integer tables (theory.md, section 4). */
+// @ts-nocheck
 
 import { MOST_CELLS, counted, least, most, refuse } from "./checks.js";
-import { numberCode, stepOf } from "./features.js";
+import { numberCode, stepOf } from "./reading/features.js";
 import { INFINITE, ONE, exactly, inUnits, larger, logUp, nearest, product, smaller, times, total } from "./exact.js";
 
 const NEARLY = 1 - 1e-6; // of the largest double: whatever is larger in truth is among these, and is computed exactly
@@ -34,8 +35,8 @@ export function certify(plan) {
 }
 
 /**
- * What each menu alone tells of a feature, by the menu's number and the name: its `level` in nats, rounded up, and the
- * `bounds` that it rests on.
+ * What each menu alone reveals of a feature, by the menu's number and the name: its `level` in nats, rounded up, the
+ * `bounds` that it rests on, and its `own` level with all others known; and the level of the `whole` menu.
  */
 export function byMenu(plan) {
   const menus = plan.menus.map((menu) => readMenu(plan, menu));
@@ -44,6 +45,8 @@ export function byMenu(plan) {
   return {
     level: (number, name) => log((menus[number].place.has(name) ? asked : unasked)(menus[number], name)),
     bounds: (number, name) => othersBounds(menus[number], name),
+    own: (number, name) => (menus[number].place.has(name) ? log(asked(menus[number], name, ALONE, "value")) : 0),
+    whole: (number) => log(menus[number].whole),
   };
 }
 
@@ -69,7 +72,7 @@ function ratiosOf(plan) {
       const question = menu.questions[number];
       const rest = product(menu.ratios.filter((_, other) => other !== number));
       return question.features.length > 1 && question.kind !== "product"
-        ? joint(plan, question, name, within.q > 0 ? rest : ONE, within, guess)
+        ? joint(plan, question, name, { rest: within.q > 0 ? rest : ONE, within, guess })
         : independent(menu.ratios[number], rest, within);
     },
     unasked(menu, name) {
@@ -83,7 +86,11 @@ function ratiosOf(plan) {
 }
 
 /** Logarithms, each computed once: a ratio is looked up as the object it is, then by its value. */
-const rememberedLog = () => remembered((ratio) => ratio, remembered(({ top, bottom }) => `${top}/${bottom}`, logUp));
+const rememberedLog = () =>
+  remembered(
+    (ratio) => ratio,
+    remembered(({ top, bottom }) => `${top}/${bottom}`, logUp),
+  );
 
 function byFallingRatio({ whole: a }, { whole: b }) {
   return Number(b.top * a.bottom > a.top * b.bottom) - Number(a.top * b.bottom > b.top * a.bottom);
@@ -109,7 +116,7 @@ function outside(plan, menus, name, unasked) {
  *
  * A bound about numbers rounded once to 17 levels holds for a question that rounds them to some of these; the product of
  * two, or the square of one, has a bound of its own; of numbers that enter by steps `q` has to know the cuts, and odds never
- * do (docs/theory.md, 4.5).
+ * do (theory.md, 4.5).
  */
 function boundsOf({ q, odds, productQ, rounded, cuts: known }, declared, questions) {
   const among = (name, levels) => 16 % (levels - 1 - Number(declared.get(name).own)) === 0; // the last may be no answer
@@ -148,7 +155,7 @@ function remembered(keyOf, compute) {
 const sharesInputs = ({ type, missing, own }) => type === "numeric" || (missing !== null && !own);
 
 /** All that `jointRatio` depends on: questions about features that are alike in it share their ratio. */
-function jointKey(plan, { features, levels, table, cuts: steps }, name, rest, within, guess) {
+function jointKey(plan, { features, levels, table, cuts: steps }, name, { rest, within, guess }) {
   const { bounds, cuts, missing } = plan.features.get(name);
   const told = guess === "range" ? [bounds, cuts, missing] : sharesInputs(plan.features.get(name));
   const ratio = `${rest.top}/${rest.bottom}`;
@@ -159,7 +166,7 @@ function jointKey(plan, { features, levels, table, cuts: steps }, name, rest, wi
 /**
  * Two laws of the others within q and odds are sums of three parts: of one the first law has odds times as much as the
  * second, of one the second as the first, of one both have the same. The masses of each part in both laws, where they are
- * as large as they can be, in whole numbers (docs/theory.md, section 4).
+ * as large as they can be, in whole numbers (theory.md, section 4).
  */
 function massesOf({ q, odds }) {
   const { top, bottom } = exactly(q);
@@ -188,7 +195,7 @@ function independent(own, rest, within) {
  * range may give, because within a range it may go with the others (Theorem 6). Doubles find the outputs and the pairs of
  * values that may be the worst, and these are computed exactly.
  */
-function jointRatio(plan, { features, levels, table: index, cuts }, name, rest, within, guess) {
+function jointRatio(plan, { features, levels, table: index, cuts }, name, { rest, within, guess }) {
   const feature = plan.features.get(name);
   const size = levels[features.indexOf(name)];
   const steps = cuts?.[features.indexOf(name)];
@@ -205,7 +212,13 @@ function jointRatio(plan, { features, levels, table: index, cuts }, name, rest, 
   for (const columns of columnsOf(plan.tables[index], levels, features.indexOf(name))) {
     const { upper, lower } = extremes(columns, parts, weightAt);
     for (const [a, b] of pairs) {
-      const rough = roughRatio(upper.map((row) => row[a]), lower.map((row) => row[b]), worst * NEARLY, shares, low);
+      const rough = roughRatio(
+        upper.map((row) => row[a]),
+        lower.map((row) => row[b]),
+        worst * NEARLY,
+        shares,
+        low,
+      );
       if (rough === Infinity) return INFINITE;
       worst = Math.max(worst, rough);
       if (rough >= worst * NEARLY) cases.push({ rough, columns, a, b });
@@ -216,7 +229,13 @@ function jointRatio(plan, { features, levels, table: index, cuts }, name, rest, 
   for (const columns of exact.keys()) exact.set(columns, extremes(columns, parts, exactWeightAt));
   return cases.reduce((worst, { columns, a, b }) => {
     const { upper, lower } = exact.get(columns);
-    return exactRatio(upper.map((row) => row[a]), lower.map((row) => row[b]), worst, masses, rest);
+    return exactRatio(
+      upper.map((row) => row[a]),
+      lower.map((row) => row[b]),
+      worst,
+      masses,
+      rest,
+    );
   }, ONE);
 }
 
@@ -279,7 +298,8 @@ const exactWeightAt = (weights, [input, share]) =>
 
 /** The most and the least weight over each part, in each column. */
 function extremes(columns, parts, at) {
-  const over = (pick) => columns.map((weights) => parts.map((points) => pick(points.map((point) => at(weights, point)))));
+  const over = (pick) =>
+    columns.map((weights) => parts.map((points) => pick(points.map((point) => at(weights, point)))));
   return { upper: over(most), lower: over(least) };
 }
 
@@ -306,7 +326,7 @@ function roughRatio(ups, downs, start, shares, low) {
 
 /** The same in whole numbers: the largest ratio of one output, or `start` if that is larger. */
 function exactRatio(ups, downs, start, masses, rest) {
-  for (let worst = start; ; ) {
+  for (let worst = start; ;) {
     let [top, bottom] = [0n, 0n];
     for (const [one, other] of masses) {
       const surplus = ups.map((up, z) => one * up * worst.bottom - other * downs[z] * worst.top);

@@ -44,27 +44,32 @@ export async function follow(kind, given, part, again = 3) {
   running.set(kind, control);
   try {
     const response = await sent(kind, JSON.stringify(given), "application/json", control.signal);
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = "";
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done && control.signal.aborted) return false;
-      if (done && again === 0) throw new Error("The planner ended without an answer.");
-      if (done) return follow(kind, given, part, again - 1);
-      const lines = (rest + value).split("\n");
-      rest = lines.pop();
-      for (const line of lines) {
-        const found = JSON.parse(line);
-        if (found.problems) throw new Refused(found.problems);
-        if (found.done) return !control.signal.aborted;
-        if (!control.signal.aborted) part(found);
-      }
+    for await (const found of partsOf(response)) {
+      if (found.problems) throw new Refused(found.problems);
+      if (found.done) return !control.signal.aborted;
+      if (!control.signal.aborted) part(found);
     }
+    if (control.signal.aborted) return false;
+    if (again === 0) throw new Error("The planner ended without an answer.");
+    return follow(kind, given, part, again - 1); // its failure is not one of this request
   } catch (error) {
     if (control.signal.aborted) return false;
     throw error;
   } finally {
     if (running.get(kind) === control) running.delete(kind);
+  }
+}
+
+/** The parts of an answer as they arrive, each a line of JSON. */
+async function* partsOf(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split("\n");
+    rest = lines.pop();
+    for (const line of lines) yield JSON.parse(line);
   }
 }
 

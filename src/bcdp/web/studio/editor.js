@@ -1,11 +1,19 @@
 /** What is asked and how well it is protected: the fields of a policy, each with its problem beside it. */
 
 import { element } from "../page.js";
+import { words as english } from "../words/en.js";
 import { FILL, button, chooser, field, slider } from "./fields.js";
 import { assumed, deltaOf, levelAt, placeOf, removed, renamed, retyped, withKey, withOwn } from "./policy.js";
+import { listRead, listWritten } from "./lists.js";
 import { levelSentence, oddsSentence, qSentence } from "./words.js";
 
-const TYPES = { binary: "yes or no", numeric: "a number", categorical: "one of a list" };
+const TYPES = {
+  binary: "yes or no",
+  numeric: "a number",
+  categorical: "one of a list",
+  ordinal: "one of an ordered scale",
+  open: "open",
+};
 const numeral = (text) => (text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text.trim() || FILL);
 
 // ------------------------------------------------------------------------------------------------------------ features
@@ -13,7 +21,14 @@ const numeral = (text) => (text.trim() !== "" && Number.isFinite(Number(text)) ?
 /** The features as a table; `change(policy, anew)` takes a new policy, `anew` if the fields are to be drawn again. */
 export function shownFeatures(policy, change) {
   const rows = Object.keys(policy.features).map((name, place) => featureRow(policy, name, place + 1, change));
-  const heads = ["Name", "What people are asked", "Answer", "Values or bounds", "Protection (delta), more to the left", ""];
+  const heads = [
+    "Name",
+    "What people are asked",
+    "Answer",
+    "Values or bounds",
+    "Protection (delta), more to the left",
+    "",
+  ];
   const head = element(
     "tr",
     {},
@@ -27,15 +42,6 @@ function featureRow(policy, name, place, change) {
   const feature = policy.features[name];
   const path = (...keys) => ["features", name, ...keys];
   const set = (key, value) => change((now) => withKey(now, name, key, value));
-  const most = policy.epsilon;
-  const own = (at) => (at >= 100 ? undefined : levelAt(at, most));
-  const resting = (level) => (level < most ? ", if what you say below of how features go together is right" : "");
-  const sentence = (level) => `${level}: ${levelSentence(level)}${resting(level)}`;
-  const protection = slider(path("delta"), `Protection of ${name}`, placeOf(deltaOf(policy, name), most), {
-    now: sentence(deltaOf(policy, name)),
-    sentence: (at) => sentence(levelAt(at, most)),
-    changed: (at) => set("delta", own(at)),
-  });
   const cells = [
     [
       field(path(), `Name of feature ${place}`, name, (text) => change((now) => renamed(now, name, text.trim()), true)),
@@ -52,10 +58,25 @@ function featureRow(policy, name, place, change) {
       "Answer",
     ],
     [possible(feature, path, set, place), "Possible"],
-    [protection, "Protection, more to the left"],
+    feature.type === "open"
+      ? [element("p", { class: "hint" }, english.openField), "Protection"]
+      : [protection(policy, name, path, set), "Protection, more to the left"],
     [button("×", () => change((now) => removed(now, name), true), { "aria-label": `Remove ${name}` }), ""],
   ];
   return element("tr", {}, ...cells.map(([cell, label]) => element("td", { "data-label": label }, cell)));
+}
+
+/** The slider of a feature's delta; what is open has none. */
+function protection(policy, name, path, set) {
+  const most = policy.epsilon;
+  const own = (at) => (at >= 100 ? undefined : levelAt(at, most));
+  const resting = (level) => (level < most ? ", if what you say below of how features go together is right" : "");
+  const sentence = (level) => `${level}: ${levelSentence(level)}${resting(level)}`;
+  return slider(path("delta"), `Protection of ${name}`, placeOf(deltaOf(policy, name), most), {
+    now: sentence(deltaOf(policy, name)),
+    sentence: (at) => sentence(levelAt(at, most)),
+    changed: (at) => set("delta", own(at)),
+  });
 }
 
 /** The bounds of a number, or the values of anything else. */
@@ -82,19 +103,11 @@ function possible({ type, bounds, values }, path, set, place) {
     );
   }
   const listed = Array.isArray(values) ? values : ["no", "yes"];
-  const read = (text) =>
-    text
-      .split(",")
-      .map((word) => word.trim())
-      .filter(Boolean);
   const same = (word) => listed.find((value) => String(value) === word) ?? word; // 1 stays a number
-  const changed = (text) => set("values", read(text).length ? read(text).map(same) : [FILL]);
-  return field(
-    path("values"),
-    `Values of feature ${place}`,
-    listed.filter((value) => value !== FILL).join(", "),
-    changed,
-  );
+  const changed = (text) => set("values", listRead(text).length ? listRead(text).map(same) : [FILL]);
+  const written = listWritten(listed.filter((value) => value !== FILL));
+  const hint = 'Separated by commas; a value with a comma in "quotes".';
+  return field(path("values"), `Values of feature ${place}`, written, changed, { title: hint });
 }
 
 // ------------------------------------------------------------------------------------------------ epsilon, correlation

@@ -1,7 +1,7 @@
 /** The trade-off pictures: an error against a number of the policy, drawn as the plans come in. */
 
 import { drawn, element, table } from "../page.js";
-import { digits, own } from "./words.js";
+import { digits, isShare, own, spanOf } from "./words.js";
 
 const USELESS = 0.1; // of the range to either side: beyond it an interval says little
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [320, 64, 16, 34, 52];
@@ -48,12 +48,7 @@ export function curvePicture({ points, name, feature, now, useless, width, whole
     text(LEFT + 6, y(useless) + (falls ? 18 : -7), "of little use above this line", "start"),
     drawn("polyline", { class: "curve", points: sorted.map(([a, b]) => `${x(a)},${y(b)}`).join(" ") }),
     ...sorted.map(([a, b]) => drawn("circle", { class: "point", cx: x(a), cy: y(b), r: 4 })),
-    text(
-      LEFT - 50,
-      16,
-      feature.type === "numeric" ? "± of the estimate, own units" : "± of the share, in points",
-      "start",
-    ),
+    text(LEFT - 50, 16, isShare(feature) ? "± of the share, in points" : "± of the estimate, own units", "start"),
     text((LEFT + width - RIGHT) / 2, HEIGHT - 8, name),
   ];
   const crossed = crossing(sorted, useless);
@@ -103,6 +98,6 @@ function ticks(low, high) {
   return found.length ? found : [Number(((low + high) / 2).toPrecision(2))];
 }
 
-/** The half width beyond which a feature's estimates say little. */
+/** The half width beyond which a feature's estimates say little: of many values, that of a typical share. */
 export const uselessHalf = (feature) =>
-  USELESS * (feature.type === "numeric" ? feature.bounds[1] - feature.bounds[0] : 1);
+  USELESS * (isShare(feature) ? Math.min(1, 10 / (feature.values?.length ?? 2)) : spanOf(feature));

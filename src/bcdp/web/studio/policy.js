@@ -15,6 +15,13 @@ export function levelAt(place, most) {
   return Number((LEAST * (Math.max(most, 2 * LEAST) / LEAST) ** (place / 100)).toPrecision(2));
 }
 
+/** Whether a feature is protected: open ones are sent as they are. */
+const isProtected = ({ type }) => type !== "open";
+
+/** The names of the features that are protected, or of those that are not. */
+export const protectedNames = ({ features }) => Object.keys(features).filter((name) => isProtected(features[name]));
+export const openNames = ({ features }) => Object.keys(features).filter((name) => !isProtected(features[name]));
+
 const without = (object, key) => Object.fromEntries(Object.entries(object).filter(([name]) => name !== key));
 
 /** The policy with another value of a key of a feature; `undefined` leaves it out. */
@@ -31,36 +38,62 @@ export const withOwn = (policy, key, value) =>
 /** What a feature of a type begins as: what it shares with the old one stays. */
 export function retyped(policy, name, type) {
   const { label, delta, help, values, bounds } = policy.features[name];
-  const kept = Object.fromEntries(Object.entries({ label, delta, help }).filter(([, value]) => value !== undefined));
+  const shared = isProtected({ type }) ? { label, delta, help } : { label, help };
+  const kept = Object.fromEntries(Object.entries(shared).filter(([, value]) => value !== undefined));
   const shape = {
     binary: { values: (Array.isArray(values) && values.length >= 2 ? values : ["no", "yes"]).slice(0, 2) },
     numeric: { bounds: bounds ?? ["FILL", "FILL"] },
     categorical: { values: values ?? ["FILL"] },
+    ordinal: { values: values ?? ["FILL"] },
+    open: { values: values ?? ["FILL"] },
   };
   const features = { ...policy.features, [name]: { type, ...shape[type], ...kept } };
-  return tidied({ ...policy, features }, [name]);
+  return tidied({ ...policy, features }, name);
+}
+
+// The keys of a task that name features: a weight or a link is no name, even if a feature is called so.
+const NAMING = ["mean", "frequency", "distribution", "table", "by", "regression", "target", "features", "interactions"];
+
+/** A task, or a part of one, with `named` in place of every name of a feature. */
+function mapNames(part, named) {
+  if (Array.isArray(part)) return part.map((inner) => mapNames(inner, named));
+  if (part === null || typeof part !== "object") return named(part);
+  return Object.fromEntries(
+    Object.entries(part).map(([key, inner]) => [key, NAMING.includes(key) ? mapNames(inner, named) : inner]),
+  );
+}
+
+/** The features that a task names. */
+function namesIn(task) {
+  const found = new Set();
+  mapNames(task, (name) => found.add(name));
+  return found;
+}
+
+/** A correlation whose mappings by feature are changed; two numbers for all, or a file, name no feature. */
+function byFeature(correlation, changed) {
+  if (correlation === null || typeof correlation !== "object" || assumed({ correlation }) !== null) return correlation;
+  const { pairs } = correlation;
+  if (pairs !== null && typeof pairs === "object") {
+    const inner = Object.entries(pairs).map(([name, others]) => [name, changed(others)]);
+    return { ...correlation, pairs: changed(Object.fromEntries(inner)) };
+  }
+  const files = ["pairs", "prior", "pilot"].some((source) => typeof correlation[source] === "string");
+  const stated = files ? correlation : changed(correlation);
+  return Object.keys(stated).length ? stated : 1;
 }
 
 /** The policy with a feature under another name, wherever it is named. */
 export function renamed(policy, from, to) {
   if (!to || (to !== from && Object.hasOwn(policy.features, to))) return policy;
-  const renaming = (value) => {
-    if (value === from) return to;
-    if (Array.isArray(value)) return value.map(renaming);
-    if (value !== null && typeof value === "object") {
-      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, renaming(inner)]));
-    }
-    return value;
-  };
   const keyed = (object) =>
     Object.fromEntries(Object.entries(object).map(([name, value]) => [name === from ? to : name, value]));
   const { features, tasks, correlation } = policy;
-  const stated = correlation !== null && typeof correlation === "object" ? keyed(correlation) : correlation;
   return {
     ...policy,
     features: keyed(features),
-    ...(tasks ? { tasks: renaming(tasks) } : {}),
-    ...(correlation === undefined ? {} : { correlation: stated }),
+    ...(tasks ? { tasks: tasks.map((task) => mapNames(task, (name) => (name === from ? to : name))) } : {}),
+    ...(correlation === undefined ? {} : { correlation: byFeature(correlation, keyed) }),
   };
 }
 
@@ -78,34 +111,31 @@ export function added(policy) {
 
 /** The policy without a feature, and without the tasks that need it. */
 export function removed(policy, name) {
-  const correlation = policy.correlation;
-  const stated = correlation !== null && typeof correlation === "object" ? without(correlation, name) : correlation;
   const rest = { ...policy, features: without(policy.features, name) };
-  if (correlation !== undefined) rest.correlation = stated;
-  return tidied(rest, [name], true);
+  if (policy.correlation !== undefined) {
+    rest.correlation = byFeature(policy.correlation, (object) => without(object, name));
+  }
+  return tidied(rest, name);
 }
 
-/** Leaves features out of the tasks that cannot have them any more. */
-function tidied(policy, names, gone = false) {
+/** The kind of a task that is about each of its features alone; undefined for any other. */
+const plainKind = (task) =>
+  task.by === undefined ? ["mean", "frequency", "distribution"].find((kind) => Array.isArray(task[kind])) : undefined;
+
+/** Leaves a feature out of the tasks that cannot have it any more; one that is asked for nothing else gets a task. */
+function tidied(policy, name) {
   if (!policy.tasks) return policy;
-  const fits = (kind, name) => {
-    const { type } = policy.features[name] ?? {};
-    return !gone && ({ mean: type !== "categorical", frequency: type === "categorical" }[kind] ?? type === "numeric");
-  };
-  const kept = (kind, listed) => listed.filter((name) => !names.includes(name) || fits(kind, name));
-  let tasks = policy.tasks.map((task) => {
-    const [kind] = Object.keys(task);
-    const plain =
-      Array.isArray(task[kind]) && ["mean", "frequency", "distribution"].includes(kind) && task.by === undefined;
-    if (plain) return { ...task, [kind]: kept(kind, task[kind]) };
-    return names.some((name) => JSON.stringify(task).includes(JSON.stringify(name))) ? null : task;
+  const type = policy.features[name]?.type; // undefined if it is gone
+  const usual = { numeric: "mean", binary: "mean", ordinal: "mean", categorical: "frequency" }[type];
+  const fits = (kind) =>
+    kind === usual || (kind === "distribution" && type === "numeric") || (kind === "frequency" && type === "ordinal");
+  let tasks = policy.tasks.flatMap((task) => {
+    const kind = plainKind(task);
+    if (!kind) return namesIn(task).has(name) ? [] : [task];
+    const kept = task[kind].filter((other) => other !== name || fits(kind));
+    return kept.length ? [{ ...task, [kind]: kept }] : [];
   });
-  tasks = tasks.filter((task) => task && Object.values(task)[0].length !== 0);
-  const asked = new Set(tasks.flatMap((task) => Object.values(task).flat()));
-  for (const name of gone ? [] : names) {
-    if (!asked.has(name))
-      tasks = joined(tasks, policy.features[name].type === "categorical" ? "frequency" : "mean", [name]);
-  }
+  if (usual && !tasks.some((task) => namesIn(task).has(name))) tasks = joined(tasks, usual, [name]);
   return tasks.length ? { ...policy, tasks } : without(policy, "tasks");
 }
 
@@ -119,8 +149,10 @@ function joined(tasks, kind, names) {
 /** The tasks that are written or, left out, meant. */
 export function tasksOf({ tasks, features }) {
   if (tasks) return tasks;
-  const named = (wanted) => Object.keys(features).filter((name) => (features[name].type === "categorical") === wanted);
-  const [numbers, categories] = [named(false), named(true)];
+  const names = protectedNames({ features });
+  const except = (type) => names.filter((name) => features[name].type !== type);
+  const categories = except("numeric").filter((name) => features[name].type !== "binary");
+  const numbers = except("categorical");
   return [...(numbers.length ? [{ mean: numbers }] : []), ...(categories.length ? [{ frequency: categories }] : [])];
 }
 

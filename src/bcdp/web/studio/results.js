@@ -1,8 +1,9 @@
 /** What a plan will tell and what it promises, as tables and a map; every number came from the planner or was computed here. */
 
-import { tellPromise } from "../device/tell.js";
+import { tellPromise } from "../device/wording/tell.js";
 import { element, number, promised, table } from "../page.js";
 import { words as english } from "../words/en.js";
+import { openNames, protectedNames } from "./policy.js";
 import { digits, example, own } from "./words.js";
 
 const LEVELS = 8; // shades of the map
@@ -11,7 +12,8 @@ const LEVELS = 8; // shades of the map
 export function shownLearned(policy, numbers, people, advise) {
   const scale = Math.sqrt(numbers.users / people);
   const scaled = (value) => (value === null || value === undefined ? null : value * scale);
-  const rows = Object.entries(policy.features).map(([name, feature]) => {
+  const rows = protectedNames(policy).map((name) => {
+    const feature = policy.features[name];
     const { standard_error: error, standard_error_uniform_ldp: alike } = numbers.features[name];
     return [name, ...errorCells(feature, scaled(error), alike === undefined ? undefined : scaled(alike))];
   });
@@ -38,6 +40,9 @@ export function shownLearned(policy, numbers, people, advise) {
   const useless = Object.entries(numbers.little_use ?? {}).map(([name, use]) =>
     warned(policy, name, use, numbers, advise),
   );
+  for (const [subject, why] of Object.entries(numbers.tasks_of_little_use ?? {})) {
+    useless.push(element("p", { class: "note warn" }, `${subject}: ${why}`.replaceAll("+-", "± ")));
+  }
   return [element("h2", {}, "What you will learn"), errors, ...(people === numbers.users ? useless : []), ...cards];
 }
 
@@ -70,19 +75,21 @@ function warned(policy, name, { half, useful, people }, { users }, advise) {
 
 /** The promises, in words made from the numbers that this browser computed. */
 export function shownPromises(policy, { promises, source }) {
-  const rows = promises.map((numbers) => tellPromise(numbers, english, numbers.name));
+  const open = openNames(policy);
+  const rows = promises.map((numbers) => tellPromise(numbers, english, numbers.name, open));
   const said = english.operatorSays(`“${source}”`);
   const note = element(
     "p",
     { class: "small" },
     "Computed by this browser from the plan's own tables, as every device will.",
   );
-  return [element("h2", {}, "What is promised"), ...promised(rows, said), note];
+  const sent = open.map((name) => element("p", { class: "note warn" }, `${name}: ${english.openField}`));
+  return [element("h2", {}, "What is promised"), ...promised(rows, said), ...sent, note];
 }
 
 /** What each menu tells of each feature: a map in which more colour is more. */
 export function shownMenus(policy, { menus }) {
-  const names = Object.keys(policy.features);
+  const names = protectedNames(policy);
   const sorted = [...menus].sort((one, other) => other.share - one.share);
   const most = Math.max(...sorted.flatMap(({ odds }) => odds), 1.01);
   const shade = (odds) => Math.min(LEVELS, Math.round((LEVELS * Math.log(odds)) / Math.log(most)));

@@ -2,19 +2,20 @@
 
 import { element } from "../page.js";
 import { button, checkbox, chooser } from "./fields.js";
-import { furtherTasks, isTicked, tasksOf, ticked, withOwn } from "./policy.js";
+import { furtherTasks, isTicked, protectedNames, tasksOf, ticked, withOwn } from "./policy.js";
 
 const KINDS = { table: "two-way table of", by: "mean by group of", regression: "regression of" };
 const JOINED = { table: "and", by: "by", regression: "on" };
 
 /** The ticks of a policy's tasks; `change(changed, anew)` takes a change of the policy. */
 export function shownTasks(policy, change) {
-  const names = Object.keys(policy.features);
+  const names = protectedNames(policy);
   const tick = (kind, name, word) =>
     checkbox(`${name}: ${word}`, isTicked(policy, kind, name), (on) => change((now) => ticked(now, kind, name, on)));
   const ticks = names.flatMap((name) => {
     const { type } = policy.features[name];
     if (type === "categorical") return [tick("frequency", name, "shares")];
+    if (type === "ordinal") return [tick("mean", name, "mean score"), tick("frequency", name, "shares")];
     return type === "numeric"
       ? [tick("mean", name, "mean"), tick("distribution", name, "distribution")]
       : [tick("mean", name, "share")];

@@ -23,7 +23,14 @@ export function qSentence(q) {
   return `between people who differ in one answer, the chance of anything about their other answers differs by at most ${number(100 * q)} percentage points`;
 }
 
-const isShare = ({ type }) => type !== "numeric";
+/** Whether what is learned of a feature is a share, not a mean in its own units. */
+export const isShare = ({ type }) => type !== "numeric" && type !== "ordinal";
+
+/** Between what the mean of a feature lies: its bounds, or its scores. */
+export function endsOf({ type, bounds, values, scores }) {
+  if (type !== "ordinal") return bounds.map(Number);
+  return scores ? [scores[0], scores[scores.length - 1]] : [1, values.length];
+}
 
 /** An error in a feature's own units. */
 export function own(feature, error) {
@@ -35,7 +42,8 @@ export function own(feature, error) {
 export function example(feature, error) {
   if (error === null) return "not asked, so nothing is learned";
   if (isShare(feature)) return `50% ± ${digits(200 * error)} points`;
-  const middle = (Number(feature.bounds[0]) + Number(feature.bounds[1])) / 2;
+  const [low, high] = endsOf(feature);
+  const middle = (low + high) / 2;
   return `${number(middle)} ± ${digits(2 * error)}`;
 }
 
@@ -49,4 +57,7 @@ export function digits(value) {
 }
 
 /** The range of a feature in its own units. */
-export const spanOf = (feature) => (isShare(feature) ? 1 : feature.bounds[1] - feature.bounds[0]);
+export function spanOf(feature) {
+  const [low, high] = isShare(feature) ? [0, 1] : endsOf(feature);
+  return high - low;
+}

@@ -1,24 +1,54 @@
 /** The form's fields, from the plan's features: each knows its node, how to read it and how to tell what it read. */
 
-import { valueWord } from "../device/tell.js";
+import { isolated, valueWord } from "../device/wording/tell.js";
 import { element } from "../page.js";
-import { digitsOf, readBack, readings } from "./numbers.js";
+import { digitsOf, mayBegin, readBack, readings } from "./numbers.js";
+
+/** @typedef {import("../words/choose.js").Spoken} Spoken */
+/** @typedef {import("../device/reading/features.js").Value} Value */
+/** @typedef {import("../device/reading/features.js").Numeric} Numeric */
+/** @typedef {import("../device/reading/features.js").Listed & { valueWords?: string[] | null }} Listed */
+/** @typedef {Numeric | Listed} Feature */
+/** @typedef {import("../page.js").Attributes} Attributes */
+/** @typedef {{ given?: Value | null, told?: string | null, mistake?: string, certain?: boolean }} Found what was read */
+/** @typedef {Found & { name: string, label: string, told: string, target: HTMLElement }} Answered */
+/** @typedef {{ node: HTMLElement, value: () => Found, target: () => HTMLElement, draft: () => unknown }} Control */
+/** @typedef {{ node: HTMLElement, read: () => Answered, isWrong: () => boolean, draft: () => unknown }} Field */
+/**
+ * @template F
+ * @typedef {{ feature: F, id: string, hint: HTMLElement, remark: HTMLElement, described: Record<string, string>,
+ *   words: Spoken, draft: any }} Parts
+ */
 
 const MOST_BUTTONS = 7; // a longer list of values becomes a menu
 const MOST_OPTIONS = 30; // and one longer than that can be searched
 const MOST_SHOWN = 200; // entries of a long list at a time
 
 /**
- * A field for one feature: its `node`, and `read()`, which gives `{ name, label, given, told, mistake, target }`. What is
- * wrong is shown while it is typed: nothing moves when a field is left, so that no click is lost.
+ * A field for one feature: its `node`, `read()`, which gives `{ name, label, given, told, mistake, target }`, `draft()`,
+ * from which another field of the feature goes on, and `isWrong()`, whether it shows a mistake. A mistake is shown while it is
+ * typed once no further digit could mend it, else when the form is read: nothing moves when a field is left, so that no
+ * click is lost.
+ * @type {(name: string, feature: Feature, id: string, words: Spoken, draft?: any) => Field}
  */
-export function fieldOf(name, feature, id, words) {
+export function fieldOf(name, feature, id, words, draft = null) {
   const asIs = feature.type === "open" ? words.openField : null;
-  const hints = [feature.help, boundsOf(feature, words), leftOut(feature, words), asIs].filter(Boolean);
-  const hint = element("p", { id: `${id}-hint`, class: "hint", dir: "auto" }, hints.join(" "));
+  const hints = [boundsOf(feature, words), leftOut(feature, words), asIs].filter(Boolean).join(" ");
+  const help = feature.help ? [element("bdi", {}, feature.help), " "] : [];
+  const hint = element("p", { id: `${id}-hint`, class: "hint" }, ...help, hints);
   const remark = element("p", { id: `${id}-remark`, class: "remark" });
   const described = { "aria-describedby": `${id}-hint ${id}-remark` };
-  const control = CONTROLS[controlOf(feature)]({ feature, id, hint, remark, described, words });
+  /** @type {Control} */
+  const control = /** @type {any} */ (CONTROLS)[controlOf(feature)]({
+    feature,
+    id,
+    hint,
+    remark,
+    described,
+    words,
+    draft,
+  });
+  /** @type {(found: { mistake?: string, told: string | null }) => void} */
   const show = ({ mistake, told }) => {
     remark.textContent = mistake ?? (feature.bounds && told !== null ? words.readAs(told) : "");
     remark.classList.toggle("error", Boolean(mistake));
@@ -26,56 +56,83 @@ export function fieldOf(name, feature, id, words) {
       input.setAttribute("aria-invalid", String(Boolean(mistake)));
     }
   };
+  /** @type {() => Answered} */
   const read = () => {
     const found = { told: null, given: null, ...control.value() };
     show(found);
     const told = found.told ?? words.noAnswer;
     return { name, label: feature.label, ...found, told, target: control.target() };
   };
-  const looked = () => remark.classList.contains("error") || feature.bounds;
-  control.node.addEventListener("input", () => looked() && show({ told: null, ...control.value() }));
-  return { node: control.node, read };
+  const isWrong = () => remark.classList.contains("error");
+  const look = () => {
+    const found = { told: null, ...control.value() };
+    show(found.mistake && !found.certain && !isWrong() ? { told: null } : found);
+  };
+  control.node.addEventListener("input", () => (isWrong() || feature.bounds) && look());
+  if (draft !== null) look();
+  return { node: control.node, read, isWrong, draft: control.draft };
 }
 
+/** @type {(feature: Feature) => boolean} */
 const optional = ({ missing }) => missing !== null;
-const required = (feature) => (optional(feature) ? {} : { required: "" }); // without a rule the device would refuse
+/**
+ * Without a rule for what is missing the device would refuse it.
+ * @type {(feature: Feature) => Attributes}
+ */
+const required = (feature) => (optional(feature) ? /** @type {Attributes} */ ({}) : { required: "" });
 
+/** @type {(feature: Feature, words: Spoken) => string} */
 function countedAs(feature, words) {
-  const { type, imputed } = feature;
-  return type === "numeric" ? digitsOf(imputed, words.locale) : valueWord(feature, imputed, words);
+  const { type, imputed } = /** @type {Feature & { imputed: number }} */ (feature);
+  return type === "numeric"
+    ? digitsOf(imputed, words.locale)
+    : valueWord(/** @type {Listed} */ (feature), imputed, words);
 }
 
+/** @type {(feature: Feature, words: Spoken) => string | null} */
 function leftOut(feature, words) {
   if (!optional(feature)) return null;
-  return feature.own ? words.ownAnswer : words.countsAs(countedAs(feature, words));
+  return feature.own ? words.ownAnswer : words.countsAs(isolated(countedAs(feature, words)));
 }
 
+/** @type {(feature: Feature, words: Spoken) => string | null} */
 const boundsOf = ({ bounds }, words) =>
   bounds ? words.bounds(...bounds.map((end) => digitsOf(end, words.locale))) : null;
 
+/** @type {(feature: Feature) => string} */
 function controlOf({ type, values }) {
   if (type === "numeric") return "number";
   return values.length <= MOST_BUTTONS ? "buttons" : values.length <= MOST_OPTIONS ? "menu" : "list";
 }
 
+/** @type {(id: string, text: string, ...children: (Node | string)[]) => HTMLElement} */
 const labelled = (id, text, ...children) =>
   element("div", { class: "field" }, element("label", { for: id, dir: "auto" }, text), ...children);
 
+/** @type {(feature: Listed, index: number, words: Spoken) => Found} */
 function chosen(feature, index, words) {
   if (index >= 0) return { given: feature.values[index], told: valueWord(feature, index, words) };
   return optional(feature) ? {} : { mistake: words.choose };
 }
 
 const CONTROLS = {
-  number({ feature, id, hint, remark, described, words }) {
+  /** @type {(parts: Parts<Numeric>) => Control} */
+  number({ feature, id, hint, remark, described, words, draft }) {
     const [low, high] = feature.bounds;
     const accepted = words.accepted(digitsOf(low, words.locale), digitsOf(high, words.locale));
     const attributes = { inputmode: "decimal", autocomplete: "off", dir: "auto", ...required(feature), ...described };
     const input = element("input", { id, ...attributes });
     const which = element("div", { class: "choices", role: "group", "aria-labelledby": `${id}-remark` });
+    /** @type {(number: number) => boolean} */
     const fits = (number) => number >= low && number <= high;
-    let meant = { text: null }; // what was chosen, where a text may be two numbers
+    /** @type {(number: number) => number} */
+    const counted = (number) => Math.min(high, Math.max(low, number)); // as the device does it
+    /** @type {{ text: string } | { text: string, number: number }} */
+    let meant = draft ?? { text: "" }; // as what number the text was read
+    input.value = meant.text;
+    /** @type {(numbers: readonly number[]) => void} */
     const offer = (numbers) => {
+      /** @type {(number: number) => HTMLElement} */
       const button = (number) => {
         const node = element("button", { type: "button", class: "quiet" }, readBack(number, words.locale));
         node.addEventListener("click", () => {
@@ -89,21 +146,25 @@ const CONTROLS = {
     };
     const value = () => {
       const text = input.value.trim();
-      if (!text) which.replaceChildren();
+      const numbers = text === meant.text && "number" in meant ? [meant.number] : readings(text, words.code, fits);
+      const ambiguous = new Set(numbers.map(counted)).size > 1;
+      offer(ambiguous ? numbers : []);
       if (!text) return optional(feature) ? {} : { mistake: words.enter(accepted) };
-      const numbers = text === meant.text ? [meant.number] : readings(text, words.code, fits);
-      if (numbers.length > 1 && numbers.every(fits)) {
-        offer(numbers);
-        return { mistake: words.ambiguous(text) };
-      }
-      which.replaceChildren();
-      const [given] = numbers;
-      return fits(given) ? { given, told: readBack(given, words.locale) } : { mistake: words.isNot(text, accepted) };
+      if (ambiguous) return { mistake: words.ambiguous(isolated(text)), certain: true };
+      if (!numbers.length) return { mistake: words.isNot(isolated(text), accepted), certain: !mayBegin(text) };
+      const [number] = numbers;
+      meant = { text, number };
+      const [read, counts] = [number, counted(number)].map((one) => readBack(one, words.locale));
+      return { given: counted(number), told: fits(number) ? read : words.clipped(read, counts) };
     };
-    return { node: labelled(id, feature.label, hint, input, remark, which), value, target: () => input };
+    const written = () => (input.value.trim() === meant.text ? meant : { text: input.value.trim() });
+    const node = labelled(id, feature.label, hint, input, remark, which);
+    return { node, value, target: () => input, draft: () => (input.value.trim() ? written() : null) };
   },
 
-  buttons({ feature, id, hint, remark, described, words }) {
+  /** @type {(parts: Parts<Listed>) => Control} */
+  buttons({ feature, id, hint, remark, described, words, draft }) {
+    /** @type {(index: number, text: string) => [HTMLInputElement, HTMLElement]} */
     const choice = (index, text) => {
       const input = element("input", {
         type: "radio",
@@ -116,27 +177,33 @@ const CONTROLS = {
     };
     const choices = feature.values.map((_, index) => choice(index, valueWord(feature, index, words)));
     if (optional(feature)) {
-      choices.push(choice(-1, feature.own ? words.noAnswer : words.noAnswerCounts(countedAs(feature, words))));
-      choices.at(-1)[0].checked = true;
+      const counts = () => words.noAnswerCounts(isolated(countedAs(feature, words)));
+      choices.push(choice(-1, feature.own ? words.noAnswer : counts()));
     }
+    for (const [input] of choices) input.checked = input.value === draft; // none is chosen for the person
     const legend = element("legend", { dir: "auto" }, feature.label);
     const list = element("div", { class: "choices" }, ...choices.map(([, label]) => label));
     const node = element("fieldset", { class: "field", ...described }, legend, hint, list, remark);
-    const checked = () => choices.find(([input]) => input.checked)?.[0].value ?? -1;
-    return { node, value: () => chosen(feature, Number(checked()), words), target: () => choices[0][0] };
+    const checked = () => choices.find(([input]) => input.checked)?.[0].value ?? null;
+    const value = () => chosen(feature, Number(checked() ?? -1), words);
+    return { node, value, target: () => choices[0][0], draft: checked };
   },
 
-  menu({ feature, id, hint, remark, described, words }) {
+  /** @type {(parts: Parts<Listed>) => Control} */
+  menu({ feature, id, hint, remark, described, words, draft }) {
     const options = feature.values.map((_, index) =>
       element("option", { value: index, dir: "auto" }, valueWord(feature, index, words)),
     );
     const none = element("option", { value: "-1" }, optional(feature) ? words.noAnswer : "");
     const select = element("select", { id, ...required(feature), ...described }, none, ...options);
+    select.value = draft ?? "-1";
     const node = labelled(id, feature.label, hint, select, remark);
-    return { node, value: () => chosen(feature, Number(select.value), words), target: () => select };
+    const value = () => chosen(feature, Number(select.value), words);
+    return { node, value, target: () => select, draft: () => (select.value === "-1" ? null : select.value) };
   },
 
-  list({ feature, id, hint, remark, described, words }) {
+  /** @type {(parts: Parts<Listed>) => Control} */
+  list({ feature, id, hint, remark, described, words, draft }) {
     const told = feature.values.map((_, index) => valueWord(feature, index, words));
     const search = element("input", {
       id: `${id}-search`,
@@ -147,8 +214,9 @@ const CONTROLS = {
     const select = element("select", { id, size: 6, ...required(feature), ...described });
     const rest = element("p", { class: "hint", role: "status" });
     const none = () => (optional(feature) ? [element("option", { value: "-1" }, words.noAnswer)] : []);
-    const fill = () => {
-      const [part, before] = [search.value.trim().toLocaleLowerCase(words.code), select.value];
+    /** @type {(before: string) => void} */
+    const fill = (before) => {
+      const part = search.value.trim().toLocaleLowerCase(words.code);
       const found = told.flatMap((word, index) => (word.toLocaleLowerCase(words.code).includes(part) ? [index] : []));
       const shown = found.slice(0, MOST_SHOWN);
       if (before !== "" && Number(before) >= 0 && !shown.includes(Number(before))) shown.unshift(Number(before));
@@ -159,11 +227,11 @@ const CONTROLS = {
     };
     search.addEventListener("input", (event) => {
       event.stopPropagation();
-      fill();
+      fill(select.value);
     });
-    fill();
+    fill(draft ?? "");
     const node = labelled(id, feature.label, hint, search, select, rest, remark);
     const value = () => chosen(feature, select.value === "" ? -1 : Number(select.value), words);
-    return { node, value, target: () => search };
+    return { node, value, target: () => search, draft: () => select.value || null };
   },
 };

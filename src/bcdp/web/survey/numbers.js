@@ -4,6 +4,7 @@
  * not guessed.
  */
 
+/** @type {Record<string, string>} */
 const THOUSANDS = { en: ",", de: ".", fr: " ", es: ".", ar: "," }; // as a language divides them
 const SIGNED = /^([-+]?)([0-9]+(?:[.,' ٫٬][0-9]+)*)$/;
 const POINTS = [null, ".", ",", "٫"]; // with which decimals may begin
@@ -11,6 +12,7 @@ const POINTS = [null, ".", ",", "٫"]; // with which decimals may begin
 /**
  * The numbers that a text may mean on a page of this language, the largest first: two of them where the person must be
  * asked, none where the text is no number. A reading for which `fits` is false counts only if there is no other.
+ * @type {(text: string, language: string, fits?: (number: number) => boolean) => number[]}
  */
 export function readings(text, language, fits = () => true) {
   const [, sign, digits] = SIGNED.exec(plain(text)) ?? [];
@@ -24,7 +26,16 @@ export function readings(text, language, fits = () => true) {
   return fitting.length ? fitting : different;
 }
 
-/** The text with ordinary digits, signs, spaces and apostrophes in place of the many there are. */
+/**
+ * Whether a text could still become a number: it has no letter that no number has.
+ * @type {(text: string) => boolean}
+ */
+export const mayBegin = (text) => /^[-+]?[0-9.,' ٫٬]*$/.test(plain(text));
+
+/**
+ * The text with ordinary digits, signs, spaces and apostrophes in place of the many there are.
+ * @type {(text: string) => string}
+ */
 function plain(text) {
   return text
     .replace(/[\u061c\u200e\u200f]/g, "") // marks of direction
@@ -37,32 +48,46 @@ function plain(text) {
     .trim();
 }
 
-/** The number that the digits are if decimals begin at `point` (null: there are none), as a list of at most one text. */
+/**
+ * The number that the digits are if decimals begin at `point` (null: there are none), as a list of at most one text.
+ * @type {(digits: string, point: string | null) => string[]}
+ */
 function split(digits, point) {
   const [whole, ...decimals] = point === null ? [digits] : digits.split(point);
   const once = decimals.length === (point === null ? 0 : 1) && decimals.every((part) => /^[0-9]+$/.test(part));
   return once && isGrouped(whole) ? [[whole.replace(/[^0-9]/g, ""), ...decimals].join(".")] : [];
 }
 
-/** Whether a whole number is not divided, or by one mark: in threes, or with commas as in India. */
+/**
+ * Whether a whole number is not divided, or by one mark: in threes, or with commas as in India.
+ * @type {(whole: string) => boolean}
+ */
 function isGrouped(whole) {
   const [mark] = /[^0-9]/.exec(whole) ?? [];
   if (mark === undefined) return true;
   const [first, ...groups] = whole.split(mark);
-  const last = groups.pop();
+  const last = groups.pop() ?? "";
+  /** @type {(head: number, inner: RegExp) => boolean} */
   const sized = (head, inner) =>
     /^[1-9]/.test(first) && first.length <= head && groups.every((group) => inner.test(group));
   const divided = sized(3, /^[0-9]{3}$/) || (mark === "," && groups.length > 0 && sized(2, /^[0-9]{2}$/));
   return mark !== "٫" && /^[0-9]{3}$/.test(last) && divided;
 }
 
-/** A number with all its digits, as the language writes it. */
+/**
+ * A number with all its digits, as the language writes it.
+ * @type {(number: number, language: string) => string}
+ */
 export const digitsOf = (number, language) => number.toLocaleString(language, { maximumFractionDigits: 20 });
 
-/** A number to read back: as the language writes it, and large ones also in words ("41 thousand"). */
+/**
+ * A number to read back: as the language writes it, and large ones also in words ("41 thousand").
+ * @type {(number: number, language: string) => string}
+ */
 export function readBack(number, language) {
   const digits = digitsOf(number, language);
   if (Math.abs(number) < 1000) return digits;
+  /** @type {Intl.NumberFormatOptions} */
   const long = { notation: "compact", compactDisplay: "long", maximumFractionDigits: 20 };
   const words = number.toLocaleString(language, long);
   return words === digits ? digits : `${digits} (${words})`;

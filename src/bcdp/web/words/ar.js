@@ -1,14 +1,17 @@
 /** The page's own words in Arabic. */
 
-import { spelledIn } from "../device/english.js";
+import { spelledIn } from "../device/wording/english.js";
 
+/** @type {(text: string | number) => string} */
 const isolated = (text) => `\u2068${text}\u2069`; // words of another direction stay together
 
+/** @type {(words: readonly string[], word: string) => string} */
 function listed(words, word) {
   const parts = words.map(isolated);
   return parts.length > 1 ? `${parts.slice(0, -1).join("، ")} ${word}${parts.at(-1)}` : parts[0];
 }
 
+/** @type {import("./en.js").PageWords} */
 export const words = {
   ...spelledIn("ar-u-nu-latn"),
   all: "جميع الإجابات معًا",
@@ -31,7 +34,7 @@ export const words = {
   byLaws: "الإجابات الأخرى تعتمد عليها كما يقول جدول النسب في المخطط",
   condition: (parts) => `إذا صحّ أن ${parts.join("، وأن ")}`,
   within: (labels) => `، بين أشخاص لهم الإجابة نفسها عن ${labels}`,
-  openSent: (label, value) => `${isolated(label)} يُرسل كما هو دون حماية: ${value}.`,
+  openSent: (label, value) => `${isolated(label)} يُرسل كما هو دون حماية: ${isolated(value)}.`,
   range: (low, high) => `${low} إلى ${high}`,
   ranges: (ranges) => `، لتخمين أيّ هذه المجالات تقع فيه لا لما هو أدق: ${ranges.join("؛ ")}`,
   doubled: { q: "عند ضعف q", odds: "عند ضعف الأرجحية", both: "عند ضعف q والأرجحية" },
@@ -82,14 +85,15 @@ export const words = {
   show: "أرني ما سيُرسل",
   once: "هذا يصنع إجابتك المموّهة مرة واحدة وإلى الأبد: إجابة ثانية تكشف عنك أكثر. لا يُرسل شيء بعد.",
   noAnswer: "بلا إجابة",
-  ownAnswer: "يمكن تركه فارغًا: عدم الإجابة محمي كأي إجابة.",
-  countsAs: (word) => `يمكن تركه فارغًا: يُحسب ${word}.`,
-  noAnswerCounts: (word) => `بلا إجابة (تُحسب ${word})`,
+  ownAnswer: "يمكنك ترك هذا فارغًا. والفراغ محمي مثل أي إجابة أخرى.",
+  countsAs: (word) => `يمكن تركه فارغًا: يُحسب ${isolated(word)}.`,
+  noAnswerCounts: (word) => `بلا إجابة (تُحسب ${isolated(word)})`,
   bounds: (low, high) => `من ${low} إلى ${high}.`,
   accepted: (low, high) => `عددًا من ${low} إلى ${high}`,
   enter: (accepted) => `يُرجى إدخال ${accepted}.`,
   isNot: (text, accepted) => `«${isolated(text)}» ليس ${accepted}.`,
   readAs: (number) => `قُرئ: ${number}.`,
+  clipped: (number, counts) => `${number}، ويُحسب ${counts}`,
   ambiguous: (text) => `«${isolated(text)}» قد يعني عددين. أيهما تقصد؟`,
   choose: "يُرجى الاختيار.",
   search: "البحث في هذه القائمة",
@@ -101,10 +105,11 @@ export const words = {
   message: "الرسالة كلمة كلمة",
   whatItSays: "ماذا تقول",
   howMuch: "كم يمكن أن تكشف",
-  serverSees: "كما في كل صفحة، يرى الخادم أيضًا عنوان شبكتك والوقت. المخطط هو",
+  serverSees: "كما في كل صفحة، يرى الخادم أيضًا عنوان شبكتك والوقت.",
   relaySees: (relay) =>
-    `تُختم الرسالة للجهة الجامعة وتمر عبر ${relay}، الذي يرى عنوان شبكتك ولا يرى الرسالة؛ أما الجهة الجامعة فترى الرسالة ` +
-    "ولا ترى عنوانك، ما دام الاثنان لا يتعاونان. ومن يقدّم هذه الصفحة يرى أنك فتحتها ومتى. المخطط هو",
+    `تُختم الرسالة للجهة الجامعة وتمر عبر ${isolated(relay)}، الذي يرى عنوان شبكتك ولا يرى الرسالة؛ أما الجهة الجامعة فترى الرسالة ` +
+    "ولا ترى عنوانك، ما دام الاثنان لا يتعاونان. ومن يقدّم هذه الصفحة يرى أنك فتحتها ومتى.",
+  planNumber: "رقم هذا المخطط. كل من يُسأل الأسئلة نفسها له الرقم نفسه؛ قارنه بأرقام الآخرين:",
   whatever: "أرسلها مهما قالت: إرسال ما يعجبك فقط يكشف أكثر مما تكشفه الإشارة.",
   send: "إرسال",
   sendAgain: "المحاولة مجددًا",
@@ -136,11 +141,14 @@ export const words = {
   another: "أنا شخص آخر: البدء من جديد",
   anotherNote: "فقط إذا لم تُجب بنفسك: إجابة ثانية تكشف عنك أكثر.",
   noTicket: "هذا الاستبيان بالدعوة، وهذا العنوان بلا دعوة. يُرجى فتح رابط دعوتك: من دونها سيُرفض ما ترسله.",
-  notAnswered: (why) => `لا يجيب جهازك عن هذا الاستبيان: ${why}`,
+  otherPlan:
+    "هذا مخطط آخر غير الذي تذكره دعوتك. قد يُستعمل مخطط خاص بك للتعرّف عليك، لذلك لا يجيب جهازك عنه. يُرجى إخبار الجهة المنظِّمة.",
+  notAnswered: (why) => `لا يجيب جهازك عن هذا الاستبيان: ${isolated(why)}`,
   notSent: (why) => `تعذّر الإرسال: ${why} يمكنك المحاولة مجددًا: الإجابة نفسها تُحسب مرة واحدة.`,
   forgetful: "هذا المتصفح مضبوط على ألا يتذكر شيئًا، والإجابة تُعطى مرة واحدة.",
   full: "ذاكرة هذا المتصفح ممتلئة، ويجب حفظ الإجابة كي تُعطى مرة واحدة. يُرجى إفراغ بعضها.",
   sentUnkept: "وصلت إجابتك. شكرًا لك! ذاكرة هذا المتصفح ممتلئة فلا يمكنه تذكّر ذلك: يُرجى ألا تجيب ثانية.",
+  noReceipt: "لم يأتِ الرد من الجهة الجامعة. ربما تطلب منك شبكتك تسجيل الدخول أولًا.",
   noPlan: (status) => `ليس لدى الخادم مخطط له (الحالة ${status}). يُرجى العودة لاحقًا.`,
   away: "تعذّر الوصول إلى الخادم. يُرجى التحقق من اتصالك.",
   timeOut: "لم يجب الخادم في الوقت المناسب.",
@@ -148,7 +156,7 @@ export const words = {
   tooLong: "التحقق من مخططه يستغرق وقتًا طويلًا على هذا الجهاز.",
   tooOften: (seconds) => `تأتي إجابات كثيرة من شبكتك الآن. يُرجى الانتظار ${seconds} ثانية.`,
   changed: "تغيّر هذا الاستبيان في هذه الأثناء. أعد تحميل الصفحة لترى الجديد.",
-  serverRefused: (why) => `رفضها الخادم (${why}).`,
+  serverRefused: (why) => `رفضها الخادم (${isolated(why)}).`,
   reload: "إعادة تحميل الصفحة",
   cannotSeal: "لا يستطيع هذا المتصفح ختمها للوسيط. يُرجى استخدام متصفح أحدث.",
   insecure: "هذه الصفحة غير آمنة (https)، ولا يمكن التحقق من مخطط إلا في صفحة آمنة.",

@@ -1,9 +1,11 @@
 /** The page's own words in German. */
 
-import { listed, spelledIn } from "../device/english.js";
+import { listed, spelledIn } from "../device/wording/english.js";
 
+/** @type {import("./en.js").One} */
 const many = (odds) => `höchstens um das ${odds}-fache`;
 
+/** @type {import("./en.js").PageWords} */
 export const words = {
   ...spelledIn("de"),
   all: "alle Antworten zusammen",
@@ -89,7 +91,7 @@ export const words = {
     "Damit entsteht Ihre verwischte Antwort, ein für alle Mal: Eine zweite würde mehr über Sie verraten. Noch wird nichts " +
     "gesendet.",
   noAnswer: "Keine Antwort",
-  ownAnswer: "Darf leer bleiben: Keine Antwort ist so geschützt wie jede Antwort.",
+  ownAnswer: "Sie dürfen das leer lassen. Ein leeres Feld ist geschützt wie jede andere Antwort.",
   countsAs: (word) => `Darf leer bleiben: zählt als ${word}.`,
   noAnswerCounts: (word) => `Keine Antwort (zählt als ${word})`,
   bounds: (low, high) => `Von ${low} bis ${high}.`,
@@ -97,6 +99,7 @@ export const words = {
   enter: (accepted) => `Bitte geben Sie ${accepted} ein.`,
   isNot: (text, accepted) => `„${text}“ ist nicht ${accepted}.`,
   readAs: (number) => `Gelesen als ${number}.`,
+  clipped: (number, counts) => `${number}, zählt als ${counts}`,
   ambiguous: (text) => `„${text}“ kann zwei Zahlen bedeuten. Welche meinen Sie?`,
   choose: "Bitte wählen Sie eines aus.",
   search: "In dieser Liste suchen",
@@ -108,11 +111,13 @@ export const words = {
   message: "Die Nachricht, Wort für Wort",
   whatItSays: "Was sie sagt",
   howMuch: "Wie viel sie verraten kann",
-  serverSees: "Wie bei jeder Seite sieht der Server auch Ihre Netzadresse und die Zeit. Der Plan ist",
+  serverSees: "Wie bei jeder Seite sieht der Server auch Ihre Netzadresse und die Zeit.",
   relaySees: (relay) =>
     `Sie wird für die Auswertung versiegelt und geht über ${relay}: Dort sieht man Ihre Netzadresse, aber nicht die ` +
     "Nachricht; die Auswertung sieht die Nachricht, aber nicht Ihre Adresse, wenn beide nicht zusammenarbeiten. Wer " +
-    "diese Seite anbietet, sieht, dass und wann Sie sie geöffnet haben. Der Plan ist",
+    "diese Seite anbietet, sieht, dass und wann Sie sie geöffnet haben.",
+  planNumber:
+    "Die Nummer dieses Plans. Alle, die dasselbe gefragt werden, haben dieselbe; vergleichen Sie sie mit anderen:",
   whatever: "Senden Sie es, was es auch sagt: Nur zu senden, was gefällt, würde mehr verraten als der Hinweis.",
   send: "Senden",
   sendAgain: "Noch einmal versuchen",
@@ -153,6 +158,9 @@ export const words = {
   noTicket:
     "Diese Umfrage braucht eine Einladung, und diese Adresse hat keine. Bitte öffnen Sie den Link Ihrer Einladung: Ohne sie " +
     "würde abgelehnt, was Sie senden.",
+  otherPlan:
+    "Das ist ein anderer Plan, als Ihre Einladung nennt. An einem eigenen Plan könnte man Sie erkennen, darum beantwortet " +
+    "Ihr Gerät ihn nicht. Bitte sagen Sie es den Veranstaltern.",
   notAnswered: (why) => `Ihr Gerät beantwortet diese Umfrage nicht: ${why}`,
   notSent: (why) =>
     `Es konnte nicht gesendet werden: ${why} Sie können es noch einmal versuchen: Dieselbe Antwort zählt einmal.`,
@@ -161,6 +169,7 @@ export const words = {
   sentUnkept:
     "Ihre Antwort ist angekommen. Danke! Der Speicher dieses Browsers ist voll, er kann sich das nicht merken: Bitte " +
     "antworten Sie nicht noch einmal.",
+  noReceipt: "geantwortet hat nicht die Auswertung. Vielleicht verlangt Ihr Netz erst eine Anmeldung.",
   noPlan: (status) => `Der Server hat keinen Plan dafür (Status ${status}). Bitte kommen Sie später wieder.`,
   away: "Der Server ist nicht zu erreichen. Bitte sehen Sie nach, ob Sie verbunden sind.",
   timeOut: "Der Server hat nicht rechtzeitig geantwortet.",

@@ -1,7 +1,34 @@
 /** The page's own words in English. Every other language has the same keys; what is a function here is one there. */
 
-import { ENGLISH } from "../device/english.js";
+import { ENGLISH } from "../device/wording/english.js";
 
+/** @typedef {import("../device/wording/english.js").One} One */
+/** @typedef {import("../device/wording/english.js").Two} Two */
+/**
+ * @typedef {"language" | "locale" | "direction" | "title" | "lead" | "leadOpen" | "openField" | "chooseLanguage" |
+ *   "reading" | "checking" | "organiserSays" | "organiser" | "purpose" | "contact" | "duration" | "decline" | "mayDecline" |
+ *   "promiseTitle" | "promiseCaption" | "review" | "reviewTitle" | "reviewNote" | "change" | "show" | "once" |
+ *   "ownAnswer" | "choose" | "search" | "lookOne" | "previewTitle" | "leftTitle" | "message" | "whatItSays" |
+ *   "howMuch" | "serverSees" | "planNumber" | "whatever" | "send" | "sendAgain" | "limitsTitle" | "limitsNote" |
+ *   "limitAll" | "limitOne" | "limitTotal" | "limitCalm" | "usualOne" | "beyond" | "ready" | "sending" | "received" |
+ *   "duplicate" | "usedElsewhere" | "keptUnsent" | "keptSent" | "showKept" | "another" | "anotherNote" | "noTicket" |
+ *   "otherPlan" | "forgetful" | "full" | "sentUnkept" | "noReceipt" | "away" | "timeOut" | "tooLarge" | "tooLong" |
+ *   "changed" | "reload" | "cannotSeal" | "insecure"} Text keys of plain texts
+ */
+/**
+ * @typedef {"minutes" | "countsAs" | "noAnswerCounts" | "enter" | "readAs" | "ambiguous" | "hidden" | "lookMany" |
+ *   "relaySees" | "usualTotal" | "usualCalm" | "notAFactor" | "refused" | "checked" | "notAnswered" |
+ *   "notSent"} AboutOne keys of sentences about one text
+ */
+/**
+ * Every language has these keys.
+ * @typedef {import("../device/wording/english.js").Words & Record<Text, string> & Record<AboutOne, One> &
+ *   Record<"accepted" | "isNot" | "clipped" | "usualAll", Two> &
+ *   Record<"noPlan" | "tooOften" | "serverRefused", (detail: string | number) => string> &
+ *   { promiseHeads: string[], bounds: (...ends: string[]) => string }} PageWords
+ */
+
+/** @type {PageWords} */
 export const words = {
   ...ENGLISH,
   language: "English",
@@ -32,7 +59,7 @@ export const words = {
   change: "Change my answers",
   show: "Show me what would be sent",
   once: "This makes your blurred answer, once and for all: a second one would tell more about you. Nothing is sent yet.",
-  ownAnswer: "May be left empty: no answer is protected like any answer.",
+  ownAnswer: "You may leave this blank. A blank is protected like any other answer.",
   countsAs: (word) => `May be left empty: counts as ${word}.`,
   noAnswerCounts: (word) => `No answer (counts as ${word})`,
   bounds: (low, high) => `From ${low} to ${high}.`,
@@ -40,6 +67,7 @@ export const words = {
   enter: (accepted) => `Please enter ${accepted}.`,
   isNot: (text, accepted) => `“${text}” is not ${accepted}.`,
   readAs: (number) => `Read as ${number}.`,
+  clipped: (number, counts) => `${number}, which counts as ${counts}`,
   ambiguous: (text) => `“${text}” may mean two numbers. Which one do you mean?`,
   choose: "Please choose one.",
   search: "Search in this list",
@@ -51,11 +79,12 @@ export const words = {
   message: "The message, word for word",
   whatItSays: "What it says",
   howMuch: "How much it can tell",
-  serverSees: "As with every page, the server also sees your network address and the time. The plan is",
+  serverSees: "As with every page, the server also sees your network address and the time.",
   relaySees: (relay) =>
     `It is sealed for the collector and goes through ${relay}, which sees your network address and not the message; the ` +
     "collector sees the message and not your address, if the two do not work together. Whoever serves this page sees " +
-    "that you opened it, and when. The plan is",
+    "that you opened it, and when.",
+  planNumber: "The number of this plan. Everybody who is asked the same has the same one; compare it with others:",
   whatever: "Send it whatever it says: to send only what you like would tell more than the hint does.",
   send: "Send it",
   sendAgain: "Try again",
@@ -93,6 +122,9 @@ export const words = {
   noTicket:
     "This survey is by invitation, and this address has none. Please open the link of your invitation: without it, what " +
     "you send would be refused.",
+  otherPlan:
+    "This is another plan than your invitation names. A plan of your own could be used to recognise you, so your device " +
+    "does not answer it. Please tell the organiser.",
   notAnswered: (why) => `Your device does not answer this survey: ${why}`,
   notSent: (why) => `It could not be sent: ${why} You may try again: the same answer counts once.`,
   forgetful: "this browser is set to remember nothing, and an answer is given once.",
@@ -100,6 +132,7 @@ export const words = {
   sentUnkept:
     "Your answer was received. Thank you! This browser's storage is full, so it cannot remember that: please do not " +
     "answer again.",
+  noReceipt: "what answered was not the collector. Perhaps your network asks you to sign in first.",
   noPlan: (status) => `the server has no plan for it (status ${status}). Please come back later.`,
   away: "the server cannot be reached. Please look whether you are connected.",
   timeOut: "the server did not answer in time.",

@@ -1,7 +1,8 @@
 /** The page's own words in Spanish. */
 
-import { listed, spelledIn } from "../device/english.js";
+import { listed, spelledIn } from "../device/wording/english.js";
 
+/** @type {import("./en.js").PageWords} */
 export const words = {
   ...spelledIn("es"),
   all: "todas las respuestas juntas",
@@ -87,7 +88,7 @@ export const words = {
   show: "Mostrar lo que se enviaría",
   once: "Esto crea su respuesta difuminada, de una vez por todas: una segunda diría más sobre usted. Todavía no se envía nada.",
   noAnswer: "Sin respuesta",
-  ownAnswer: "Puede quedar vacío: no responder está tan protegido como cualquier respuesta.",
+  ownAnswer: "Puede dejarlo en blanco. Un espacio en blanco está protegido como cualquier otra respuesta.",
   countsAs: (word) => `Puede quedar vacío: cuenta como ${word}.`,
   noAnswerCounts: (word) => `Sin respuesta (cuenta como ${word})`,
   bounds: (low, high) => `De ${low} a ${high}.`,
@@ -95,6 +96,7 @@ export const words = {
   enter: (accepted) => `Escriba ${accepted}.`,
   isNot: (text, accepted) => `«${text}» no es ${accepted}.`,
   readAs: (number) => `Leído como ${number}.`,
+  clipped: (number, counts) => `${number}, que cuenta como ${counts}`,
   ambiguous: (text) => `«${text}» puede significar dos números. ¿Cuál quiere decir?`,
   choose: "Elija una opción.",
   search: "Buscar en esta lista",
@@ -106,11 +108,12 @@ export const words = {
   message: "El mensaje, palabra por palabra",
   whatItSays: "Qué dice",
   howMuch: "Cuánto puede revelar",
-  serverSees: "Como en toda página, el servidor ve también su dirección de red y la hora. El plan es",
+  serverSees: "Como en toda página, el servidor ve también su dirección de red y la hora.",
   relaySees: (relay) =>
     `Va sellado para el recolector y pasa por ${relay}, que ve su dirección de red pero no el mensaje; el recolector ve ` +
-    "el mensaje pero no su dirección, si los dos no colaboran. Quien sirve esta página ve que usted la abrió, y cuándo. " +
-    "El plan es",
+    "el mensaje pero no su dirección, si los dos no colaboran. Quien sirve esta página ve que usted la abrió, y cuándo.",
+  planNumber:
+    "El número de este plan. Todas las personas a las que se pregunta lo mismo tienen el mismo; compárelo con otras:",
   whatever: "Envíelo diga lo que diga: enviar solo lo que agrada diría más que la pista.",
   send: "Enviar",
   sendAgain: "Intentar de nuevo",
@@ -149,12 +152,16 @@ export const words = {
   noTicket:
     "Esta encuesta es por invitación, y esta dirección no tiene ninguna. Abra el enlace de su invitación: sin ella se " +
     "rechazaría lo que envíe.",
+  otherPlan:
+    "Este plan no es el que nombra su invitación. Con un plan solo para usted se le podría reconocer, así que su dispositivo " +
+    "no lo responde. Avise a la organización.",
   notAnswered: (why) => `Su dispositivo no responde a esta encuesta: ${why}`,
   notSent: (why) => `No se pudo enviar: ${why} Puede intentarlo de nuevo: la misma respuesta cuenta una vez.`,
   forgetful: "este navegador no recuerda nada, y una respuesta se da una vez.",
   full: "la memoria de este navegador está llena, y una respuesta debe guardarse para darse una vez. Libere espacio.",
   sentUnkept:
     "Su respuesta ha llegado. ¡Gracias! La memoria de este navegador está llena y no puede recordarlo: no responda otra vez.",
+  noReceipt: "lo que respondió no es el recolector. Quizá su red le pide antes que inicie sesión.",
   noPlan: (status) => `el servidor no tiene un plan para ella (estado ${status}). Vuelva más tarde.`,
   away: "no se llega al servidor. Compruebe si está conectado.",
   timeOut: "el servidor no respondió a tiempo.",

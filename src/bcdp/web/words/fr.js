@@ -1,7 +1,8 @@
 /** The page's own words in French. */
 
-import { listed, spelledIn } from "../device/english.js";
+import { listed, spelledIn } from "../device/wording/english.js";
 
+/** @type {import("./en.js").PageWords} */
 export const words = {
   ...spelledIn("fr"),
   all: "toutes les réponses ensemble",
@@ -86,7 +87,7 @@ export const words = {
     "Ceci fabrique votre réponse brouillée, une fois pour toutes : une seconde en dirait plus sur vous. Rien n’est encore " +
     "envoyé.",
   noAnswer: "Pas de réponse",
-  ownAnswer: "Peut rester vide : l’absence de réponse est protégée comme toute réponse.",
+  ownAnswer: "Vous pouvez laisser ce champ vide. Un champ vide est protégé comme toute autre réponse.",
   countsAs: (word) => `Peut rester vide : compte comme ${word}.`,
   noAnswerCounts: (word) => `Pas de réponse (compte comme ${word})`,
   bounds: (low, high) => `De ${low} à ${high}.`,
@@ -94,6 +95,7 @@ export const words = {
   enter: (accepted) => `Veuillez saisir ${accepted}.`,
   isNot: (text, accepted) => `« ${text} » n’est pas ${accepted}.`,
   readAs: (number) => `Lu comme ${number}.`,
+  clipped: (number, counts) => `${number}, ce qui compte comme ${counts}`,
   ambiguous: (text) => `« ${text} » peut signifier deux nombres. Lequel voulez-vous dire ?`,
   choose: "Veuillez choisir.",
   search: "Chercher dans cette liste",
@@ -105,11 +107,13 @@ export const words = {
   message: "Le message, mot pour mot",
   whatItSays: "Ce qu’il dit",
   howMuch: "Ce qu’il peut révéler",
-  serverSees: "Comme pour toute page, le serveur voit aussi votre adresse réseau et l’heure. Le plan est",
+  serverSees: "Comme pour toute page, le serveur voit aussi votre adresse réseau et l’heure.",
   relaySees: (relay) =>
     `Il est scellé pour le collecteur et passe par ${relay}, qui voit votre adresse réseau mais pas le message ; le ` +
     "collecteur voit le message mais pas votre adresse, si les deux ne s’entendent pas. Qui sert cette page voit que " +
-    "vous l’avez ouverte, et quand. Le plan est",
+    "vous l’avez ouverte, et quand.",
+  planNumber:
+    "Le numéro de ce plan. Toutes les personnes interrogées de la même façon ont le même ; comparez-le avec d’autres :",
   whatever: "Envoyez-le quoi qu’il dise : n’envoyer que ce qui plaît en dirait plus que l’indice.",
   send: "Envoyer",
   sendAgain: "Réessayer",
@@ -148,6 +152,9 @@ export const words = {
   noTicket:
     "Cette enquête est sur invitation, et cette adresse n’en porte pas. Veuillez ouvrir le lien de votre invitation : sans " +
     "elle, ce que vous envoyez serait refusé.",
+  otherPlan:
+    "Ce plan n’est pas celui que nomme votre invitation. Un plan à vous seul permettrait de vous reconnaître ; votre appareil " +
+    "n’y répond donc pas. Veuillez en informer l’organisateur.",
   notAnswered: (why) => `Votre appareil ne répond pas à cette enquête : ${why}`,
   notSent: (why) => `L’envoi a échoué : ${why} Vous pouvez réessayer : la même réponse compte une fois.`,
   forgetful: "ce navigateur ne retient rien, et une réponse se donne une fois.",
@@ -155,6 +162,7 @@ export const words = {
   sentUnkept:
     "Votre réponse est bien arrivée. Merci ! La mémoire de ce navigateur est pleine, il ne peut pas le retenir : veuillez ne " +
     "pas répondre de nouveau.",
+  noReceipt: "ce qui a répondu n’est pas le collecteur. Votre réseau demande peut-être d’abord une connexion.",
   noPlan: (status) => `le serveur n’a pas de plan pour elle (statut ${status}). Veuillez revenir plus tard.`,
   away: "le serveur est injoignable. Veuillez vérifier votre connexion.",
   timeOut: "le serveur n’a pas répondu à temps.",

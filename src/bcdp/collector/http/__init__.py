@@ -1,0 +1,1 @@
+"""Routing, headers, refusals and bodies of the collector's HTTP service."""

@@ -1,0 +1,1 @@
+"""How much an address may do: connections, rates, invitations."""

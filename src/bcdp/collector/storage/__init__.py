@@ -1,0 +1,1 @@
+"""Where reports are kept: SQLite or PostgreSQL, committed in groups."""

@@ -1,0 +1,162 @@
+"""Group commit: requests that arrive while a transaction runs share the next one, and are answered after it.
+
+A commit waits for the disk; one for each request would allow a few hundred reports a second, one for all that wait
+allows as many as the rest of the service can take. The writer also settles the store, at most a thousandth of the time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import cached_property
+from typing import Generic, Protocol, TypeVar
+
+from bcdp.collector.http.errors import RefusalError
+from bcdp.collector.http.middleware import ThrottledLog
+from bcdp.collector.metrics import ACCEPTED, COMMIT_MICROSECONDS, COMMITS, DUPLICATE, Counters
+from bcdp.collector.storage.report_marks import Marked
+from bcdp.collector.storage.store import StoreError
+
+_GROUP = 20_000  # reports in one transaction, at most (and one request more)
+_UNSETTLED_SECONDS = 10.0  # a store waits so long to be settled, or a thousand times as long as that takes
+_SHARE = 1000
+V = TypeVar("V", contravariant=True)
+
+
+class Keeper(Protocol[V]):
+    """A store of values under marks."""
+
+    def add(self, values: Mapping[bytes, V], /) -> set[bytes]:
+        """The marks that were not there yet; now they are, durably."""
+
+    def settle(self) -> None:
+        """Writes the store again, so that it does not tell what came first."""
+
+    def close(self) -> None:
+        """Gives the connection back."""
+
+
+class Writer(Generic[V]):
+    """The one task of a worker that writes; `add` returns when the reports are on disk."""
+
+    trouble: StoreError | None = None  # why the last commit failed, if it did
+
+    def __init__(self, store: Keeper[V], counters: Counters, most_waiting: int) -> None:
+        self._store, self._counters, self._most_waiting = store, counters, most_waiting
+        self._waiting: deque[tuple[Marked[V], asyncio.Future[int]]] = deque()
+        self._size = 0
+        self._arrived = asyncio.Event()
+        self._settle_at: float | None = None
+        self._rest = _UNSETTLED_SECONDS
+        self._thread = ThreadPoolExecutor(1, "writer")
+        self._seldom = ThrottledLog()
+
+    @cached_property
+    def _loop(self) -> asyncio.AbstractEventLoop:  # once: finding it is a call of the system
+        return asyncio.get_running_loop()
+
+    async def add(self, reports: Marked[V]) -> int:
+        """How many of the reports were new, once all of them are stored durably; refuses if the store cannot."""
+        if not len(reports):  # a batch of which every message was refused
+            return 0
+        if self._size + len(reports) > self._most_waiting:
+            raise RefusalError(503, "too many reports are waiting; send them again later", {"retry-after": "5"})
+        stored: asyncio.Future[int] = self._loop.create_future()
+        self._waiting.append((reports, stored))
+        self._size += len(reports)
+        self._arrived.set()
+        new = await stored
+        self._counters.add(ACCEPTED, new)
+        self._counters.add(DUPLICATE, len(reports) - new)
+        return new
+
+    async def run(self) -> None:
+        """Writes what arrives, group after group, and settles the store in between, until cancelled."""
+        await self._settle()  # what a killed worker left behind
+        while True:
+            patience = None if self._settle_at is None else max(0.0, self._settle_at - time.monotonic())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(patience):
+                    await self._arrived.wait()
+            if self._waiting:
+                await self._commit()
+            if self._settle_at is not None and time.monotonic() >= self._settle_at:
+                await self._settle()
+
+    async def _commit(self) -> None:
+        group = self._next_group()
+        values: dict[bytes, V] = {}
+        for reports, _ in reversed(group):  # and backwards in each: the first answer under a mark is counted
+            values.update(zip(reversed(reports.marks), reversed(reports.values), strict=True))
+        began = time.perf_counter()
+        try:
+            new = await self._loop.run_in_executor(self._thread, self._store.add, values)
+        except Exception as error:  # whatever it is, nobody may wait for ever, and the next group may fare better
+            self._seldom.log(logging.ERROR, "commit failed", {}, {"cause": _without_values(error.__cause__ or error)})
+            self.trouble = error if isinstance(error, StoreError) else StoreError("the store cannot be used now")
+            refusal = RefusalError(503, f"nothing was stored: {error}", {"retry-after": "5"})
+            for _, stored in group:
+                _finish(stored, refusal if isinstance(error, StoreError) else error)
+            return
+        self.trouble = None
+        if self._settle_at is None:
+            self._settle_at = time.monotonic() + self._rest
+        self._counters.add(COMMITS)
+        self._counters.add(COMMIT_MICROSECONDS, round((time.perf_counter() - began) * 1e6))
+        for reports, stored in group:
+            mine = new.intersection(reports.marks)
+            new -= mine  # a mark is new only to the request that brought it first
+            _finish(stored, len(mine))
+
+    def _next_group(self) -> list[tuple[Marked[V], asyncio.Future[int]]]:
+        """The requests of the next transaction."""
+        group: list[tuple[Marked[V], asyncio.Future[int]]] = []
+        size = 0
+        while self._waiting and size < _GROUP:
+            reports, stored = self._waiting.popleft()
+            size += len(reports)
+            group.append((reports, stored))
+        self._size -= size
+        if not self._waiting:
+            self._arrived.clear()
+        return group
+
+    async def _settle(self) -> None:
+        began = time.monotonic()
+        settled = False
+        try:
+            await self._loop.run_in_executor(self._thread, self._store.settle)
+            settled = True
+        except Exception as error:  # reports are taken all the same
+            self._seldom.log(logging.WARNING, "not settled", {}, {"cause": _without_values(error)})
+        ended = time.monotonic()
+        self._rest = max(_UNSETTLED_SECONDS, _SHARE * (ended - began))
+        self._settle_at = None if settled else ended + self._rest
+
+    def close(self) -> None:
+        """Waits for the transaction that runs, if any, settles the store and closes it."""
+        self._thread.shutdown()
+        with suppress(StoreError):
+            self._store.settle()
+        self._store.close()
+
+
+def _finish(stored: asyncio.Future[int], result: int | Exception) -> None:
+    if stored.done():  # anybody who asked has left
+        return
+    if isinstance(result, Exception):
+        stored.set_exception(result)
+    else:
+        stored.set_result(result)
+
+
+def _without_values(error: BaseException) -> str:
+    """What the log may hold of an error: its kind, and its text only where that is never about a report."""
+    kind = type(error).__name__
+    known = ("OperationalError", "OSError", "StoreError")
+    return f"{kind}: {' '.join(str(error).split())[:200]}" if kind in known else kind

@@ -1,0 +1,50 @@
+"""The cascade behind the interface of all mechanisms (`bcdp.plan.mechanism`)."""
+
+from __future__ import annotations
+
+from bcdp.correlation import Correlation
+from bcdp.mechanisms.cascade.certificate import bounds, check_form, levels
+from bcdp.mechanisms.cascade.decoding import channel_errors
+from bcdp.mechanisms.cascade.plans import make_plan, plan_channels, release, report_schema
+from bcdp.mechanisms.cascade.tally import CascadeTally
+from bcdp.plan import Certified, Plan
+from bcdp.statistics import Single, Target
+
+__all__ = [
+    "bounds",
+    "check_form",
+    "counts_told",
+    "description",
+    "largest_errors",
+    "largest_levels",
+    "levels",
+    "make_plan",
+    "release",
+    "report_schema",
+    "tally",
+]
+
+
+def counts_told(plan: Plan, people: int, chance: float, correlation: Correlation | None) -> None:
+    """What sums of its reports reveal is not known."""
+
+
+def description(plan: Plan) -> str:
+    """What a device does, and what leaves it."""
+    return "Each device sends its record with noise of its own, one number for each feature."
+
+
+def largest_levels(plan: Plan, correlation: Correlation) -> Certified:
+    """The levels of the one thing that a device does."""
+    (only,) = levels(plan, correlation)
+    return only
+
+
+def largest_errors(plan: Plan) -> dict[Target, float]:
+    """For each feature, n times its squared error in the worst population."""
+    return {Single(name): error for name, error in channel_errors(plan.policy, plan_channels(plan)).items()}
+
+
+def tally() -> type[CascadeTally]:
+    """The class that counts its reports."""
+    return CascadeTally

@@ -1,0 +1,129 @@
+"""Plans that keep demands on counts: what the tally of so many honest people may reveal about one of them.
+
+The level of a tally falls with the local levels (theory.md, 4.8), so each demand is met by lowering the epsilon of a
+report, or the delta of the feature that it is about, as little as a search finds necessary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from bcdp.correlation import Correlation
+from bcdp.errors import InputError, refuse
+from bcdp.notions.privacy_blanket import CountsLevel
+from bcdp.plan import Plan, mechanism_of
+from bcdp.plan.published_counts import counts_levels
+from bcdp.policy import Policy
+from bcdp.policy.counts import CountsDemand
+
+RECORD = "all answers together"
+
+_CLOSE = 0.02  # to the largest level that keeps a demand: a plan takes seconds to make
+_SWEEPS = 3  # over the features, because lowering one level may raise what the counts reveal about another feature
+
+
+@dataclass(frozen=True)
+class KeptDemand:
+    """A demand on counts, and what the counts of a plan reveal at most; both in nats."""
+
+    about: str  # a feature, or RECORD
+    form: str  # epsilon, or odds
+    demanded: float
+    level: float
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the counts reveal no more than demanded."""
+        return self.level <= self.demanded
+
+
+def counts_demands(plan: Plan, demand: CountsDemand, correlation: Correlation | None = None) -> list[KeptDemand]:
+    """Every demand on counts with the level of a plan, in the counts of the honest people among those expected.
+
+    >>> from bcdp import make_plan
+    >>> policy = Policy(epsilon=2, features={"ill": {"type": "binary"}}, counts={"epsilon": 0.1, "people": 10_000})
+    >>> [kept.is_kept for kept in counts_demands(make_plan(policy), policy.counts)]
+    [True]
+    """
+    levels = counts_levels(plan, demand.honest_people, demand.chance, correlation)
+    about: list[tuple[str, CountsLevel, Mapping[str, float]]] = [(RECORD, levels.record, demand.record_levels)]
+    about += [(name, levels.features[name], {"epsilon": level}) for name, level in demand.features.items()]
+    return [
+        KeptDemand(name, form, stated, getattr(level, form))
+        for name, level, demanded in about
+        for form, stated in demanded.items()
+    ]
+
+
+def plan_within_counts(
+    policy: Policy, demand: CountsDemand, correlation: Correlation, progress: Callable[[str], None]
+) -> Plan:
+    """A plan whose counts keep every demand, with the largest epsilon and deltas that a search finds."""
+    search = _Search(demand, correlation, progress)
+    for _ in range(_SWEEPS):
+        if RECORD in search.broken(policy):
+            policy = search.with_smaller_epsilon(policy)
+        for name in search.broken(policy):
+            if name != RECORD:
+                policy = search.with_smaller_delta(policy, name)
+        if not search.broken(policy):
+            return search.plan(policy)
+    raise refuse("counts", f"demands about {', '.join(search.broken(policy))}", "larger levels, or more people")
+
+
+class _Search:
+    """Plans of one policy with smaller levels; each is made once."""
+
+    def __init__(self, demand: CountsDemand, correlation: Correlation, progress: Callable[[str], None]) -> None:
+        self._demand, self._correlation, self._progress = demand, correlation, progress
+        self._plans: dict[tuple[float, ...], Plan] = {}
+
+    def plan(self, policy: Policy) -> Plan:
+        """The plan of a policy."""
+        key = (policy.epsilon, *(feature.delta for feature in policy.features.values()))
+        if key not in self._plans:
+            self._plans[key] = mechanism_of(policy).make_plan(policy, self._correlation, self._progress)
+        return self._plans[key]
+
+    def broken(self, policy: Policy) -> list[str]:
+        """What the counts reveal too much about."""
+        kept = counts_demands(self.plan(policy), self._demand, self._correlation)
+        return list(dict.fromkeys(each.about for each in kept if not each.is_kept))
+
+    def with_smaller_epsilon(self, policy: Policy) -> Policy:
+        """The policy with the largest epsilon that keeps the demands about the whole record."""
+
+        def at(epsilon: float) -> Policy:
+            self._progress(f"epsilon {epsilon:.3g}")
+            return policy.model_copy(update={"epsilon": epsilon})
+
+        return _largest(at, lambda tried: RECORD not in self.broken(tried), policy.epsilon)
+
+    def with_smaller_delta(self, policy: Policy, name: str) -> Policy:
+        """The policy with the largest delta of a feature that keeps the demand about it."""
+        feature = policy.features[name]
+
+        def at(delta: float) -> Policy:
+            self._progress(f"delta of {name} {delta:.3g}")
+            changed = feature.model_copy(update={"delta": delta})
+            return policy.model_copy(update={"declared": {**policy.declared, name: changed}})
+
+        try:
+            return _largest(at, lambda tried: name not in self.broken(tried), min(feature.delta, policy.epsilon))
+        except InputError:
+            accepted = "a larger level, more people, or a smaller correlation: other answers reveal this feature too"
+            raise refuse(f"counts.features.{name}", self._demand.features[name], accepted) from None
+
+
+def _largest(at: Callable[[float], Policy], is_kept: Callable[[Policy], bool], most: float) -> Policy:
+    """The policy of the largest level, to within 2%, that keeps a demand which `most` breaks."""
+    best, low, high = None, 0.0, most
+    while best is None or high > low * (1 + _CLOSE):
+        level = (low + high) / 2 if best is None else (low * high) ** 0.5
+        tried = at(level)
+        if is_kept(tried):
+            best, low = tried, level
+        else:
+            high = level
+    return best

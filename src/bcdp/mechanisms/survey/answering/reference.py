@@ -1,0 +1,63 @@
+"""What a person's device does: draw a menu, answer its questions through the plan's tables, always send.
+
+The menu is drawn before anything is looked at, every report has the same shape, and every random choice reads the next
+32-bit word of the record: word 0 draws the menu; then, for each question of the menu, one word per feature (to round a
+number at random; other features, and numbers that enter by steps, ignore theirs) and one word for the table. Where no
+answer is a value of its own, it is the last input, and a number is rounded to the others.
+
+A question of kind "product" has the same words, and the first of them rounds its one number `v` at random; the word of
+a second feature is not used. With binary features worth `2 code - 1`, categorical ones 1 where the code is the
+question's category and -1 elsewhere, and numbers as they are: `v = x y`, or `v = 2 (x x) - 1` for a single feature.
+
+The draw does not depend on the record (theory.md, Theorem 2). A number is rounded at random to an input of the
+table, which needs no exactness (Theorem 4); menus and symbols are chosen by integers out of 2^32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.exact import Words
+from bcdp.plan import Plan
+from bcdp.questions import input_of
+from bcdp.randomizers.intervals import Intervals
+from bcdp.randomness import RecordWords
+from bcdp.records.encoding import Codes
+
+
+def answers(plan: Plan, codes: Mapping[str, Codes], words: RecordWords) -> tuple[Words, Words]:
+    """The menu and the answer of each record: a function of the plan, the codes and the words, nothing else."""
+    menus = _drawing(tuple(menu.weight for menu in plan.menus)).find(np.array(0), words.column(0))
+    order = np.argsort(menus.astype(np.min_scalar_type(len(plan.menus))), kind="stable")
+    edges = np.cumsum(np.bincount(menus, minlength=len(plan.menus)))
+    result = np.zeros(len(words), dtype=np.uint32)
+    for menu, start, end in zip(plan.menus, [0, *edges], edges, strict=False):
+        if start < end:
+            rows = order[start:end]
+            result[rows] = _answer_menu(plan, menu.questions, codes, rows, words.take(rows))
+    return menus, result
+
+
+@lru_cache(maxsize=16)
+def _drawing(weights: tuple[int, ...]) -> Intervals:
+    return Intervals(np.array([weights], dtype=np.int64))
+
+
+def _answer_menu(
+    plan: Plan, questions: tuple[int, ...], codes: Mapping[str, Codes], rows: npt.NDArray[np.intp], words: RecordWords
+) -> Words:
+    position = 1
+    answer = np.zeros(len(rows), dtype=np.uint32)  # a plan has fewer than 2^32 answers
+    for number in questions:
+        question = plan.questions[number]
+        table = plan.tables[question.table]
+        held = {name: codes[name].take(rows) for name in question.features}
+        given = input_of(question.coordinates(plan.policy, held), words, position)
+        position += len(question.features) + 1
+        symbol = table.sample(given, words.column(position - 1))
+        answer = answer * np.uint32(table.symbols) + symbol
+    return answer

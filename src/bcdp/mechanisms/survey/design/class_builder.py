@@ -1,0 +1,235 @@
+"""Which classes of interchangeable targets a policy leaves to the design, each with its demand, budget and weight.
+
+Features by themselves come first, then distributions, what two features have in common, and products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, cast
+
+import numpy as np
+
+from bcdp.errors import InputError, refuse
+from bcdp.mechanisms.survey.design.budget_limits import BudgetLimits
+from bcdp.mechanisms.survey.design.feature_classes import NEGLIGIBLE, FeatureClass
+from bcdp.mechanisms.survey.design.information import Kind
+from bcdp.mechanisms.survey.design.joint.cell_questions import best_whole
+from bcdp.mechanisms.survey.design.joint.subset_families import SubsetFamily
+from bcdp.plan import guessed_parts
+from bcdp.policy import Policy
+from bcdp.statistics import AimedValues, Below, Product, Role, Single, Steps, Target, ValueMeans
+from bcdp.statistics.two_way_table import MOST_CELLS
+
+_A_LITTLE = 1e-7  # of all frequencies, in a question about certain numbers of them
+_BARELY = 1e-6  # the weight of a feature that is wanted in products only, so that joint questions may include it
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """How much a joint target counts, and the budget of a menu that asks nothing else."""
+
+    weight: float
+    alone: float
+
+
+JointTargets = dict[Target, _Wanted]
+
+
+def classes_of(limits: BudgetLimits, weights: Mapping[Target, float]) -> tuple[FeatureClass, ...]:
+    """All classes, in the order that the design expects."""
+    features = _feature_classes(limits, weights)
+    pairs, products = _joint_targets(limits, weights, features)
+    names = _own_names(features, pairs)
+    singles = list(_grouped((names[name], single) for name, single in features.items()))
+    singles += [c for target in _of_role(weights, Role.STEPS) for c in _steps_class(limits, target, weights[target])]
+    distributions = list(_distributions(limits, weights))
+    if not singles and not distributions and not products:
+        raise _nothing_to_ask(limits, weights)
+    return (*singles, *distributions, *_pair_classes(limits.policy, pairs, singles), *products)
+
+
+def _of_role(weights: Mapping[Target, float], role: Role) -> list[Any]:
+    """The targets that a survey asks for in one way."""
+    return [target for target in weights if target.role is role]
+
+
+def _feature_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> dict[str, FeatureClass]:
+    """Each feature that may be asked by itself, as a class of its own."""
+    policy, correlation = limits.policy, limits.correlation
+    distributed = {target.feature for target in _of_role(weights, Role.DISTRIBUTION)}
+    products: list[Product] = _of_role(weights, Role.PRODUCT)
+    multiplied = {name for target in products if target.is_shaped for name in target.features}
+    result = {}
+    for name, feature in policy.features.items():
+        member, kind, weight = _asked(policy, name, weights)
+        weight = max(weight, _BARELY if name in multiplied else 0.0)
+        if weight == 0 or feature.joint_inputs < 2 or limits.alone[name] < NEGLIGIBLE:
+            continue  # not needed, known without asking, or not to be asked at all
+        q, odds = limits.total_bounds(name)
+        ranges = () if limits.is_free(name) else guessed_parts(feature, correlation, name)
+        parts = tuple((round(low, 12), round(high, 12)) for low, high in ranges)  # equal between other bounds too
+        result[name] = FeatureClass(
+            (member,),
+            kind,
+            delta=limits.demand(name),
+            q=q,
+            alone=limits.alone[name],
+            weight=float(f"{weight:.12g}"),  # whatever the order in which tasks were added up
+            shared=feature.shares_inputs,
+            parts=parts,
+            odds=odds,
+            apart=name in distributed or (feature.own and bool(parts)),
+        )
+    return result
+
+
+def _asked(policy: Policy, name: str, weights: Mapping[Target, float]) -> tuple[Target, Kind, float]:
+    """How a feature is asked by itself, and how much that counts.
+
+    Where nothing but numbers of its values are wanted, the question is designed for these; where joint questions ask
+    it too, for its frequencies.
+    """
+    feature, alone = policy.features[name], Single(name)
+    numbers: list[ValueMeans] = [target for target in _of_role(weights, Role.VALUES) if target.feature == name]
+    weight = weights[alone] + sum(weights[target] for target in numbers)
+    joint = any(name in target.features for target in weights if target.role in (Role.PAIR, Role.PRODUCT))
+    if not numbers or joint:
+        return alone, Kind("categorical" if numbers else feature.asked_as, feature.joint_inputs), weight
+    criterion = weights[alone] * np.eye(feature.joint_inputs)
+    for target in numbers:
+        criterion += weights[target] * np.array(target.numbers) @ np.array(target.numbers).T
+    # a little of every frequency, so that integer weights decode what is wanted without bias
+    criterion += _A_LITTLE * np.trace(criterion) / len(criterion) * np.eye(len(criterion))
+    rounded = tuple(tuple(float(f"{number:.12g}") for number in row) for row in (criterion / weight).tolist())
+    return AimedValues(name, rounded), Kind("values", feature.joint_inputs, rounded), weight
+
+
+def _grouped(named: Iterator[tuple[str, FeatureClass]]) -> Iterator[FeatureClass]:
+    """Equal classes become one, unless a name keeps them apart; sorted by what they are."""
+    groups: dict[tuple[Any, ...], list[FeatureClass]] = {}
+    for name, single in named:
+        groups.setdefault((name, *single.sort_key), []).append(single)
+    for _, equal in sorted(groups.items(), key=lambda group: group[0]):
+        yield replace(equal[0], members=tuple(member for single in equal for member in single.members))
+
+
+def _joint_targets(
+    limits: BudgetLimits, weights: Mapping[Target, float], features: Mapping[str, FeatureClass]
+) -> tuple[JointTargets, list[FeatureClass]]:
+    """Targets that joint questions inform about, and the classes of products that are only asked as such."""
+    pairs: JointTargets = {}
+    products = []
+    budgets: dict[frozenset[str], float] = {}
+    for target, weight in weights.items():
+        names = frozenset(target.features)
+        if target.role is Role.PAIR:
+            pairs[target] = _Wanted(weight, limits.values(names))
+        elif target.role is Role.PRODUCT:
+            product = cast("Product", target)
+            alone = budgets[names] if names in budgets else budgets.setdefault(names, limits.product(names))
+            if product.is_shaped and features.keys() >= names:
+                pairs[product] = _Wanted(float(f"{weight:.12g}"), alone)
+            elif alone >= NEGLIGIBLE:
+                products.append(
+                    FeatureClass((product,), _product_kind(limits.policy, product), alone, 0.0, alone, weight)
+                )
+    return pairs, list(_grouped(("", product) for product in products))
+
+
+def _product_kind(policy: Policy, product: Product) -> Kind:
+    return Kind("numeric" if product.is_number(policy) else "binary")
+
+
+def _distributions(limits: BudgetLimits, weights: Mapping[Target, float]) -> Iterator[FeatureClass]:
+    """The classes of distributions."""
+    targets: list[Below] = _of_role(weights, Role.DISTRIBUTION)
+    for target in targets:
+        for c in _steps_class(limits, Steps(target.feature, target.cuts), weights[target]):
+            yield replace(c, members=(target,), kind=Kind("steps", len(target.cuts) + 1))
+
+
+def _steps_class(limits: BudgetLimits, target: Steps, weight: float) -> Iterator[FeatureClass]:
+    """The class of a number in steps, if it may be asked."""
+    name, feature = target.feature, limits.policy.features[target.feature]
+    alone = limits.binding(name).budget
+    if alone < NEGLIGIBLE:
+        return
+    q, odds = limits.total_bounds(name)
+    by_range = limits.correlation.ranges.get(name) == target.cuts  # then guesses are between the steps themselves
+    shared = feature.imputes if by_range else True
+    kind = Kind("categorical", len(target.cuts) + 1)
+    yield FeatureClass(
+        (target,), kind, limits.demand(name), q=q, alone=alone, weight=weight, shared=shared, parts=(), odds=odds
+    )
+
+
+def _own_names(features: Mapping[str, FeatureClass], targets: JointTargets) -> dict[str, str]:
+    """For each feature its own name where joint targets distinguish it from its equals; else nothing, or "*" if it
+    has some.
+
+    Classes are cut into their members as long as two of a class, or of two classes, are wanted together and others
+    of these are not, or with another weight or budget.
+    """
+    wanted: dict[frozenset[str], list[tuple[Target, _Wanted]]] = {}
+    for target, how in targets.items():
+        wanted.setdefault(frozenset(target.features), []).append((target, how))
+    tied = {name for pair in wanted for name in pair if name in features}
+    stepped = {name for target in targets if target.cuts_by_feature for name in target.features}
+    equals = {name: (features[name].sort_key, name if name in stepped else "") for name in features if name in tied}
+    while True:
+        uses: dict[frozenset[Any], set[Any]] = {}
+        for first, second in combinations(equals, 2):
+            # of two equal features it does not matter which is first
+            use = tuple(
+                (target.role is Role.PAIR and equals[target.features[0]], how)
+                for target, how in wanted.get(frozenset((first, second)), [])
+            )
+            uses.setdefault(frozenset((equals[first], equals[second])), set()).add(use)
+        cut = {kind for pair, ways in uses.items() if len(ways) > 1 for kind in pair}
+        if not cut:
+            return {name: equals[name][1] or "*" if name in equals else "" for name in features}
+        equals = {name: (features[name].sort_key, name) if kind in cut else kind for name, kind in equals.items()}
+
+
+def _pair_classes(policy: Policy, targets: JointTargets, features: Sequence[FeatureClass]) -> Iterator[FeatureClass]:
+    """The classes of joint targets, if both features may be asked in one question."""
+    numbers = {member: number for number, c in enumerate(features) for member in c.members}
+    groups: dict[tuple[tuple[int, int], Kind, _Wanted], list[Target]] = {}
+    for target, wanted in targets.items():
+        if not all(margin in numbers for margin in target.margins) or wanted.alone < NEGLIGIBLE:
+            continue
+        first, second = sorted(numbers[margin] for margin in target.margins)
+        cells = features[first].kind.values * features[second].kind.values
+        if cells > MOST_CELLS:
+            subject = f"table of {' and '.join(target.features)}"
+            raise refuse(subject, f"{cells} cells", f"at most {MOST_CELLS} cells")
+        kind = Kind("pair", cells) if target.role is Role.PAIR else _product_kind(policy, cast("Product", target))
+        groups.setdefault(((first, second), kind, wanted), []).append(target)
+    for (pair, kind, wanted), members in groups.items():
+        families = SubsetFamily(features[pair[0]].kind), SubsetFamily(features[pair[1]].kind)
+        yield FeatureClass(
+            tuple(members),
+            kind,
+            wanted.alone,
+            q=0.0,
+            alone=wanted.alone,
+            weight=wanted.weight,
+            pair=pair,
+            scale=families[0].scale * families[1].scale,
+            whole=best_whole(families, wanted.alone) if kind.name == "pair" else None,
+        )
+
+
+def _nothing_to_ask(limits: BudgetLimits, weights: Mapping[Target, float]) -> InputError:
+    features = limits.policy.features
+    strict = [name for name in features if limits.demand(name) < NEGLIGIBLE]
+    wanted = {name for target, weight in weights.items() if weight > 0 for name in target.features} - set(strict)
+    if strict and wanted:
+        return InputError(
+            f"features.{strict[0]}.delta: got {features[strict[0]].delta:g} with a correlation above 0, so that "
+            "no question about any feature could be answered; accepted: a larger delta, or correlation 0 for it"
+        )
+    return InputError("tasks: no feature can be asked; accepted: at least one feature in a task with delta above 0")

@@ -1,0 +1,1 @@
+"""Questions about several features at once: which to offer, and their tables."""

@@ -1,0 +1,251 @@
+"""Menus of one jointly shaped question, offered to the design (theory.md, section 5).
+
+Groups of features are grown: from the most promising ones, whichever adds most is added next. Where there are few
+groups of the largest size, all are tried. What stays best between two sets of prices is tried first.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from bisect import bisect
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.mechanisms.survey.design.feature_classes import ClassQuestion, FeatureClass, Profile
+from bcdp.mechanisms.survey.design.information import Kind
+from bcdp.mechanisms.survey.design.joint.subset_families import SubsetFamily, places
+from bcdp.mechanisms.survey.design.joint.tables import Pairs, Shape, best_shape, climb
+from bcdp.mechanisms.survey.design.linear_programs import Demand, Solver
+from bcdp.randomizers.categorical import subset_moment
+
+Array = npt.NDArray[np.float64]
+Group = tuple[int, ...]  # classes in rising order, each as often as the question asks features of it
+
+LARGEST_GROUP = 6
+_MOST_WEIGHTS = 4096  # of a table: six two-valued features
+_ROOM = _MOST_WEIGHTS // 16  # for one of them, so that two two-valued ones may join
+_FEW_CLASSES = 12
+_MOST_GROUPS = 12  # of the largest size, to try them all
+_FAVOURITES = 5
+_OFFERED = 3
+_SEEDS = 2  # of the dearest features, and of those that reveal most
+_CANDIDATES = 15  # likewise, classes that a group may grow by
+_STILL_TRIED = 12  # of many candidates, when a group has grown
+_TRIED_PAIRS = 8  # that are wanted: so many of the dearest, and of those that reveal most
+_MOST_PAIR_WEIGHTS = 2**16  # of a table of two features, whose subsets may have any size
+_SUBSETS = 3  # sizes of subsets that are tried again at other prices
+_UNEVEN = 2  # starts by chance
+_PROGRAMS = 30
+_WORTHWHILE = 1e-4  # of a group's value: what one more feature has to add
+
+
+class ShapeOffers:
+    """The best jointly shaped question for any prices; remembers good starts between calls."""
+
+    def __init__(self, classes: tuple[FeatureClass, ...], epsilon: float, outside: float = np.inf) -> None:
+        """`outside` is the largest LDP level that the features of no class can live with.
+
+        Classes of features come first, then those of how two of them are associated; all others are not looked at.
+        """
+        self._prices: dict[Group, list[int]] = {}  # of two features together: the classes that want it
+        for number, c in enumerate(classes):
+            if c.pair is not None:
+                self._prices.setdefault(c.pair, []).append(number)
+        classes = tuple(c for c in classes if c.is_feature)
+        self._classes = classes
+        self._epsilon = min(epsilon, outside)
+        self._limits = [c.limit for c in classes]
+        self._places = [_place(c.kind, min(c.delta, epsilon)) for c in classes]
+        self._hints = [math.tanh(min(c.delta, 2.0) / 2) for c in classes]  # what a feature asked alone would reveal
+        self._tried: dict[Group, list[tuple[SubsetFamily, ...]]] = {}  # of two features, the subsets worth trying again
+        few, features = len(classes) <= _FEW_CLASSES, sum(len(c.members) for c in classes)
+        self._largest = min(features, LARGEST_GROUP if few else LARGEST_GROUP - 1)
+        everything = list(islice(self.groups(self._largest), _MOST_GROUPS + 1)) if few and features > 1 else []
+        self._all = everything if len(everything) <= _MOST_GROUPS else []
+        self._known: dict[Group, Shape] = {}
+        self._solver = Solver()
+
+    def __call__(self, prices: Array, enough: float) -> list[Profile]:
+        """The most valuable menus, best first, of those worth more than `enough`."""
+        best = sorted(self._known, key=lambda group: -self._worth(group, prices))[:_FAVOURITES]
+        self._seek(best, prices)
+        if not any(self._worth(group, prices) > enough for group in best):
+            best = sorted({*best, *self._grown(prices), *self._all, *self._dearest_pairs(prices)})
+            self._seek(best, prices)
+        best = sorted(best, key=lambda group: -self._worth(group, prices))[:_OFFERED]
+        return [(ClassQuestion(g, self.total(g), self._known[g]),) for g in best if self._worth(g, prices) > enough]
+
+    def _worth(self, group: Group, prices: Array) -> float:
+        return float(self._priced(group, prices) @ self._known[group].information_of(self._pairs(group)))
+
+    def _pairs(self, group: Group) -> Pairs:
+        """The places of a group, two and two, of which it is wanted how they are associated."""
+        positions = itertools.combinations(range(len(group)), 2)
+        return tuple(pair for pair in positions if (group[pair[0]], group[pair[1]]) in self._prices)
+
+    def _priced(self, group: Group, prices: Array) -> Array:
+        """The prices of a group's features, and of its pairs."""
+        pairs = [prices[self._prices[group[first], group[second]]].sum() for first, second in self._pairs(group)]
+        return np.append(prices[list(group)], pairs)
+
+    def _dearest_pairs(self, prices: Array) -> list[Group]:
+        """Some of the pairs that are wanted: the dearest, and those that would reveal most."""
+        price = {group: float(prices[wanted].sum()) for group, wanted in self._prices.items()}
+        telling = sorted(price, key=lambda g: -price[g] * self._hints[g[0]] * self._hints[g[1]])
+        dearest = sorted(price, key=lambda g: -price[g])
+        return list(dict.fromkeys((*telling[:_TRIED_PAIRS], *dearest[:_TRIED_PAIRS])))
+
+    def _seek(self, groups: Iterable[Group], prices: Array) -> None:
+        for group in groups:
+            self._known[group] = self.shape(group, prices)
+
+    def groups(self, size: int, begun: Group = ()) -> Iterator[Group]:
+        """All groups of so many features, up to exchange within a class; those that begin in the given way."""
+        if len(begun) == size:
+            yield begun
+            return
+        for j in range(begun[-1] if begun else 0, len(self._classes)):
+            if self._fits((*begun, j)):
+                yield from self.groups(size, (*begun, j))
+
+    def _fits(self, group: Group) -> bool:
+        """Whether there are so many features, and few enough weights in their table.
+
+        Of a number known by its ranges shapes have straight lines between two inputs, and no room for no answer.
+        """
+        weights = math.prod(self._places[j].weights for j in group)
+        names = [self._classes[j].members[0].features for j in set(group)]  # a number may have two classes
+        once = len(set(names)) == len(names)
+        enough = all(group.count(j) <= len(self._classes[j].members) for j in set(group))
+        lines = all(self._classes[j].kind.values == 2 for j in group if self._classes[j].parts)
+        return once and enough and lines and weights <= _MOST_WEIGHTS
+
+    def _grown(self, prices: Array) -> set[Group]:
+        """Groups that no feature would improve, grown from the most promising features."""
+        dearest = sorted(range(len(self._classes)), key=lambda j: -prices[j])
+        telling = sorted(range(len(self._classes)), key=lambda j: -prices[j] * self._hints[j] ** 2)
+        able = sorted({*dearest[:_CANDIDATES], *telling[:_CANDIDATES]})
+        seeds = dict.fromkeys((*dearest[:_SEEDS], *telling[:_SEEDS]))
+        return {group for seed in seeds if len(group := self._grow(seed, able, prices)) > 1}
+
+    def _grow(self, seed: int, able: list[int], prices: Array) -> Group:
+        """The group from one feature on, always with the next that adds most."""
+        group: Group = (seed,)
+        hits: tuple[float, ...] = (self._hints[seed],)
+        value = 0.0
+        while len(group) < self._largest:
+            larger = []
+            for j in able:
+                position = bisect(group, j)
+                grown = (*group[:position], j, *group[position:])
+                if self._fits(grown):
+                    start = (*hits[:position], self._hints[j] / 2, *hits[position:])
+                    pairs, demands, total = self._pairs(grown), self._demands(grown), self.total(grown)
+                    begun = (_with_pairs(start, pairs),)
+                    climbed = climb(
+                        self._priced(grown, prices),
+                        demands,
+                        total,
+                        starts=begun,
+                        programs=1,
+                        pairs=pairs,
+                        solver=self._solver,
+                    )
+                    larger.append((climbed.value, grown, climbed.means[: len(grown)]))
+            best = max(larger, default=(0.0, group, hits))
+            if best[0] <= value * (1 + _WORTHWHILE):
+                break
+            if len(able) > _FEW_CLASSES:  # what adds little to a small group adds little to a larger one
+                adding = sorted(larger, reverse=True)[:_STILL_TRIED]
+                able = sorted({j for _, grown, _ in adding for j in able if grown.count(j) > group.count(j)})
+            value, group, hits = best
+        return group
+
+    def _demands(self, group: Group, families: tuple[SubsetFamily, ...] = ()) -> tuple[Demand, ...]:
+        members = [self._classes[j] for j in group]
+        return tuple(
+            Demand(c.delta, c.q, c.shared, family, c.parts, c.odds)
+            for c, family in zip(members, families or [self._places[j] for j in group], strict=True)
+        )
+
+    def shape(self, group: Group, prices: Array) -> Shape:
+        """The best shape for a group of classes, from several starts; of a pair that is wanted, over all subsets."""
+        own, pairs = self._priced(group, prices), self._pairs(group)
+        own, total, starts = own / own.max(), self.total(group), self._starts(group)
+        if len(group) > 2 or not pairs:
+            return best_shape(own, self._demands(group), total, starts, pairs, self._solver)
+        tried = self._tried.get(group) or [
+            both
+            for both in itertools.product(*(places(self._classes[j].kind) for j in group))
+            if math.prod(family.weights for family in both) <= _MOST_PAIR_WEIGHTS
+        ]
+        climbs = [
+            (
+                climb(
+                    own,
+                    self._demands(group, both),
+                    total,
+                    starts=starts,
+                    programs=_PROGRAMS,
+                    pairs=pairs,
+                    solver=self._solver,
+                ).value,
+                number,
+                both,
+            )
+            for number, both in enumerate(tried)
+        ]
+        best = [both for _, _, both in sorted(climbs, key=lambda climbed: (-climbed[0], climbed[1]))]
+        self._tried[group] = best[:_SUBSETS]
+        return best_shape(own, self._demands(group, best[0]), total, starts, pairs, self._solver)
+
+    def total(self, group: Group) -> float:
+        """The largest LDP level of a question about this group: what the demands of the features left out allow."""
+        left = [limit for j, limit in enumerate(self._limits) if group.count(j) < len(self._classes[j].members)]
+        return min(self._epsilon, *left) if left else self._epsilon
+
+    def _starts(self, group: Group) -> tuple[tuple[float, ...], ...]:
+        even = tuple(self._hints[j] for j in group)
+        free = [position for position, j in enumerate(group) if self._classes[j].delta >= self.total(group)]
+        first = tuple(mean if position not in free[1:] else mean / 10 for position, mean in enumerate(even))
+        shy = tuple(mean if position not in free else mean / 50 for position, mean in enumerate(even))
+        known = (tuple(self._known[group].means.tolist()),) if group in self._known else ()
+        pairs = self._pairs(group)
+        if not pairs:
+            return tuple(dict.fromkeys((*known, even, first, shy)))
+        silent = tuple(mean / 50 for mean in even)
+        hinted = [
+            (*silent, *(self._hints[group[first_of_pair]] for first_of_pair, _ in pairs)),
+            (*even, *(-0.1 for _ in pairs)),
+        ]
+        uneven = self._uneven(group) if len(group) > 2 else ()
+        starts = (*(_with_pairs(means, pairs) for means in (*known, even, first, shy)), *hinted, *uneven)
+        return tuple(dict.fromkeys(starts))
+
+    def _uneven(self, group: Group) -> Iterator[tuple[float, ...]]:
+        """Starts that treat features of a class differently, which no program would begin to do by itself."""
+        rng = np.random.default_rng(group)
+        even = np.array(_with_pairs(tuple(self._hints[j] for j in group), self._pairs(group)))
+        for _ in range(_UNEVEN):
+            yield tuple((even * rng.normal(0.5, 1, len(even))).tolist())
+
+
+def _with_pairs(means: tuple[float, ...], pairs: Pairs) -> tuple[float, ...]:
+    """Starting means with those of pairs, as if answers about two features were independent."""
+    return (*means, *(means[first] * means[second] for first, second in pairs))
+
+
+def _place(kind: Kind, budget: float) -> SubsetFamily:
+    """The subset that an answer about the feature alone would best name, of those that leave room for others."""
+    able = [
+        family
+        for size in range(1, min(kind.values, 64) // 2 + 1)
+        if (family := SubsetFamily(kind, size)).weights <= _ROOM
+    ]
+    return min(
+        able or [SubsetFamily(kind, 1)], key=lambda p: float(subset_moment(kind.values, p.subset, np.array(budget)))
+    )

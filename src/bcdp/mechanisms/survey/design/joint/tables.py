@@ -1,0 +1,199 @@
+"""Joint tables, by alternating linear programs (theory.md, section 5).
+
+The answer to a shaped question names a subset of the values of each feature, of a given size: one value for a feature
+that has two. A shape is a distribution on patterns, which of the true values are in the subsets named; given the
+pattern, all answers are equally likely. The mean `e_i` of feature i's standardised hit measures what answers reveal
+about it. The
+best shape for given prices maximises a function that grows with every `e_i^2` under the exact certificate, which is
+linear
+in the distribution; taking the slope at the last distribution gives a linear program, and the programs climb.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.exact import TOTAL, log_up
+from bcdp.mechanisms.survey.design.joint.subset_families import SubsetFamily
+from bcdp.mechanisms.survey.design.linear_programs import Demand, Solver, polytope
+from bcdp.plan import joint_delta
+from bcdp.randomizers import Dense
+
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+Pairs = tuple[tuple[int, int], ...]  # places of a group, two and two, of which it matters how they are associated
+
+_PROGRAMS = 30  # at most, from each start
+_SETTLED = 1e-5
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A distribution on the patterns of hits and misses of each place, all hits first, the last feature changing
+    fastest.
+    """
+
+    law: tuple[float, ...]
+    places: tuple[SubsetFamily, ...]
+
+    @property
+    def means(self) -> Array:
+        """What answers reveal about each feature, as the mean of its standardised hit."""
+        return np.array(self.law) @ _scores(self.places)
+
+    @property
+    def information(self) -> Array:
+        """What answers reveal about each feature, as one over the second moment of its decoded answer."""
+        return informations(self.places, self.means)[0]
+
+    @property
+    def table(self) -> Dense:
+        """The integer table."""
+        return shaped_table(self)
+
+    def information_of(self, pairs: Pairs) -> Array:
+        """What answers reveal about each feature, and about what each two of these have together beyond their
+        margins.
+        """
+        return informations(self.places, np.array(self.law) @ _scores(self.places, pairs), pairs)[0]
+
+
+@lru_cache(maxsize=4096)
+def _scores(families: tuple[SubsetFamily, ...], pairs: Pairs = ()) -> Array:
+    """The standardised hit of each place (column) in each pattern (row), and then the products of two of them."""
+    hits = np.array(list(itertools.product(*(family.scores for family in families))))
+    return np.hstack([hits, *(hits[:, [first]] * hits[:, [second]] for first, second in pairs)])
+
+
+def informations(families: tuple[SubsetFamily, ...], means: Array, pairs: Pairs = ()) -> tuple[Array, Array]:
+    """The information about each feature, and each pair of them, at the given means, and its slope in them."""
+    # second moments: 1/e^2 for a sign, (1 - 1/s)/e^2 + 1/s for the indicators of s values together, and the product of
+    # both features' for what they have together, without the constant
+    values = np.array([family.kind.values if family.kind.name == "categorical" else np.inf for family in families])
+    efficiency = np.array([family.efficiency for family in families])
+    own, both = means[: len(families)], means[len(families) :]
+    spread = 1 - 1 / values + efficiency * own**2 / values
+    single, slope = efficiency * own**2 / spread, 2 * efficiency * own * (1 - 1 / values) / spread**2
+    if not pairs:
+        return single, slope
+    worth = np.array(
+        [math.prod(families[family].scale * families[family].efficiency for family in pair) for pair in pairs]
+    )
+    return np.append(single, worth * both**2), np.append(slope, 2 * worth * both)
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """Where the programs led: a distribution on the patterns, its means, and what it is worth."""
+
+    law: Array
+    means: tuple[float, ...]
+    value: float
+
+
+def climb(
+    prices: Array,
+    demands: tuple[Demand, ...],
+    total: float,
+    starts: tuple[tuple[float, ...], ...],
+    programs: int,
+    pairs: Pairs,
+    solver: Solver,
+) -> Climbed:
+    """The most valuable distribution that at most so many programs reach from each of the starting means.
+
+    Prices and means are those of each feature and then of each of the pairs.
+    """
+    families = tuple(demand.place for demand in demands)
+    scores = _scores(families, pairs)
+    best = Climbed(polytope(demands, total).nothing, (0.0,) * (len(families) + len(pairs)), 0.0)
+    for start in starts:
+        means, value = np.array(start), 0.0
+        for _ in range(programs):
+            law = solver.law(demands, total, scores @ (prices * informations(families, means, pairs)[1]))
+            means = law @ scores
+            improved = float(prices @ informations(families, means, pairs)[0])
+            if improved > best.value:
+                best = Climbed(law, tuple(means.tolist()), improved)
+            if improved <= value * (1 + _SETTLED):
+                break
+            value = improved
+    return best
+
+
+def best_shape(
+    prices: Array,
+    demands: tuple[Demand, ...],
+    total: float,
+    starts: tuple[tuple[float, ...], ...],
+    pairs: Pairs = (),
+    solver: Solver | None = None,
+) -> Shape:
+    """The most valuable shape reached from the given starting means, keeping every demand and the LDP level `total`."""
+    best = climb(prices, demands, total, starts=starts, programs=_PROGRAMS, pairs=pairs, solver=solver or Solver())
+    return _kept_exactly(best.law.tobytes(), demands, total)
+
+
+@lru_cache(maxsize=4096)
+def _kept_exactly(best: bytes, demands: tuple[Demand, ...], total: float) -> Shape:
+    """The best distribution with just so much of one that says nothing mixed in that its integer table keeps every
+    demand.
+
+    The solver meets its constraints to about 1e-7 only.
+    """
+    law, nothing = np.frombuffer(best), polytope(demands, total).nothing
+    share, levels = 0.0, tuple(demand.place.kind.values for demand in demands)
+    while True:
+        mixed = (1 - share) * law + share * nothing
+        shape = Shape(tuple(mixed.tolist()), tuple(demand.place for demand in demands))
+        if share == 1 or (_level(shape) <= total and _keeps(shaped_table(shape), demands, levels)):
+            return shape
+        share = min(1.0, max(1e-8, 2 * share))
+
+
+def _keeps(table: Dense, demands: tuple[Demand, ...], levels: tuple[int, ...]) -> bool:
+    return all(
+        joint_delta(table, levels, i, rest=Fraction(1), q=d.q, shared=d.shared, parts=d.parts, odds=d.odds) <= d.delta
+        for i, d in enumerate(demands)
+    )
+
+
+def _level(shape: Shape) -> float:
+    """The LDP level of the integer table: each of its answers has every pattern's weight for some record."""
+    weights, _ = _weights(shape)
+    least = int(weights.min())
+    return log_up(Fraction(int(weights.max()), least)) if least else math.inf
+
+
+def _weights(shape: Shape) -> tuple[Integers, int]:
+    """The integer weight of one answer of each pattern, and what is left for an answer that says nothing."""
+    answers = np.ones(1, dtype=np.int64)
+    for family in shape.places:
+        hits = sum(0 in block for block in family.blocks)
+        answers = (answers[:, None] * np.array([hits, len(family.blocks) - hits])).ravel()
+    weights = np.floor(np.array(shape.law) / answers * TOTAL).astype(np.int64)
+    left, largest = TOTAL - int(answers @ weights), int(weights.argmax())
+    weights[largest] += left // answers[largest]
+    return weights, left % int(answers[largest])
+
+
+@lru_cache(maxsize=256)
+def shaped_table(shape: Shape) -> Dense:
+    """The integer table of a shape: inputs are numbered with the first feature most significant, and so are answers."""
+    patterns = np.zeros((1, 1), dtype=np.int64)
+    for family in shape.places:
+        values, blocks = family.kind.values, family.blocks
+        missed = np.array([[int(value not in block) for block in blocks] for value in range(values)])
+        shape_of = (len(patterns) * values, patterns.shape[1] * len(blocks))
+        patterns = (2 * patterns[:, None, :, None] + missed[None, :, None, :]).reshape(shape_of)
+    weights, silent = _weights(shape)
+    table = weights[patterns]
+    return Dense(np.hstack([table, np.full((len(table), 1), silent)]) if silent else table)

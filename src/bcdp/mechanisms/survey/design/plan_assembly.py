@@ -1,0 +1,70 @@
+"""From a design to the plan's document: concrete menus, integer tables, questions (theory.md, section 4.2)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+
+from bcdp.correlation import Correlation
+from bcdp.exact import TOTAL
+from bcdp.mechanisms.survey.design.joint.cell_questions import CellQuestion
+from bcdp.mechanisms.survey.design.joint.tables import Shape
+from bcdp.mechanisms.survey.design.menu_assignment import Asked, Menu
+from bcdp.plan import collection_of
+from bcdp.policy import Policy
+from bcdp.randomizers import Table, joint
+from bcdp.statistics import Askable, Margin, Target
+
+
+def _features(asked: tuple[Target, ...]) -> tuple[str, ...]:
+    """The features that a question touches."""
+    return tuple(name for target in asked for name in target.features)
+
+
+def document_of(policy: Policy, correlation: Correlation, menus: list[Menu]) -> dict[str, Any]:
+    """The plan's document, but for its certificate."""
+    tables: dict[Table, int] = {}
+    questions: dict[Asked, int] = {}
+    documents: list[dict[str, Any]] = []
+    for question in (question for _, asked in menus for question in asked):
+        if question not in questions:
+            levels, table = _randomizer(policy, *question)
+            questions[question] = len(documents)
+            documents.append({"features": _features(question[0]), "levels": levels})
+            documents[-1]["table"] = tables.setdefault(table, len(tables))
+            documents[-1] |= question[0][0].question_keys
+            cuts = [target.cuts_by_feature.get(name) for target in question[0] for name in target.features]
+            documents[-1] |= {"cuts": cuts} if any(cuts) else {}
+    asked_sets = {frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus}
+    # one by one: a thousand features have a million of them, and few models look at any
+    pairs = ((name, others) for asked in asked_sets for name in policy.features if (others := asked - {name}))
+    return {
+        "mechanism": "survey",
+        "collection": collection_of(policy),
+        "correlation": correlation.restricted(pairs).to_dict(),
+        "tables": [table.to_dict() for table in tables],
+        "questions": documents,
+        "menus": [
+            {"weight": weight, "questions": [questions[question] for question in asked]}
+            for weight, (_, asked) in zip(_integer_weights([p for p, _ in menus]), menus, strict=True)
+        ],
+    }
+
+
+def _randomizer(
+    policy: Policy, asked: tuple[Askable, ...], budget: float, shape: Shape | CellQuestion | None
+) -> tuple[tuple[int, ...], Table]:
+    if shape is None and len(asked) == 1:
+        return asked[0].randomizer(policy, budget)
+    sizes = tuple(margin.levels(policy) for margin in cast("tuple[Margin, ...]", asked))
+    return sizes, joint(sizes, budget) if shape is None else shape.table
+
+
+def _integer_weights(probabilities: list[Fraction]) -> list[int]:
+    """Weights of at least 1 that sum to 2^32, as close to the probabilities as that allows."""
+    total = sum(probabilities)
+    weights = np.array([max(1, int(p / total * TOTAL)) for p in probabilities], dtype=np.int64)
+    weights[int(weights.argmax())] += TOTAL - int(weights.sum())
+    return [int(weight) for weight in weights]

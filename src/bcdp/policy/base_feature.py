@@ -1,0 +1,168 @@
+"""What all protected features share: words, a demand, how values become codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import ROUND_HALF_UP, Context
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt
+
+from bcdp.policy.field_checks import Accepts, Number, Record, Storable, Text, different, ordered, visible
+from bcdp.policy.survey import Translations
+
+ONE_TYPE = Accepts("binary, numeric, categorical, ordinal or open")
+OWN = "own"  # the rule that makes no answer a value of its own
+NO_ANSWER = "no answer"  # the name of that value
+_LARGEST_WHOLE = 2**53 - 1  # whole numbers beyond it are not exact in a browser
+
+Scalar = (
+    StrictBool
+    | Annotated[StrictInt, Field(ge=-_LARGEST_WHOLE, le=_LARGEST_WHOLE)]
+    | Annotated[Storable, Field(min_length=1)]
+)
+
+
+def _visible(values: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+    for value in values:
+        visible(str(value))
+    return values
+
+
+Values = Annotated[tuple[Scalar, ...], BeforeValidator(ordered), AfterValidator(different), AfterValidator(_visible)]
+
+
+def _spelled(end: float) -> str:
+    """A number to 15 digits, ties away from 0 and no -0: `web/device/wording/promise.js` spells it so too."""
+    rounded = Context(prec=15, rounding=ROUND_HALF_UP).create_decimal(end)
+    return repr(float(rounded) + 0.0).removesuffix(".0")
+
+
+class BaseFeature(Record):
+    """What all features share; a policy fills in `delta` (epsilon, if left out) and `label` (the name)."""
+
+    is_number: ClassVar[bool] = False  # a number within bounds, which devices round at random
+
+    type: str
+    label: Text = ""
+    help: Text | None = None
+    labels: Translations | None = None  # the label and the help in other languages
+    helps: Translations | None = None
+    delta: Annotated[Number, Field(ge=0), Accepts("a finite number of at least 0")] = 0.0
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """All that decides how a value is coded: what is measured about one definition says nothing about another."""
+        return self.model_dump(mode="json", include={"type", "values", "bounds", "missing"})
+
+    @property
+    def own(self) -> bool:
+        """Whether no answer is a value of its own, which questions distinguish from all others."""
+        return False
+
+    @property
+    def imputes(self) -> bool:
+        """Whether no answer counts as one of the other values."""
+        return False
+
+    @property
+    def rule(self) -> str | None:
+        """How records without a value are counted as others; None if they are refused, or a value of their own."""
+        missing = self.definition["missing"]
+        return f"missing counted as {repr(missing).removesuffix('.0')}" if self.imputes else None
+
+    @property
+    def missing_said(self) -> str:
+        """How records without a value are counted, for who holds them; only where there is a rule."""
+        return self.rule or "missing counted as no answer"
+
+    @property
+    def counts_values(self) -> bool:
+        """Whether the frequencies of what a question distinguishes are decoded, not a mean."""
+        return self.own
+
+    @property
+    def asked_as(self) -> str:
+        """The type as which it is asked: with no answer among its values it is none of two, and no plain number."""
+        return "categorical" if self.own else self.type
+
+    @property
+    def categories(self) -> tuple[Scalar, ...]:
+        """The values that a person may have, in the order of their codes; none are listed for a number."""
+        return ()
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """Where the ranges of a number begin that a measured promise is about, all but the first; values have none."""
+        return ()
+
+    @property
+    def range_words(self) -> tuple[str, ...]:
+        """These ranges to read; a number at a cut is in the range that begins there."""
+        return self.words_between(self.cuts) if self.cuts else ()
+
+    def words_between(self, cuts: Iterable[float]) -> tuple[str, ...]:
+        """What of a number lies between some cuts, to read."""
+        ends = map(_spelled, (self.span[0], *cuts, self.span[1]))
+        return tuple(f"{low} to {high}" for low, high in pairwise(ends))
+
+    def equal_cuts(self, bins: int) -> tuple[float, ...]:
+        """Where so many equal parts of a number's bounds begin, the first apart."""
+        low, high = self.span
+        return tuple(low + (high - low) * part / bins for part in range(1, bins))
+
+    @property
+    def scale(self) -> tuple[float, ...]:
+        """The numbers that its values stand for, where their mean may be asked for."""
+        return ()
+
+    def word_of(self, code: int, size: int) -> str:
+        """A code to read, one of `size`: the value, or for a number about where it is."""
+        return repr(self.categories[code])
+
+    @property
+    def joint_inputs(self) -> int:
+        """How many inputs it has in a question about several features; a number is rounded at random to one of two.
+
+        Where no answer is a value of its own, it is the last input.
+        """
+        return len(self.categories)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """What its mean may be, in own units: for values, the share of one of them."""
+        return 0.0, 1.0
+
+    @property
+    def share(self) -> str:
+        """What its mean is the mean of, in words: of two values with words of their own, the one that counts."""
+        return self.label
+
+    @property
+    def columns(self) -> tuple[int | None, ...]:
+        """How it enters a record of numbers: as one number (None), or as one sign for each value (its code)."""
+        return tuple(range(self.joint_inputs)) if self.counts_values else (None,)
+
+    @property
+    def shares_inputs(self) -> bool:
+        """Whether two values may be coded the same way: numbers are rounded, and `missing` stands for no value.
+
+        Such values may still differ in what they say of the other features. A feature without a `missing` rule is taken
+        as complete, and so is one whose missing values are one value more: its promise speaks of the value coded.
+        """
+        return True
+
+    def indicators(self, codes: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """How far each record is at each input: at the one of its value; between two of them, if it is a number."""
+        return np.asarray(codes[:, None] == np.arange(self.joint_inputs), dtype=np.float64)
+
+    def input_values(self, levels: int) -> npt.NDArray[np.float64]:
+        """What is decoded at each of so many inputs of a question: the number that it is, or one number for each."""
+        return np.eye(levels) if self.counts_values else np.linspace(-1.0, 1.0, levels)[:, None]
+
+    def worth(self, codes: npt.NDArray[Any], category: int | None = None) -> npt.NDArray[np.float64]:
+        """Its codes on the [-1, 1] scale: a number as it is, two values as signs, one category against the others."""
+        return 2.0 * (codes if category is None else codes == category) - 1

@@ -1,0 +1,80 @@
+"""A question as it is written in a plan."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+
+from bcdp.policy import Policy
+from bcdp.questions.inputs import Coordinate
+from bcdp.questions.kind import QuestionKind
+from bcdp.questions.product import ProductKind
+from bcdp.questions.values import ValuesKind
+
+KINDS: Mapping[str, QuestionKind] = {"values": ValuesKind(), "product": ProductKind()}
+_LARGEST = int(sys.float_info.max)
+Cut = Annotated[int, Field(ge=-_LARGEST, le=_LARGEST)] | Annotated[float, Field(allow_inf_nan=False)]
+"""2 and 2.0 are spelled differently, as in a policy."""
+
+
+class PlanPart(BaseModel):
+    """A part of a plan's document: nothing unknown, nothing converted, nothing changed later."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Question(PlanPart):
+    """What is asked: the features, into how many levels each is coded, and the table that randomizes the combination.
+
+    Kind "values", which the JSON leaves out: a number is rounded at random to one of its equally spaced levels; the
+    first feature is the most significant digit. `cuts`, left out where there are none, has one entry for each feature:
+    null, or for a number that is not rounded the rising numbers at which its levels begin, the first apart.
+
+    Kind "product": one number in [-1, 1], the product of two features or, of a single numeric feature, its square
+    as `2 x^2 - 1`, rounded at random to the one entry of `levels`. A binary feature is worth -1 or 1. `categories` has
+    one entry for each feature: null, or for a categorical feature the number of a value, being worth 1 if that is the
+    person's value and -1 if not.
+    """
+
+    features: Annotated[tuple[str, ...], Field(min_length=1)]
+    levels: tuple[Annotated[int, Field(ge=2)], ...]
+    table: Annotated[int, Field(ge=0)]
+    kind: Literal["values", "product"] = "values"
+    categories: tuple[Annotated[int, Field(ge=0)] | None, ...] = ()
+    cuts: tuple[tuple[Cut, ...] | None, ...] = ()
+
+    @property
+    def rules(self) -> QuestionKind:
+        """What its kind defines."""
+        return KINDS[self.kind]
+
+    @property
+    def reads_values(self) -> bool:
+        """Whether each feature is a digit of the table's input."""
+        return self.rules.reads_values
+
+    @property
+    def reads_one_value(self) -> bool:
+        """Whether the input is the value of a single feature."""
+        return self.reads_values and len(self.features) == 1
+
+    def coordinates(self, policy: Policy, codes: Mapping[str, npt.NDArray[Any]]) -> Iterator[Coordinate]:
+        """The digits of the table's input for records with these codes."""
+        return self.rules.coordinates(policy, self, codes)
+
+    def cuts_of(self, name: str) -> tuple[float, ...] | None:
+        """Where the levels of a feature begin, if it is a number that enters by steps; None for any other."""
+        cuts = self.cuts[self.features.index(name)] if self.cuts else None
+        return None if cuts is None else tuple(map(float, cuts))
+
+    @model_serializer(mode="wrap")
+    def _plain(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        document: dict[str, Any] = write(self)
+        for key in ("kind", "categories", "cuts"):
+            if key not in self.rules.own_keys or (key == "cuts" and not self.cuts):
+                del document[key]
+        return document

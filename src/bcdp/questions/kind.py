@@ -1,0 +1,41 @@
+"""The kind of a question: how records become inputs, what its document may hold, what its certificate rests on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy.typing as npt
+
+from bcdp.policy import Feature, Policy
+from bcdp.questions.inputs import Coordinate
+
+if TYPE_CHECKING:
+    from bcdp.questions.document import Question
+
+
+class QuestionKind(ABC):
+    """One kind of question; a question of a plan names it."""
+
+    reads_values: ClassVar[bool]  # whether each feature is a digit of the input, rather than one number for all
+    own_keys: ClassVar[frozenset[str]]  # of a question's document, beyond features, levels and table
+    joiner: ClassVar[str]  # between the features, in words
+
+    @abstractmethod
+    def check(self, path: str, question: Question, features: Mapping[str, Feature]) -> None:
+        """Raises `InputError` where the question does not fit the features that it names."""
+
+    @abstractmethod
+    def coordinates(
+        self, policy: Policy, question: Question, codes: Mapping[str, npt.NDArray[Any]]
+    ) -> Iterator[Coordinate]:
+        """The digits of the table's input for records with these codes."""
+
+    @abstractmethod
+    def rounding_levels(self, question: Question) -> tuple[int, ...]:
+        """For each feature the number of levels to which a number is rounded."""
+
+    @abstractmethod
+    def multiplies(self, question: Question, numbers: frozenset[str]) -> bool:
+        """Whether the input is a product of nothing but these numbers."""

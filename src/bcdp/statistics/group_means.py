@@ -1,0 +1,230 @@
+"""Means by group, and the differences between groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, ValidationInfo, field_validator
+
+from bcdp.policy import Policy
+from bcdp.policy.field_checks import expected
+from bcdp.policy.names import CompleteNumberNames, TableName
+from bcdp.statistics.shared.interval import Estimate
+from bcdp.statistics.shared.joint_targets import Interaction, interaction, margin_of
+from bcdp.statistics.shared.protocol import Decoder, Expected, Goal, Means, Prospect, Statistic, Weight, expected_error
+from bcdp.statistics.shared.ratios import difference_interval, ratio_interval, width
+from bcdp.statistics.shared.rows import Row, Section
+from bcdp.statistics.shared.target import Codes, Target
+from bcdp.statistics.two_way_table import cuts_of, spread_of, table_values
+
+Array = npt.NDArray[np.float64]
+Pair = tuple[str, str]  # the feature whose mean is reported, and the one that makes the groups
+
+_FEWEST = 1e-9  # the share of a group below which its mean is not computed
+_MOST_DIFFERENCES = 45  # that are shown: between ten groups
+
+
+@dataclass(frozen=True)
+class GroupEstimate:
+    """The mean of each group, by its value, and the difference of every two, the first less the second."""
+
+    values: Mapping[Any, Estimate]
+    differences: Mapping[tuple[Any, Any], Estimate]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The groups in plain JSON."""
+        values = {str(group): mean.to_dict() for group, mean in self.values.items()}
+        differences = [{"of": list(pair), **difference.to_dict()} for pair, difference in self.differences.items()]
+        return {"values": values, "differences": differences}
+
+
+class GroupMeans(Statistic):
+    """The means of numeric and binary features in every group that the values of another feature make."""
+
+    kind: ClassVar[str] = "mean by group"
+    form: ClassVar[str] = "{mean: [names], by: name}"
+    key: ClassVar[str] = "groups"
+    features: CompleteNumberNames = Field(alias="mean")
+    by: TableName
+    weight: Weight = 1.0
+
+    @field_validator("by")
+    @classmethod
+    def _another(cls, by: str, info: ValidationInfo) -> str:
+        if by in info.data.get("features", ()):
+            raise expected("a feature other than those whose means are asked")
+        return by
+
+    def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
+        return (target for name in self.features for target in self._targets_of(policy, name))
+
+    def _targets_of(self, policy: Policy, name: str) -> Iterator[tuple[Target, float]]:
+        # the mean over k groups of squared errors, groups equally large: that of E[x 1[g]] k times, of the mean of x
+        # once, and of the shares of groups as often as the square of a mean, taken as 1/3
+        mean, groups, both = _targets(policy, (name, self.by))
+        size = len(table_values(policy.features[self.by]))
+        half = 0.5 if groups.size(policy) == 1 else 1.0
+        yield both, half * size
+        yield mean, 1.0
+        yield groups, half * size / 3
+
+    def estimate(self, decoder: Decoder, confidence: float) -> dict[Pair, GroupEstimate]:
+        return {(name, self.by): _groups(decoder, (name, self.by), confidence) for name in self.features}
+
+    @classmethod
+    def document(cls, estimates: Mapping[Pair, GroupEstimate]) -> dict[str, Any]:
+        return {cls.key: [{"mean": name, "by": by, **estimate.to_dict()} for (name, by), estimate in estimates.items()]}
+
+    @classmethod
+    def sections(cls, policy: Policy, estimates: Mapping[Pair, GroupEstimate]) -> Iterator[Section]:
+        for (name, by), estimate in estimates.items():
+            feature, group = policy.features[name], policy.features[by]
+            low, high = feature.span
+            rows = [
+                Row(str(value), f"{feature.share}, {group.label} = {value}", mean, (low, high), ((name, by), value))
+                for value, mean in estimate.values.items()
+            ]
+            shown = list(estimate.differences.items())[:_MOST_DIFFERENCES]
+            rows += [
+                Row(f"{first} - {second}", f"{feature.share}, {group.label}: {first} less {second}", mean,
+                    (low - high, high - low), ((name, by), (first, second)))
+                for (first, second), mean in shown
+            ]  # fmt: skip
+            left = len(estimate.differences) - len(shown)
+            remarks = (f"{left} more differences are in the JSON",) if left else ()
+            absent = [str(value) for value, mean in estimate.values.items() if math.isnan(mean.value)]
+            notes = (f"nobody was asked about: {', '.join(absent)}",) if absent else ()
+            subject, answers = f"{feature.share} by {group.label}", next(iter(estimate.values.values())).answers
+            title = f"{subject}, from {answers:,} answers"
+            yield Section(subject, ("group", "mean"), tuple(rows), "dots", title, remarks=(*remarks, *notes))
+
+    def expected(self, prospect: Prospect, people: int, records: Codes | None = None) -> Sequence[Expected]:
+        if records is not None:
+            return ()  # anybody who has data simulates
+        policy, errors = prospect.policy, prospect.errors
+        expected = []
+        for name in self.features:
+            low, high = policy.features[name].span
+            total = sum(weight * errors[target] for target, weight in self._targets_of(policy, name))
+            error = math.sqrt(total / people) * (high - low) / 2
+            subject, document = f"mean of {name} by {self.by}", {"mean": name, "by": self.by}
+            expected.append(expected_error(subject, "a mean", error, high - low, document))
+        return expected
+
+    def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
+        return [_goal(policy, (name, self.by), data) for name in self.features]
+
+
+def _targets(policy: Policy, pair: Pair) -> tuple[Target, Target, Interaction]:
+    """The mean of all, the shares of the groups, and what they have together."""
+    cuts = {pair[0]: None, pair[1]: cuts_of(policy, pair[1])}
+    return margin_of(pair[0], None), margin_of(pair[1], cuts[pair[1]]), interaction(policy, cuts)
+
+
+def _lines(policy: Policy, groups: Target) -> tuple[Array, Array, Array]:
+    """`E[x 1[g]]` and `P(g)` of every group as straight lines in the values of both margins and the rest.
+
+    The constant, and the slopes of the former, then of the latter.
+    """
+    spread = spread_of(groups.size(policy))
+    count, size = spread.shape
+    middle = 1 / count if size > 1 else 0.0
+    both = np.hstack([np.full((count, 1), 1 / count), np.zeros((count, size)), spread])
+    shares = np.hstack([np.zeros((count, 1)), spread, np.zeros((count, size))])
+    return 1 / count - spread.sum(axis=1) * middle, both, shares
+
+
+def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
+    policy = decoder.policy
+    targets, feature, group = _targets(policy, pair), policy.features[pair[0]], policy.features[pair[1]]
+    joint = decoder.together(targets)
+    constant, both, shares = _lines(policy, targets[1])
+    low, high = feature.span
+    rule = "; ".join(f"{name}: {rule}" for name in pair if (rule := policy.features[name].rule)) or None
+    names, z = table_values(group), width(confidence)
+    if joint is None or not np.isfinite(joint.value).all():
+        nothing = Estimate(
+            math.nan,
+            math.inf,
+            low,
+            high=high,
+            answers=0 if joint is None else joint.answers[-1],
+            raw=math.nan,
+            rule=rule,
+        )
+        unknown = Estimate(
+            math.nan, math.inf, low - high, high=high - low, answers=nothing.answers, raw=math.nan, rule=rule
+        )
+        return GroupEstimate(dict.fromkeys(names, nothing), dict.fromkeys(combinations(names, 2), unknown))
+    answers, scale = joint.answers[-1], (high - low) / 2
+    tops, bottoms = both @ joint.value, constant + shares @ joint.value
+    means, slopes, ends = [], [], []
+    for top, bottom, up, down in zip(tops, bottoms, both, shares, strict=True):
+        pairwise = np.array([up, down])
+        start, end = ratio_interval(float(top), float(bottom), pairwise @ joint.covariance @ pairwise.T, z)
+        raw = float(top / bottom) if bottom > _FEWEST else math.nan
+        inside = min(max(raw, -1.0), 1.0) if math.isfinite(raw) else math.nan
+        centre = 0.0 if math.isnan(inside) else inside
+        ends.append((inside, min(max(start, -1.0), centre), max(min(end, 1.0), centre)))
+        slopes.append((up - centre * down) / max(float(bottom), _FEWEST))
+        means.append(raw)
+    spread = np.array(slopes) @ joint.covariance @ np.array(slopes).T
+    errors = np.sqrt(np.maximum(np.diag(spread), 0.0)).tolist()
+
+    def own(x: float) -> float:
+        return min(max(low + (x + 1) * scale, low), high)
+
+    values = {
+        name: Estimate(own(inside) if math.isfinite(inside) else math.nan, error * scale, own(start), high=own(end),
+                       answers=answers, raw=low + (raw + 1) * scale, rule=rule)
+        for name, (inside, start, end), error, raw in zip(names, ends, errors, means, strict=True)
+    }  # fmt: skip
+    differences = {}
+    for a, b in combinations(range(len(names)), 2):
+        correlation = spread[a, b] / max(errors[a] * errors[b], 1e-300)
+        start, end = difference_interval(ends[a], ends[b], float(np.clip(correlation, -1, 1)))
+        middle = ends[a][0] - ends[b][0]
+        variance = float(spread[a, a] + spread[b, b] - 2 * spread[a, b])
+        known = math.isfinite(middle)
+        differences[names[a], names[b]] = Estimate(
+            middle * scale if known else math.nan,
+            math.sqrt(max(variance, 0.0)) * scale if known else math.inf,
+            max(start, -2.0) * scale if known else -2 * scale,
+            high=min(end, 2.0) * scale if known else 2 * scale,
+            answers=answers,
+            raw=(means[a] - means[b]) * scale,
+            rule=rule,
+        )
+    return GroupEstimate(values, differences)
+
+
+def _goal(policy: Policy, pair: Pair, data: Means) -> Goal:
+    targets, (low, high) = _targets(policy, pair), policy.features[pair[0]].span
+    constant, both, shares = _lines(policy, targets[1])
+
+    def solved(means: Means) -> Array:
+        if not all(wanted in means for wanted in targets):
+            return np.full(len(constant), np.nan)
+        value = np.concatenate([means[wanted] for wanted in targets])
+        tops, bottoms = both @ value, constant + shares @ value
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(bottoms > _FEWEST, tops / bottoms, np.nan)
+        return low + (np.clip(ratio, -1, 1) + 1) * (high - low) / 2
+
+    truth = solved(data)
+    real = np.isfinite(truth)
+    size = len(truth)
+    return Goal(
+        f"mean of {pair[0]} by {pair[1]}",
+        lambda estimates: np.where(real, [mean.value for mean in estimates[pair].values.values()], 0.0),
+        lambda means: np.where(real, solved(means), 0.0),
+        np.where(real, truth, 0.0),
+        np.diag(real / max(int(real.sum()), 1)),
+        np.full(size, (low + high) / 2),
+    )

@@ -1,0 +1,1 @@
+"""Regression from privatized moments: least squares and logistic, with intervals and advice."""

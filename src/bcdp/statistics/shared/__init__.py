@@ -1,0 +1,1 @@
+"""What statistics share: targets, decoded values, intervals, ratios, weights and the rows to show."""

@@ -1,0 +1,110 @@
+"""Decoded values become estimates: within their range, with an interval that holds what chance leaves possible.
+
+An interval holds the values from which the estimate is no farther than chance takes it at that value (theory.md,
+section 4.3).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bcdp.errors import refuse
+from bcdp.statistics.shared.decoded_values import Decoded
+from bcdp.statistics.shared.ratios import difference_interval
+from bcdp.statistics.shared.special import stdtrit
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate in own units: `value` lies within its range and its interval, `raw` is the unbiased one behind it.
+
+    The standard error is 0 only where a feature has a single value. With fewer than two answers nothing is known: the
+    interval is the whole range and the standard error infinite. `rule` says how values that are missing were counted,
+    where the policy has a rule for them; how many there were, answers do not reveal. `collection` names the tally
+    that it was computed from: estimates of two collections, of different people, may be subtracted.
+    """
+
+    value: float
+    se: float
+    low: float
+    high: float
+    answers: int
+    raw: float
+    rule: str | None = None
+    collection: str = field(default="", compare=False, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The estimate in plain JSON; what is not finite is null, and a rule is named where there is one."""
+        document = {key: value for key, value in finite(vars(self)).items() if key != "collection"}
+        document = {key: value.to_dict() if isinstance(value, Estimate) else value for key, value in document.items()}
+        return {key: value for key, value in document.items() if key != "rule" or value is not None}
+
+    def __sub__(self, other: object) -> Estimate:
+        """The difference of two collections or two waves of one plan, answered by different people.
+
+        >>> one = Estimate(0.5, 0.03, 0.4, 0.6, 100, 0.5, collection="1")
+        >>> two = Estimate(0.3, 0.04, 0.2, 0.4, 100, 0.3, collection="2")
+        >>> found = one - two
+        >>> round(found.value, 6), round(found.se, 6), round(found.low, 6), round(found.high, 6)
+        (0.2, 0.05, 0.058579, 0.341421)
+        """
+        if not isinstance(other, Estimate):
+            return NotImplemented
+        if not self.collection or self.collection == other.collection:
+            raise refuse(
+                "difference",
+                "two estimates of one collection, whose covariance is not known",
+                "estimates of two collections of different people; the differences between groups are in `groups`",
+            )
+        low, high = difference_interval((self.value, self.low, self.high), (other.value, other.low, other.high))
+        if not (math.isfinite(self.value) and math.isfinite(other.value)):
+            low, high = self.low - other.high, self.high - other.low
+        rule = "; ".join(dict.fromkeys(rule for rule in (self.rule, other.rule) if rule)) or None
+        error = math.hypot(self.se, other.se)
+        answers = self.answers + other.answers
+        return Estimate(
+            self.value - other.value, error, low, high=high, answers=answers, raw=self.raw - other.raw, rule=rule
+        )
+
+
+def finite(values: dict[str, Any]) -> dict[str, Any]:
+    """The values for JSON: null for numbers that are not finite."""
+    unknown = {name for name, value in values.items() if isinstance(value, float) and not math.isfinite(value)}
+    return {name: None if name in unknown else value for name, value in values.items()}
+
+
+def bounded(decoded: Decoded, low: float, confidence: float) -> tuple[Array, Array, Array, Array]:
+    """The values moved into the range from `low` to 1, standard errors, and the ends of the intervals.
+
+    Into the range means nearer to everything there, so that no interval loses anything by it. The standard error is the
+    one at the middle of the interval of one standard error: all answers alike are not certainty.
+    """
+    if np.isnan(decoded.value).any():
+        return (
+            decoded.value,
+            np.full_like(decoded.value, math.inf),
+            np.full_like(decoded.value, low),
+            np.ones_like(decoded.value),
+        )
+    value = np.clip(decoded.value, low, 1.0)
+    degrees = np.full_like(value, math.inf)
+    np.divide(decoded.variance(value) ** 2, decoded.doubt, out=degrees, where=decoded.doubt > 0)
+    width = -np.asarray(stdtrit(degrees, (1 - confidence) / 2), dtype=np.float64)
+    middle, half = decoded.near(value, width)
+    errors = np.sqrt(decoded.variance(np.clip(decoded.near(value, 1.0)[0], low, 1.0)))
+    return value, errors, np.clip(middle - half, low, value), np.clip(middle + half, value, 1.0)
+
+
+def on_simplex(values: Array) -> Array:
+    """The nearest frequencies that are at least 0 and sum to 1."""
+    falling = np.sort(values)[::-1]
+    excess = (np.cumsum(falling) - 1) / np.arange(1, len(values) + 1)
+    shift = excess[np.flatnonzero(falling > excess)[-1]]
+    return np.asarray(np.maximum(values - shift, 0.0))

@@ -1,0 +1,91 @@
+"""What is shown of an estimate: rows in sections, which every display shows without knowing the statistic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+MOST_TOLD = 32  # rows of a curve in a table
+
+
+class AnyEstimate(Protocol):
+    """An estimate of any kind."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def se(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number to show: `name` as the policy has it, `label` in words, `possible` the range it may have.
+
+    `key` leads to its truth, where that is known: the feature and, for a share, the value; of two features the pair; of
+    a distribution `(feature,)` and then "below" and the edge, or "quantiles" and the share. `raw` is the unbiased
+    number behind it, where the two differ.
+    """
+
+    name: str
+    label: str
+    number: AnyEstimate
+    possible: tuple[float, float]
+    key: tuple[Any, ...] = ()
+    answers: int | None = None
+    raw: float | None = None
+
+    def truth(self, known: Mapping[Any, Any] | None) -> float | None:
+        """Its truth among what is known, None where it is not."""
+        value: Any = known if self.key else None
+        for part in self.key:
+            value = value.get(part) if isinstance(value, Mapping) else None
+        return None if value is None else float(value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row in plain JSON; what is not finite is null."""
+        number = {name: _finite(getattr(self.number, name)) for name in ("value", "se", "low", "high")}
+        possible = [_finite(end) for end in self.possible]
+        return {"name": self.name, "label": self.label, **number, "answers": self.answers, "possible": possible}
+
+
+@dataclass(frozen=True)
+class Section:
+    """Rows that belong together: `subject` is what they are about, `heads` name the columns of labels and numbers.
+
+    `drawn` says how a picture shows them: numbers on a line each, shares as bars side by side, the cells of a `grid` of
+    the values named, row by row, numbers as dots on one common line, or a curve: the rows' values over `places`,
+    between `ends`, with their intervals as a band. `interval` is added to the name of the intervals' column. Remarks
+    stand below; pages, which have the room, begin with the note.
+    """
+
+    subject: str
+    heads: tuple[str, str]
+    rows: tuple[Row, ...]
+    drawn: Literal["points", "bars", "grid", "dots", "curve"] = "points"
+    title: str = ""
+    interval: str = ""
+    remarks: tuple[str, ...] = ()
+    note: str = ""
+    grid: tuple[tuple[Any, ...], tuple[Any, ...]] = ((), ())
+    places: tuple[float, ...] = ()
+    ends: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def told(self) -> tuple[Row, ...]:
+        """The rows that a table shows: of a long curve some, equally far apart."""
+        step = -(-len(self.rows) // MOST_TOLD) if self.drawn == "curve" else 1
+        return self.rows[step - 1 :: step]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The section in plain JSON, for pages in a browser."""
+        return {**vars(self), "rows": [row.to_dict() for row in self.rows], "told": [row.name for row in self.told]}
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

@@ -1,0 +1,145 @@
+"""Targets that are linear in which value a feature has: mean scores, shares of sets of values; and their question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bcdp.errors import InputError
+from bcdp.policy import Policy
+from bcdp.questions import Question
+from bcdp.randomizers import Dense, Table, categorical, least_moment, marginal_target, optimal
+from bcdp.statistics.shared.target import Array, Codes, Cuts, Role, Single, Target
+
+Rows = tuple[tuple[float, ...], ...]  # a matrix that can be hashed
+
+
+@dataclass(frozen=True)
+class ValueMeans:
+    """The means of some numbers that each value of a feature stands for, shape (values, size)."""
+
+    role: ClassVar[Role] = Role.VALUES
+    feature: str
+    numbers: Rows
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        return (self.feature,)
+
+    @property
+    def cuts_by_feature(self) -> Mapping[str, Cuts]:
+        return {}
+
+    @property
+    def margins(self) -> tuple[Target, ...]:
+        return (self,)
+
+    def size(self, policy: Policy) -> int:
+        return len(self.numbers[0])
+
+    def of(self, policy: Policy, codes: Codes) -> Array:
+        return np.asarray(policy.features[self.feature].indicators(codes[self.feature]) @ np.array(self.numbers))
+
+    def answered_by(self, question: Question) -> bool:
+        return question.reads_values and self.feature in question.features
+
+    def at(self, policy: Policy, question: Question) -> Array:
+        position, numbers = question.features.index(self.feature), np.array(self.numbers)
+        return numbers if len(question.levels) == 1 else marginal_target(question.levels, position, numbers)
+
+
+def mean_target(policy: Policy, name: str) -> Target:
+    """The feature by itself; of an ordinal one the mean score, or with no answer as a value both ends of the scale."""
+    feature = policy.features[name]
+    if not feature.scale:
+        return Single(name)
+    low, high = feature.span
+    shares = [(score - low) / (high - low) for score in feature.scale]
+    if feature.own:
+        return ValueMeans(name, (*((1 - share, share, 0.0) for share in shares), (0.0, 0.0, 1.0)))
+    return ValueMeans(name, tuple((2 * share - 1,) for share in shares))
+
+
+def headline(policy: Policy, name: str) -> Target:
+    """What stands for a feature where it has one number: its mean, if it has one, else whatever tasks want of it."""
+    if not policy.features[name].scale and all(task.kind != "share" for task in policy.tasks):
+        return Single(name)
+    wanted = [target for task in policy.tasks for target, _ in task.targets(policy)]
+    mean = mean_target(policy, name)
+    others = [target for target in wanted if target.role is Role.VALUES and target.features == (name,)]
+    return next((target for target in (mean, Single(name)) if target in wanted), (others or [Single(name)])[0])
+
+
+@dataclass(frozen=True)
+class AimedValues:
+    """A feature with values, asked for certain numbers: `criterion` is `sum w T T^t` over targets T with weights w."""
+
+    role: ClassVar[Role] = Role.VALUES
+    feature: str
+    criterion: Rows
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        return (self.feature,)
+
+    @property
+    def cuts_by_feature(self) -> Mapping[str, Cuts]:
+        return {}
+
+    @property
+    def margins(self) -> tuple[Target, ...]:
+        return (self,)
+
+    @property
+    def question_keys(self) -> Mapping[str, Any]:
+        return {}
+
+    def randomizer(self, policy: Policy, budget: float) -> tuple[tuple[int, ...], Table]:
+        return (len(self.criterion),), aimed(self.criterion, budget)
+
+    def size(self, policy: Policy) -> int:
+        return len(self.criterion)
+
+    def of(self, policy: Policy, codes: Codes) -> Array:
+        return policy.features[self.feature].indicators(codes[self.feature])
+
+    def answered_by(self, question: Question) -> bool:
+        return False  # estimates ask for the numbers themselves
+
+    def at(self, policy: Policy, question: Question) -> Array:
+        return np.eye(len(self.criterion))
+
+
+@lru_cache(maxsize=256)
+def aimed(criterion: Rows, budget: float) -> Table:
+    """The table with the least criterion within the budget: a design of its own, or that for all frequencies."""
+    usual = categorical(len(criterion), budget)
+    matrix = np.array(criterion)
+    try:
+        best = optimal(matrix, np.full(matrix.shape, budget), runs(len(matrix)))
+    except InputError:
+        return usual
+    return min(best, usual, key=lambda table: _criterion(table.dense(), matrix))
+
+
+@lru_cache(maxsize=4096)
+def aimed_moment(criterion: Rows, budget: float) -> float:
+    """The least criterion within a budget, before rounding."""
+    matrix = np.array(criterion)
+    return least_moment(matrix, np.full(matrix.shape, budget), runs(len(matrix)))
+
+
+def runs(values: int) -> list[Any]:
+    """Sets of values that follow each other, the first after the last: where order matters these tell most."""
+    numbers = np.arange(values)
+    return [(numbers - start) % values < length for start in range(values) for length in range(1, values // 2 + 1)]
+
+
+def _criterion(table: Dense, criterion: Array) -> float:
+    probability = table.weights / 2.0**32
+    informed = (probability / np.maximum(probability.mean(axis=0), 1e-300)) @ probability.T
+    return float(np.trace(criterion @ np.linalg.pinv(informed, hermitian=True)))

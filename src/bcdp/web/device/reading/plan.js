@@ -1,0 +1,113 @@
+/** The plan: JSON in its canonical form, checked part by part. */
+
+import { InputError, keys, list, refuse } from "../checks.js";
+import { readCorrelation } from "./correlation.js";
+import { level, readFeatures } from "./features.js";
+import { checkMenus, checkQuestions } from "./questions.js";
+import { canonical } from "./spelling.js";
+import { readTable } from "./randomizers.js";
+
+/** @typedef {{ asked: number, certified: number, c: number }} Claim */
+/**
+ * @typedef {import("./questions.js").Parts & { id: string, epsilon: number,
+ *   open: import("./features.js").Named<import("./features.js").Listed>, survey: Record<string, any> | null,
+ *   relay: { url: string, key: string } | null, correlation: import("./correlation.js").Correlation & { source: string },
+ *   certificate: { epsilon: number, features: ReadonlyMap<string, Claim> } }} Plan
+ */
+
+const FORMAT = 1; // the version of the plan's format: any other is refused
+const LARGEST_EPSILON = 20;
+/** @type {[string[], string[]]} */
+const COLLECTION_KEYS = [["epsilon", "features"], ["tasks", "order", "survey", "relay"]]; // prettier-ignore
+const CERTIFICATE_KEYS = ["epsilon", "features", "objective", "optimality_gap"];
+const CLAIM_KEYS = ["asked", "certified", "c"];
+const PARTS = "bcdp mechanism collection correlation tables questions menus channels certificate".split(" ");
+
+/**
+ * The plan that a canonical JSON text describes, its form checked but not its promises; its id is the SHA-256.
+ * @type {(text: string) => Promise<Plan>}
+ */
+export async function parsePlan(text) {
+  const document = readText(text);
+  if (document.bcdp !== FORMAT) throw refuse("bcdp", document.bcdp, `the version of the plan's format, ${FORMAT}`);
+  if (document.mechanism !== "survey" || list("channels", document.channels).length) {
+    throw refuse("mechanism", document.mechanism, "survey, without channels");
+  }
+  const { collection, certificate } = document;
+  keys("collection", collection, ...COLLECTION_KEYS);
+  if (!(level("collection.epsilon", collection.epsilon) > 0 && collection.epsilon <= LARGEST_EPSILON)) {
+    throw refuse("collection.epsilon", collection.epsilon, `a number above 0 and at most ${LARGEST_EPSILON}`);
+  }
+  const { features, open } = readFeatures(collection);
+  // tasks are what the answers are for: covered by the plan's id, never read
+  const { survey = null, relay = null } = collection;
+  const stated = /** @type {typeof import("./stated.js")} */ (
+    (survey ?? relay) === null ? null : await import("./stated.js")
+  );
+  const plan = {
+    id: await sha256(text),
+    epsilon: collection.epsilon,
+    features,
+    open,
+    survey: survey === null ? null : stated.readSurvey("collection.survey", survey),
+    relay: relay === null ? null : stated.readRelay("collection.relay", relay),
+    correlation: await readCorrelation(document.correlation, features),
+    tables: list("tables", document.tables).map((table, number) => readTable(`tables.${number}`, table)),
+    questions: list("questions", document.questions),
+    menus: list("menus", document.menus, 1),
+    certificate: readCertificate(certificate, features),
+  };
+  checkQuestions(plan);
+  checkMenus(plan);
+  return plan;
+}
+
+/**
+ * What the plan claims of itself: the level of the whole report, and one claim for each feature.
+ * @type {(certificate: any, features: Plan["features"]) => Plan["certificate"]}
+ */
+function readCertificate(certificate, features) {
+  keys("certificate", certificate, CERTIFICATE_KEYS);
+  for (const key of ["objective", "optimality_gap"]) {
+    if (certificate[key] !== null && !Number.isFinite(certificate[key])) {
+      throw refuse(`certificate.${key}`, certificate[key], "null or a number");
+    }
+  }
+  keys("certificate.features", certificate.features, [...features.keys()]);
+  for (const [name, claim] of Object.entries(certificate.features)) {
+    keys(`certificate.features.${name}`, claim, CLAIM_KEYS);
+    for (const key of Object.keys(claim)) level(`certificate.features.${name}.${key}`, claim[key]);
+  }
+  const claims = new Map([...features.keys()].map((name) => [name, certificate.features[name]]));
+  return { epsilon: level("certificate.epsilon", certificate.epsilon), features: claims };
+}
+
+/** @type {(text: string) => any} */
+function readText(text) {
+  let document;
+  let written;
+  try {
+    document = JSON.parse(text);
+    written = canonical(document, text);
+  } catch (/** @type {any} */ error) {
+    throw new InputError(`plan: cannot be read (${error.message}); accepted: the text of a plan`);
+  }
+  keys("plan", document, PARTS);
+  if (written !== text) {
+    throw new InputError("plan: not in canonical form; accepted: the text of a plan, unchanged");
+  }
+  return document;
+}
+
+/** @type {(text: string) => Promise<string>} */
+async function sha256(text) {
+  if (!globalThis.crypto?.subtle) throw refuse("page", "plain http", "https, or http from this machine");
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return hexadecimal(new Uint8Array(digest));
+}
+
+/**
+ * Bytes as text.
+ * @type {(bytes: Uint8Array) => string}
+ */
+export const hexadecimal = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
