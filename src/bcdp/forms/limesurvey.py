@@ -51,15 +51,15 @@ _REASONS = {
 
 
 @dataclass
-class Part:
+class SurveyPart:
     """A group, question, subquestion or answer, with its texts in all languages."""
 
     row: dict[str, str]
     texts: Text = field(default_factory=dict)
     helps: Text = field(default_factory=dict)
-    group: Part | None = None
-    subquestions: dict[str, Part] = field(default_factory=dict)
-    answers: dict[str, Part] = field(default_factory=dict)
+    group: SurveyPart | None = None
+    subquestions: dict[str, SurveyPart] = field(default_factory=dict)
+    answers: dict[str, SurveyPart] = field(default_factory=dict)
 
     def choices(self) -> list[tuple[str, Text]]:
         return [(code, part.texts) for code, part in self.answers.items()]
@@ -100,35 +100,35 @@ def read(path: Path) -> Questionnaire:
     return assembled(titles, questions, left_out)
 
 
-def _parts(rows: list[dict[str, str]]) -> tuple[Text, dict[str, Part]]:
+def _parts(rows: list[dict[str, str]]) -> tuple[Text, dict[str, SurveyPart]]:
     """The titles, and the questions by name: a part stands once for each language."""
     titles: Text = {}
-    questions: dict[str, Part] = {}
-    groups: dict[str, Part] = {}
+    questions: dict[str, SurveyPart] = {}
+    groups: dict[str, SurveyPart] = {}
     group = question = None
     for row in rows:
         kind, name, language = row["class"], row["name"], language_code(row.get("language", "")) or ""
         if kind == "SL" and name == "surveyls_title":
             titles[language] = text_of(row["text"])
         elif kind == "G":
-            group = groups.setdefault(row.get("type/scale", "") or name, Part(row))
+            group = groups.setdefault(row.get("type/scale", "") or name, SurveyPart(row))
         elif kind == "Q":
-            question = questions.setdefault(name, Part(row, group=group))
+            question = questions.setdefault(name, SurveyPart(row, group=group))
             question.texts[language] = text_of(row["text"])
             if text_of(row.get("help", "")):
                 question.helps[language] = text_of(row["help"])
         elif kind in ("SQ", "A") and question is not None:
             among = question.subquestions if kind == "SQ" else question.answers
-            among.setdefault(name, Part(row)).texts[language] = text_of(row["text"])
+            among.setdefault(name, SurveyPart(row)).texts[language] = text_of(row["text"])
     return titles, questions
 
 
-def _conditions(part: Part, values: dict[str, tuple[str, ...]]) -> Conditions:
+def _conditions(part: SurveyPart, values: dict[str, tuple[str, ...]]) -> Conditions:
     relevance = [part.group.row.get("relevance", "") if part.group else "", part.row.get("relevance", "")]
     return joined([conditions_of(expression, values) for expression in relevance if expression not in _ALWAYS])
 
 
-def _questions(name: str, part: Part) -> Iterator[FormQuestion]:
+def _questions(name: str, part: SurveyPart) -> Iterator[FormQuestion]:
     """The questions of a part: one, or one for each row of an array."""
     kind = part.row.get("type/scale", "")
     if part.row.get("array_filter") or part.row.get("array_filter_exclude"):
@@ -146,7 +146,7 @@ def _questions(name: str, part: Part) -> Iterator[FormQuestion]:
         yield _question(name, part.texts, kind, part)
 
 
-def _question(name: str, texts: Text, kind: str, part: Part) -> FormQuestion:
+def _question(name: str, texts: Text, kind: str, part: SurveyPart) -> FormQuestion:
     if kind in ("N", "K"):
         bounds = number_of(part.row.get("min_num_value_n")), number_of(part.row.get("max_num_value_n"))
         return FormQuestion(name, "numeric", texts, bounds=bounds)
@@ -163,7 +163,7 @@ def _question(name: str, texts: Text, kind: str, part: Part) -> FormQuestion:
     raise NotExpressibleError(f"of the type {kind}, which a policy does not have")
 
 
-def _other(part: Part) -> list[tuple[str, Text]]:
+def _other(part: SurveyPart) -> list[tuple[str, Text]]:
     return [(_OTHER, dict.fromkeys(part.texts, "Other"))] if part.row.get("other", "") == "Y" else []
 
 

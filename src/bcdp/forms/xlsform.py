@@ -26,6 +26,7 @@ from bcdp.forms.questionnaire import (
 )
 
 ENDINGS = (".xlsx", ".xlsm")
+_QUESTIONS = "survey"  # the sheet with one row for each question
 Row = dict[str, str]
 Choices = dict[str, list[tuple[str, Text]]]
 
@@ -80,7 +81,7 @@ def read(path: Path) -> Questionnaire:
     sheets = read_sheets(path)
     settings = next(iter(sheets.get("settings", [])), {})
     default = language_code(settings.get("default_language", "")) or ""
-    questions, left_out = _questions(sheets["survey"], _choices(sheets.get("choices", []), default), default)
+    questions, left_out = _questions(sheets[_QUESTIONS], _choices(sheets.get("choices", []), default), default)
     return assembled({"": text_of(settings.get("form_title", ""))}, questions, left_out)
 
 
@@ -96,7 +97,7 @@ def read_sheets(path: Path) -> dict[str, list[Row]]:
         raise refuse("form", str(path), "an XLSForm: a workbook with the sheets survey and choices") from None
     sheets = {sheet.title.strip().lower(): _rows(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
     book.close()
-    if not sheets.get("survey") or "type" not in sheets["survey"][0]:
+    if not sheets.get(_QUESTIONS) or "type" not in sheets[_QUESTIONS][0]:
         raise refuse("form", sorted(sheets), "an XLSForm: a workbook whose sheet survey has the columns type and name")
     return sheets
 
@@ -236,7 +237,7 @@ def write(questionnaire: Questionnaire, path: Path) -> None:
     import openpyxl
 
     book = openpyxl.Workbook()
-    _fill(book.active, "survey", [_row(question) for question in questionnaire.questions])
+    _fill(book.active, _QUESTIONS, [_row(question) for question in questionnaire.questions])
     choices = [row for question in questionnaire.questions for row in _choice_rows(question)]
     _fill(book.create_sheet(), "choices", choices or [{"list_name": "", "name": "", "label": ""}])
     title = next((text for text in questionnaire.titles.values() if text), "")

@@ -12,6 +12,7 @@ from bcdp.policy import Policy
 from bcdp.policy.names import CategoryNames
 from bcdp.randomizers import binary_information, categorical_information
 from bcdp.statistics.shared.interval import Estimate, bounded, on_simplex
+from bcdp.statistics.shared.linear_form import LinearForm
 from bcdp.statistics.shared.nonresponse import answered_shares, share_sections
 from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statistic, Weight
 from bcdp.statistics.shared.rows import Row, Section
@@ -76,15 +77,20 @@ class Frequency(Statistic):
 
 
 def _shares(decoder: Decoder, name: str, confidence: float) -> dict[Any, Estimate]:
-    feature, decoded = decoder.policy.features[name], decoder.decode(Single(name))
+    feature, target = decoder.policy.features[name], Single(name)
+    decoded = decoder.decode(target)
     shares = decoded if feature.counts_values else decoded.shares()
     _, errors, low, high = bounded(shares, 0.0, confidence)
     inside = on_simplex(shares.value) if np.all(np.isfinite(shares.value)) else shares.value
     low, high = np.fmin(low, inside), np.fmax(high, inside)
     rows = np.column_stack([inside, errors, low, high, shares.value]).tolist()
+    numbers = [(number, 1.0) for number in range(len(rows))] if feature.counts_values else [(0, -0.5), (0, 0.5)]
+    linear = [LinearForm(decoder, confidence, {(target, number): factor}, (0.0, 1.0)) for number, factor in numbers]
     estimates = {
-        category: Estimate(value, se, start, high=end, answers=decoded.answers, raw=exact, rule=feature.rule)
-        for category, (value, se, start, end, exact) in zip(feature.categories, rows, strict=True)
+        category: Estimate(
+            value, se, start, high=end, answers=decoded.answers, raw=exact, rule=feature.rule, linear=form
+        )
+        for category, form, (value, se, start, end, exact) in zip(feature.categories, linear, rows, strict=True)
     }
     return answered_shares(decoder, name, estimates, confidence) if feature.own else estimates
 

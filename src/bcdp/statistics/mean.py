@@ -11,6 +11,7 @@ from pydantic import Field
 from bcdp.policy import Policy
 from bcdp.policy.names import MeanNames
 from bcdp.statistics.shared.interval import Estimate, bounded
+from bcdp.statistics.shared.linear_form import LinearForm
 from bcdp.statistics.shared.nonresponse import AMONG, answered_mean, mean_of_shares, mean_sections
 from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statistic, Weight
 from bcdp.statistics.shared.rows import Row, Section
@@ -71,7 +72,10 @@ def _mean(decoder: Decoder, name: str, confidence: float) -> Estimate:
     value, se, start, end = (float(number[0]) for number in bounded(decoded, -1.0, confidence))
     value, start, end = (min(max(low + (x + 1) * scale, low), high) for x in (value, start, end))
     raw = low + (float(decoded.value[0]) + 1) * scale
-    return Estimate(value, se * scale, start, high=end, answers=decoded.answers, raw=raw, rule=feature.rule)
+    linear = LinearForm(decoder, confidence, {(target, 0): scale}, feature.span)
+    return Estimate(
+        value, se * scale, start, high=end, answers=decoded.answers, raw=raw, rule=feature.rule, linear=linear
+    )
 
 
 def _goal(policy: Policy, name: str, data: Means) -> Goal:

@@ -13,6 +13,7 @@ from bcdp.policy.base_feature import Scalar
 from bcdp.policy.field_checks import Accepts, expected
 from bcdp.policy.names import CategoryName
 from bcdp.statistics.shared.interval import Estimate, bounded
+from bcdp.statistics.shared.linear_form import LinearForm
 from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statistic, Weight
 from bcdp.statistics.shared.rows import Row, Section
 from bcdp.statistics.shared.target import Target
@@ -71,15 +72,17 @@ class Share(Statistic):
 
     def _shares(self, decoder: Decoder, name: str, confidence: float) -> dict[str, Estimate]:
         labelled = self._labelled(decoder.policy, name)
-        decoded = decoder.decode(_target(decoder.policy, name, labelled))
+        target = _target(decoder.policy, name, labelled)
+        decoded = decoder.decode(target)
         value, errors, low, high = bounded(decoded, 0.0, confidence)
         if len(labelled) > 1:  # none is below the one before it, and neither are the ends of the intervals
             value, low, high = map(_rising, (value, low, high))
         rule = decoder.policy.features[name].rule
         rows = np.column_stack([value, errors, np.fmin(low, value), np.fmax(high, value), decoded.value]).tolist()
+        linear = (LinearForm(decoder, confidence, {(target, number): 1.0}, (0.0, 1.0)) for number in range(len(rows)))
         return {
-            label: Estimate(share, se, start, high=end, answers=decoded.answers, raw=raw, rule=rule)
-            for label, (share, se, start, end, raw) in zip(labelled, rows, strict=True)
+            label: Estimate(share, se, start, high=end, answers=decoded.answers, raw=raw, rule=rule, linear=form)
+            for label, form, (share, se, start, end, raw) in zip(labelled, linear, rows, strict=True)
         }
 
     @classmethod

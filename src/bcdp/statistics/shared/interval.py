@@ -15,10 +15,13 @@ import numpy.typing as npt
 
 from bcdp.errors import refuse
 from bcdp.statistics.shared.decoded_values import Decoded
+from bcdp.statistics.shared.linear_form import LinearForm
 from bcdp.statistics.shared.ratios import difference_interval
 from bcdp.statistics.shared.special import stdtrit
 
 Array = npt.NDArray[np.float64]
+
+_HIDDEN = ("collection", "linear")  # not part of what is reported
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,8 @@ class Estimate:
     The standard error is 0 only where a feature has a single value. With fewer than two answers nothing is known: the
     interval is the whole range and the standard error infinite. `rule` says how values that are missing were counted,
     where the policy has a rule for them; how many there were, answers do not reveal. `collection` names the tally
-    that it was computed from: estimates of two collections, of different people, may be subtracted.
+    that it was computed from. Estimates of two collections, of different people, may be subtracted. Estimates of one
+    collection may be added and subtracted where both are linear in the answers: means, frequencies, shares.
     """
 
     value: float
@@ -39,15 +43,24 @@ class Estimate:
     raw: float
     rule: str | None = None
     collection: str = field(default="", compare=False, repr=False)
+    linear: LinearForm | None = field(default=None, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The estimate in plain JSON; what is not finite is null, and a rule is named where there is one."""
-        document = {key: value for key, value in finite(vars(self)).items() if key != "collection"}
+        document = {key: value for key, value in finite(vars(self)).items() if key not in _HIDDEN}
         document = {key: value.to_dict() if isinstance(value, Estimate) else value for key, value in document.items()}
         return {key: value for key, value in document.items() if key != "rule" or value is not None}
 
+    def __add__(self, other: object) -> Estimate:
+        """The sum of two estimates of one collection."""
+        if other == 0:  # where `sum` starts
+            return self
+        return self._with(other, 1.0) if isinstance(other, Estimate) else NotImplemented
+
+    __radd__ = __add__
+
     def __sub__(self, other: object) -> Estimate:
-        """The difference of two collections or two waves of one plan, answered by different people.
+        """The difference of two estimates, of one collection or of two that different people answered.
 
         >>> one = Estimate(0.5, 0.03, 0.4, 0.6, 100, 0.5, collection="1")
         >>> two = Estimate(0.3, 0.04, 0.2, 0.4, 100, 0.3, collection="2")
@@ -58,20 +71,39 @@ class Estimate:
         if not isinstance(other, Estimate):
             return NotImplemented
         if not self.collection or self.collection == other.collection:
-            raise refuse(
-                "difference",
-                "two estimates of one collection, whose covariance is not known",
-                "estimates of two collections of different people; the differences between groups are in `groups`",
-            )
+            return self._with(other, -1.0)
         low, high = difference_interval((self.value, self.low, self.high), (other.value, other.low, other.high))
         if not (math.isfinite(self.value) and math.isfinite(other.value)):
             low, high = self.low - other.high, self.high - other.low
-        rule = "; ".join(dict.fromkeys(rule for rule in (self.rule, other.rule) if rule)) or None
         error = math.hypot(self.se, other.se)
-        answers = self.answers + other.answers
+        answers, raw, rule = self.answers + other.answers, self.raw - other.raw, _rules(self, other)
+        return Estimate(self.value - other.value, error, low, high=high, answers=answers, raw=raw, rule=rule)
+
+    def _with(self, other: Estimate, sign: float) -> Estimate:
+        """The sum with another estimate of the same collection times a sign, by the covariance of both."""
+        linear = None
+        if self.collection == other.collection and self.linear is not None and other.linear is not None:
+            linear = self.linear.combined(other.linear, sign)
+        error = math.nan if linear is None else linear.standard_error()
+        if linear is None or math.isnan(error):
+            raise refuse(
+                "sum" if sign > 0 else "difference",
+                "two estimates whose covariance is not known",
+                "two means, frequencies or shares of one collection, or a difference of two collections of different "
+                "people; the differences between groups are in `groups`",
+            )
+        raw = self.raw + sign * other.raw
+        value = min(max(raw, linear.span[0]), linear.span[1])
+        low, high = linear.interval(value, error)
         return Estimate(
-            self.value - other.value, error, low, high=high, answers=answers, raw=self.raw - other.raw, rule=rule
-        )
+            value, error, low, high=high, answers=max(self.answers, other.answers), raw=raw, rule=_rules(self, other),
+            collection=self.collection, linear=linear,
+        )  # fmt: skip
+
+
+def _rules(*estimates: Estimate) -> str | None:
+    """How missing values were counted, in all of these."""
+    return "; ".join(dict.fromkeys(each.rule for each in estimates if each.rule)) or None
 
 
 def finite(values: dict[str, Any]) -> dict[str, Any]:

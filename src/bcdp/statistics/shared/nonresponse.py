@@ -101,7 +101,7 @@ def answered_shares(
         middle = min(max(most, 0.0), 1.0) if math.isfinite(most) else math.nan
         known = math.isfinite(middle)
         estimates[value] = AnsweredShare(
-            share.value, share.se, share.low, share.high, share.answers, share.raw,
+            share.value, share.se, share.low, share.high, share.answers, share.raw, linear=share.linear,
             among=Estimate(own, error, *ends, share.answers, ratio, AMONG),
             highest=Estimate(
                 middle, deviation,
