@@ -333,3 +333,15 @@ def test_mistakes_in_a_task_are_told(task, message: str) -> None:
 def test_the_paper_has_none() -> None:
     with pytest.raises(InputError, match="got 'distribution'; accepted: means and frequencies"):
         make_plan(policy(mechanism="cascade"))
+
+
+def test_pointwise_intervals_never_fall() -> None:
+    plan = make_plan(
+        Policy(epsilon=1, features={"x": {"type": "numeric", "bounds": [0, 1]}}, tasks=[{"distribution": ["x"]}])
+    )
+    x = np.random.default_rng(0).beta(2, 5, 300)
+    shares = estimate(Tally(plan).add(privatize(plan, {"x": x}))).distributions["x"].cdf
+    for part in ("low", "value", "high"):
+        ends = [getattr(share, part) for share in shares]
+        assert ends == sorted(ends)
+    assert all(share.high > share.low for share in shares)

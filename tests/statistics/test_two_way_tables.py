@@ -32,7 +32,7 @@ from bcdp.randomizers.categorical import subset_moment
 from bcdp.statistics import Interaction, Single
 from bcdp.statistics.shared.association import departures, independence
 from bcdp.statistics.shared.ratios import difference_interval, ratio_interval
-from bcdp.statistics.two_way_table import nearest_table
+from bcdp.statistics.two_way_table import nearest_table, shrunk
 from support.helpers import exact_q, exceeded, full_kernel, listed, random_prior, tally_of
 from support.node import node
 from support.paths import ROOT
@@ -426,9 +426,64 @@ def test_differences_of_two_collections_and_a_refusal_within_one() -> None:
     assert found.low < found.value < found.high
     assert (one.tables["a", "b"].cells[0][0] - two.tables["a", "b"].cells[0][0]).answers > 0
     with pytest.raises(InputError, match="covariance"):
-        _ = one.frequencies["b"]["v0"] - one.frequencies["b"]["v1"]
+        _ = one.tables["a", "b"].cells[0][0] - one.tables["a", "b"].cells[0][1]
     with pytest.raises(InputError, match="covariance"):
         _ = found - found
+
+
+# -- intervals within their range, and shrinkage ----------------------------------------------------------------------
+
+
+def test_no_interval_is_empty_or_misses_what_is_reported() -> None:
+    """Of 200 people most cells are estimated outside [0, 1]: every interval still reaches a standard error or more."""
+    plan = make_plan(table_policy((3, 4), 0.2))
+    rng = np.random.default_rng(11)
+    outside = 0
+    for _ in range(30):
+        people = {"a": rng.choice(["v0", "v1", "v2"], 200), "b": rng.choice(["v0", "v1"], 200)}  # two of four values
+        table = estimate(Tally(plan).add(privatize(plan, people))).tables["a", "b"]
+        for cell in itertools.chain(*table.cells):
+            outside += not 0 <= cell.raw <= 1
+            assert cell.low <= cell.value <= cell.high
+            assert cell.high - cell.low >= min(0.999, 1.9 * cell.se)
+    assert outside > 100
+
+
+def noisy(truth: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Cells with independent errors that sum to 0, and their covariance."""
+    centre = np.eye(truth.size) - 1 / truth.size
+    return truth + 0.02 * (centre @ rng.standard_normal(truth.size)).reshape(truth.shape), 4e-4 * centre
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.03])
+def test_tables_shrink_towards_independence_and_gain(strength: float) -> None:
+    rng = np.random.default_rng(3)
+    truth = np.outer([0.4, 0.3, 0.2, 0.1], [0.4, 0.3, 0.3])
+    truth += strength * np.outer([1, -1, 1, -1], [1, 0, -1])
+    errors = np.zeros(2)
+    for _ in range(300):
+        raw, covariance = noisy(truth, rng)
+        nearest = nearest_table(raw)
+        table = shrunk(nearest, raw, covariance)
+        assert table.min() >= 0
+        for axis in (0, 1):
+            assert table.sum(axis=axis) == pytest.approx(nearest.sum(axis=axis), abs=1e-7)
+        errors += [((table - truth) ** 2).sum(), ((nearest - truth) ** 2).sum()]
+    assert errors[0] < (0.7 if strength == 0 else 0.97) * errors[1]
+
+
+def test_few_departures_do_not_shrink_and_a_task_can_say_so() -> None:
+    rng = np.random.default_rng(3)
+    raw, covariance = noisy(np.full((2, 2), 0.25), rng)
+    assert (shrunk(raw, raw, covariance) == raw).all()
+    tasks = [{"table": ["a", "b"], "shrink": False}]
+    features = {"a": feature(3, 0.2), "b": feature(3, 2.0)}
+    plan = make_plan(Policy(epsilon=2, correlation=0.2, features=features, tasks=tasks))
+    people = {name: rng.choice(["v0", "v1", "v2"], 2_000) for name in features}
+    table = estimate(Tally(plan).add(privatize(plan, people))).tables["a", "b"]
+    raw = np.array([[cell.raw for cell in row] for row in table.cells])
+    assert np.array([[cell.value for cell in row] for row in table.cells]) == pytest.approx(nearest_table(raw))
+    assert "shrink" not in table_policy((3, 3), 0.2).to_yaml()
 
 
 # -- many tables of features that are alike ---------------------------------------------------------------------------

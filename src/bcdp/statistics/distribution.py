@@ -19,7 +19,7 @@ from bcdp.policy import Policy
 from bcdp.policy.field_checks import Accepts, Number, expected, some
 from bcdp.policy.names import NumericNames
 from bcdp.statistics.shared.decoded_values import JointEstimate
-from bcdp.statistics.shared.interval import Estimate, finite
+from bcdp.statistics.shared.interval import Estimate, confined, finite
 from bcdp.statistics.shared.joint_targets import Below
 from bcdp.statistics.shared.protocol import (
     Array,
@@ -315,9 +315,12 @@ def _below(joint: JointEstimate, confidence: float, together: bool) -> _Shares:
         parts = (np.full(len(raw), part) for part in (np.nan, np.inf, 0.0, 1.0, np.nan))
         return _Shares(*map(_ended, parts))
     reach = _largest_deviation(joint.covariance, confidence) if together else width(confidence)
-    value, low, high = _monotone(raw), np.clip(raw - reach * se, 0.0, 1.0), np.clip(raw + reach * se, 0.0, 1.0)
+    value = _monotone(raw)
+    low, high = confined(raw, reach * se, (0.0, 1.0), value)
     if together:
         low, high = np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
+    else:
+        low, high = _monotone(low), _monotone(high)
     low, high = np.minimum(low, value), np.maximum(high, value)
     return _Shares(*(_ended(part) for part in (value, se, low, high, raw)))
 
@@ -353,8 +356,7 @@ def _histogram(joint: JointEstimate, below: _Shares, z: float) -> tuple[Array, .
     value, raw = np.diff(below.value), np.diff(below.raw)
     if np.isnan(raw).any():
         return value, np.full_like(value, np.inf), np.zeros_like(value), np.ones_like(value), raw
-    low, high = np.clip(raw - z * se, 0.0, 1.0), np.clip(raw + z * se, 0.0, 1.0)
-    return value, se, np.minimum(low, value), np.maximum(high, value), raw
+    return value, se, *confined(raw, z * se, (0.0, 1.0), value), raw
 
 
 def _quantile(below: _Shares, edges: Array, share: float) -> Quantile:
@@ -383,4 +385,4 @@ def _mean(joint: JointEstimate, edges: Array, z: float) -> tuple[float, float, f
     raw = float(middles[-1] - gaps @ joint.value)
     se = math.sqrt(max(float(gaps @ joint.covariance @ gaps), 0.0))
     reach, value = z * se + float(np.max(np.diff(edges))) / 2, min(max(raw, low), high)
-    return value, se, min(max(raw - reach, low), value), max(min(raw + reach, high), value), raw
+    return value, se, max(value - reach, low), min(value + reach, high), raw

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from bcdp.policy import Policy
 from bcdp.policy.field_checks import expected
 from bcdp.policy.names import CompleteNumberNames, TableName
-from bcdp.statistics.shared.interval import Estimate
+from bcdp.statistics.shared.interval import Estimate, confined
 from bcdp.statistics.shared.joint_targets import Interaction, interaction, margin_of
 from bcdp.statistics.shared.protocol import Decoder, Expected, Goal, Means, Prospect, Statistic, Weight, expected_error
 from bcdp.statistics.shared.ratios import difference_interval, ratio_interval, width
@@ -164,44 +164,58 @@ def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
         return GroupEstimate(dict.fromkeys(names, nothing), dict.fromkeys(combinations(names, 2), unknown))
     answers, scale = joint.answers[-1], (high - low) / 2
     tops, bottoms = both @ joint.value, constant + shares @ joint.value
-    means, slopes, ends = [], [], []
+    ratios = list[_Ratio]()
+    slopes = []
     for top, bottom, up, down in zip(tops, bottoms, both, shares, strict=True):
         pairwise = np.array([up, down])
         start, end = ratio_interval(float(top), float(bottom), pairwise @ joint.covariance @ pairwise.T, z)
         raw = float(top / bottom) if bottom > _FEWEST else math.nan
-        inside = min(max(raw, -1.0), 1.0) if math.isfinite(raw) else math.nan
-        centre = 0.0 if math.isnan(inside) else inside
-        ends.append((inside, min(max(start, -1.0), centre), max(min(end, 1.0), centre)))
-        slopes.append((up - centre * down) / max(float(bottom), _FEWEST))
-        means.append(raw)
+        ratios.append(_Ratio(raw, start, end))
+        slopes.append((up - (0.0 if math.isnan(raw) else raw) * down) / max(float(bottom), _FEWEST))
     spread = np.array(slopes) @ joint.covariance @ np.array(slopes).T
     errors = np.sqrt(np.maximum(np.diag(spread), 0.0)).tolist()
 
-    def own(x: float) -> float:
-        return min(max(low + (x + 1) * scale, low), high)
+    def estimated(
+        ratio: _Ratio, reported: float, error: float, span: tuple[float, float], offset: float = 0.0
+    ) -> Estimate:
+        """A mean or a difference of two in own units, its interval within what it can be."""
+        ends = ratio.interval(span, reported)
+        value, start, end, raw = (offset + number * scale for number in (reported, *ends, ratio.raw))
+        se = error * scale if ratio.is_determined else math.inf
+        return Estimate(value, se, start, high=end, answers=answers, raw=raw, rule=rule)
 
+    inside = [min(max(ratio.raw, -1.0), 1.0) if math.isfinite(ratio.raw) else math.nan for ratio in ratios]
     values = {
-        name: Estimate(own(inside) if math.isfinite(inside) else math.nan, error * scale, own(start), high=own(end),
-                       answers=answers, raw=low + (raw + 1) * scale, rule=rule)
-        for name, (inside, start, end), error, raw in zip(names, ends, errors, means, strict=True)
-    }  # fmt: skip
+        name: estimated(ratio, value, error, (-1.0, 1.0), low + scale)
+        for name, ratio, value, error in zip(names, ratios, inside, errors, strict=True)
+    }
     differences = {}
     for a, b in combinations(range(len(names)), 2):
-        correlation = spread[a, b] / max(errors[a] * errors[b], 1e-300)
-        start, end = difference_interval(ends[a], ends[b], float(np.clip(correlation, -1, 1)))
-        middle = ends[a][0] - ends[b][0]
-        variance = float(spread[a, a] + spread[b, b] - 2 * spread[a, b])
-        known = math.isfinite(middle)
-        differences[names[a], names[b]] = Estimate(
-            middle * scale if known else math.nan,
-            math.sqrt(max(variance, 0.0)) * scale if known else math.inf,
-            max(start, -2.0) * scale if known else -2 * scale,
-            high=min(end, 2.0) * scale if known else 2 * scale,
-            answers=answers,
-            raw=(means[a] - means[b]) * scale,
-            rule=rule,
-        )
+        correlation = float(np.clip(spread[a, b] / max(errors[a] * errors[b], 1e-300), -1, 1))
+        difference = _Ratio(ratios[a].raw - ratios[b].raw, *difference_interval(ratios[a], ratios[b], correlation))
+        error = math.sqrt(max(float(spread[a, a] + spread[b, b] - 2 * spread[a, b]), 0.0))
+        differences[names[a], names[b]] = estimated(difference, inside[a] - inside[b], error, (-2.0, 2.0))
     return GroupEstimate(values, differences)
+
+
+class _Ratio(NamedTuple):
+    """A ratio or a difference of two, and the ends of its interval; infinite where the denominator may be 0."""
+
+    raw: float
+    low: float
+    high: float
+
+    @property
+    def is_determined(self) -> bool:
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    def interval(self, span: tuple[float, float], reported: float) -> tuple[float, float]:
+        """Its interval within a range, with the value that is reported."""
+        if not math.isfinite(self.raw):
+            return span
+        reach = np.array(self.raw - self.low), np.array(self.high - self.raw)
+        low, high = confined(np.array(self.raw), reach, span, np.array(reported))
+        return float(low), float(high)
 
 
 def _goal(policy: Policy, pair: Pair, data: Means) -> Goal:

@@ -7,16 +7,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from bcdp.policy import Feature, Policy
+from bcdp.policy.field_checks import Accepts
 from bcdp.policy.names import TablePair
-from bcdp.statistics.shared.association import Association, Independence, associations, independence
-from bcdp.statistics.shared.interval import Estimate, on_simplex
+from bcdp.statistics.shared.association import Association, Independence, associations, departures, independence
+from bcdp.statistics.shared.interval import Estimate, confined, on_simplex
 from bcdp.statistics.shared.joint_targets import Interaction, interaction
 from bcdp.statistics.shared.protocol import (
     Decoder,
@@ -67,6 +68,7 @@ class TwoWayTable(Statistic):
     form: ClassVar[str] = "{table: [name, name]}"
     key: ClassVar[str] = "tables"
     features: TablePair = Field(alias="table")
+    shrink: Annotated[StrictBool | None, Accepts("true or false")] = None  # towards independence, unless false
     weight: Weight = 1.0
 
     @property
@@ -88,7 +90,7 @@ class TwoWayTable(Statistic):
         return 4 / math.prod(cell_count(policy, name) for name in self.features)
 
     def estimate(self, decoder: Decoder, confidence: float) -> dict[Pair, TableEstimate]:
-        return {self.pair: _table(decoder, self.pair, confidence)}
+        return {self.pair: _table(decoder, self.pair, confidence, shrink=self.shrink is not False)}
 
     @classmethod
     def document(cls, estimates: Mapping[Pair, TableEstimate]) -> dict[str, Any]:
@@ -178,7 +180,7 @@ def cells_of(policy: Policy, target: Interaction, rows: str) -> tuple[Array, Arr
     return constant[order], slopes[order]
 
 
-def _table(decoder: Decoder, pair: Pair, confidence: float) -> TableEstimate:
+def _table(decoder: Decoder, pair: Pair, confidence: float, *, shrink: bool) -> TableEstimate:
     policy = decoder.policy
     target = interaction_of(policy, pair)
     joint = decoder.together([*target.margins, target])
@@ -195,8 +197,9 @@ def _table(decoder: Decoder, pair: Pair, confidence: float) -> TableEstimate:
     if known:
         inside = nearest_table(raw.reshape(shape)).ravel()
         errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-        reach = width(confidence) * errors
-        low, high = np.clip(raw - reach, 0.0, inside), np.clip(raw + reach, inside, 1.0)
+        if shrink:
+            inside = shrunk(inside.reshape(shape), raw.reshape(shape), covariance).ravel()
+        low, high = confined(raw, width(confidence) * errors, (0.0, 1.0), inside)
     answers = 0 if joint is None else joint.answers[-1]
     numbers = np.column_stack([inside, errors, low, high, raw]).tolist()
     cells = [
@@ -204,7 +207,7 @@ def _table(decoder: Decoder, pair: Pair, confidence: float) -> TableEstimate:
         for value, se, start, end, exact in numbers
     ]
     rows = tuple(tuple(cells[start : start + shape[1]]) for start in range(0, len(cells), shape[1]))
-    measures = associations(raw.reshape(shape), covariance, confidence) if known else {}
+    measures = associations(raw.reshape(shape), covariance, inside.reshape(shape), confidence) if known else {}
     return TableEstimate(values, rows, measures, independence(raw.reshape(shape), covariance))
 
 
@@ -228,6 +231,21 @@ def nearest_table(raw: Array) -> Array:
         table = np.maximum(fitted + held, 0.0)
         held = fitted + held - table
     return table
+
+
+def shrunk(table: Array, raw: Array, covariance: Array) -> Array:
+    """The table moved towards independence as far as chance explains its departures: James and Stein's factor.
+
+    Margins stay as they are, and shares at least 0. Of fewer than three departures none is known to help.
+    """
+    degrees = (table.shape[0] - 1) * (table.shape[1] - 1)
+    if degrees < 3:
+        return table
+    departure = raw - np.outer(raw.sum(axis=1), raw.sum(axis=0))
+    noise = float(np.trace(departures(raw, covariance)[1]))
+    kept = max(0.0, 1 - (1 - 2 / degrees) * noise / max(float((departure**2).sum()), 1e-300))
+    independent = np.outer(table.sum(axis=1), table.sum(axis=0))
+    return np.asarray(independent + kept * (table - independent))
 
 
 def _goal(policy: Policy, pair: Pair, data: Means) -> Goal:

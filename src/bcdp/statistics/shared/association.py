@@ -38,7 +38,8 @@ class Association:
     def sentence(self) -> str:
         """To read."""
         ends = [f"{end:.3g}" if math.isfinite(end) else "no limit" for end in (self.low, self.high)]
-        return f"{self.name} {self.value:.3g} ({ends[0]} to {ends[1]})"
+        value = f"{self.value:.3g}" if math.isfinite(self.value) else "not determined"
+        return f"{self.name} {value} ({ends[0]} to {ends[1]})"
 
 
 @dataclass(frozen=True)
@@ -106,27 +107,29 @@ def _contrasts(size: int) -> Array:
     return np.asarray(basis[:, 1:].T)
 
 
-def associations(cells: Array, covariance: Array, confidence: float) -> dict[str, Association]:
-    """Cramer's V and, of two features with two values each, the difference of shares and the odds ratio."""
-    measures = {"cramers_v": _cramers_v(cells, covariance, confidence)}
+def associations(cells: Array, covariance: Array, table: Array, confidence: float) -> dict[str, Association]:
+    """Cramer's V and, of two features with two values each, the difference of shares and the odds ratio.
+
+    Values are those of the `table` that is reported, intervals those of the unbiased `cells`.
+    """
+    measures = {"cramers_v": _cramers_v(cells, covariance, table, confidence)}
     if cells.shape == (2, 2):
         measures["difference"] = _difference(cells.ravel(), covariance, confidence)
-        measures["odds_ratio"] = _odds_ratio(cells.ravel(), covariance, confidence)
+        measures["odds_ratio"] = _odds_ratio(cells.ravel(), covariance, table.ravel(), confidence)
     return measures
 
 
-def _cramers_v(cells: Array, covariance: Array, confidence: float) -> Association:
+def _cramers_v(cells: Array, covariance: Array, table: Array, confidence: float) -> Association:
     """The root of the mean squared contingency over its largest value.
 
-    The noise of the departures adds to their squares, which is taken off; the interval holds the strengths at which
-    the observed squares are no surprise, if the departures have the observed direction.
+    The interval holds the strengths at which the observed squares are no surprise, if the departures have the observed
+    direction.
     """
     rows, columns = (np.maximum(cells.sum(axis=axis), _SMALLEST) for axis in (1, 0))
     value, spread = departures(cells, covariance)
     scale = 1 / np.sqrt(np.outer(rows, columns).ravel() * (min(cells.shape) - 1))
     scaled, within = value * scale, spread * np.outer(scale, scale)
     squares = float(scaled @ scaled)
-    strength = math.sqrt(max(squares - float(np.trace(within)), 0.0))
     roots, vectors = np.linalg.eigh(within)
     noise = np.random.default_rng(0).standard_normal((_DRAWS, len(roots))) * np.sqrt(np.maximum(roots, 0.0)) @ vectors.T
     direction = scaled / (math.sqrt(squares) or 1.0)
@@ -146,6 +149,9 @@ def _cramers_v(cells: Array, covariance: Array, confidence: float) -> Associatio
         return (low + high) / 2
 
     least, most = reached((1 + confidence) / 2), reached((1 - confidence) / 2)
+    margins = [np.maximum(table.sum(axis=axis), _SMALLEST) for axis in (1, 0)]
+    expected = np.outer(*margins)
+    strength = math.sqrt(float(((table - expected) ** 2 / expected).sum()) / (min(cells.shape) - 1))
     return Association("Cramer's V", min(max(strength, least), most, 1.0), least, most)
 
 
@@ -168,12 +174,14 @@ def _difference(cells: Array, covariance: Array, confidence: float) -> Associati
     return Association("difference of shares", ends[0][0] - ends[1][0], max(low, -1.0), min(high, 1.0))
 
 
-def _odds_ratio(cells: Array, covariance: Array, confidence: float) -> Association:
+def _odds_ratio(cells: Array, covariance: Array, table: Array, confidence: float) -> Association:
     """`P(1, 1) P(0, 0) / (P(0, 1) P(1, 0))`: no limit where the denominator may be due to chance."""
     (top, rise), (bottom, fall) = (product_moments(cells, covariance, corners) for corners in ((3, 0), (1, 2)))
     slopes = np.array([rise, fall])
     low, high = ratio_interval(top, bottom, slopes @ covariance @ slopes.T, width(confidence))
-    value = max(top, 0.0) / bottom if bottom > 0 else math.inf
     if high < 0:
         low, high = 0.0, math.inf
-    return Association("odds ratio", value, min(max(low, 0.0), value), max(high, value))
+    odds, against = float(table[3] * table[0]), float(table[1] * table[2])
+    value = odds / against if against > 0 else math.nan
+    known = value if math.isfinite(value) else 1.0
+    return Association("odds ratio", value, min(max(low, 0.0), known), max(high, known))

@@ -134,6 +134,23 @@ def bounded(decoded: Decoded, low: float, confidence: float) -> tuple[Array, Arr
     return value, errors, np.clip(middle - half, low, value), np.clip(middle + half, value, 1.0)
 
 
+def confined(
+    raw: Array, reach: Array | tuple[Array, Array], span: tuple[float, float], value: Array
+) -> tuple[Array, Array]:
+    """The ends of intervals of quantities within a range, for unbiased values and how far intervals reach from them.
+
+    A value outside the range is moved to its end first, which is nearer to everything inside: no interval loses
+    anything by it, and none is empty. Each also contains the `value` that is reported.
+
+    >>> confined(np.array([-0.3, 0.5]), np.array([0.2, 0.2]), (0.0, 1.0), np.array([0.0, 0.5]))
+    (array([0. , 0.3]), array([0.2, 0.7]))
+    """
+    down, up = reach if isinstance(reach, tuple) else (reach, reach)
+    centre = np.clip(raw, *span)
+    low, high = np.clip(centre - down, *span), np.clip(centre + up, *span)
+    return np.minimum(low, value), np.maximum(high, value)
+
+
 def on_simplex(values: Array) -> Array:
     """The nearest frequencies that are at least 0 and sum to 1."""
     falling = np.sort(values)[::-1]
