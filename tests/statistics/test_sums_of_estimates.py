@@ -101,3 +101,22 @@ def test_what_has_no_known_covariance_is_refused(plan: Plan, tally: Tally, estim
     assert (other.means["age"] - estimates.means["age"]).se > other.means["age"].se  # of different people
     with pytest.raises(TypeError):
         estimates.means["age"] + 1
+
+
+def test_the_worth_of_a_share_is_that_of_as_many_open_answers(estimates: Estimates) -> None:
+    north = estimates.frequencies["region"]["north"]
+    assert north.open_people is not None
+    assert math.sqrt(north.value * (1 - north.value) / north.open_people) == pytest.approx(north.se, rel=1e-2)
+    assert north.to_dict()["open_people"] == north.open_people < 20_000
+
+
+def test_cells_add_up_to_their_margin() -> None:
+    features = {"a": {"type": "categorical", "values": [1, 2, 3]}, "b": {"type": "binary"}}
+    tasks = [{"table": ["a", "b"]}, {"frequency": ["a"]}]
+    plan = make_plan(Policy(epsilon=3, features=features, tasks=tasks))
+    rng = np.random.default_rng(2)
+    found = estimate(Tally(plan).add(privatize(plan, {"a": rng.integers(1, 4, 900), "b": rng.integers(0, 2, 900)})))
+    first, second = found.tables["a", "b"].cells[0]
+    margin, share = first + second, found.frequencies["a"][1]
+    assert margin.raw == pytest.approx(share.raw, abs=1e-9)
+    assert (margin - share).se < 1e-9

@@ -426,7 +426,7 @@ def test_differences_of_two_collections_and_a_refusal_within_one() -> None:
     assert found.low < found.value < found.high
     assert (one.tables["a", "b"].cells[0][0] - two.tables["a", "b"].cells[0][0]).answers > 0
     with pytest.raises(InputError, match="covariance"):
-        _ = one.tables["a", "b"].cells[0][0] - one.tables["a", "b"].cells[0][1]
+        _ = one.groups["a", "b"].values["v0"] - one.groups["a", "b"].values["v1"]
     with pytest.raises(InputError, match="covariance"):
         _ = found - found
 

@@ -19,7 +19,7 @@ from bcdp.present.words import interval, measured, missing_note, strip
 if TYPE_CHECKING:
     from bcdp.estimates import Estimates
     from bcdp.plan import Plan
-    from bcdp.statistics import Row, Section
+    from bcdp.statistics import Section
     from bcdp.tally import Tally
 
 Engine = Annotated[
@@ -246,11 +246,13 @@ def estimate_tables(estimates: Estimates) -> list[Any]:
             section_table(section, estimates.level),
             *section.remarks,
         ]
+    if any(row.open_people is not None for section in estimates.sections() for row in section.rows):
+        parts += ["", "worth: how many openly asked people, at most, would have the same standard error"]
     return parts
 
 
-def _counted(row: Row) -> str:
-    return "" if row.answers is None else f"{row.answers:,}"
+def _counted(people: int | None) -> str:
+    return "" if people is None else f"{people:,}"
 
 
 def section_table(section: Section, confidence: float) -> Any:
@@ -259,11 +261,14 @@ def section_table(section: Section, confidence: float) -> Any:
     counted = not section.title and any(row.answers is not None for row in section.rows)
     share = f"{100 * confidence:g}% interval{section.interval}"
     pictured = section.drawn == "curve"
-    head = [*section.heads, *["unprojected"] * projected, "std. error", share, *["answers"] * counted]
+    valued = not pictured and any(row.open_people is not None for row in section.rows)
+    head = [*section.heads, *["unprojected"] * projected, "std. error", share]
+    head += [*["answers"] * counted, *["worth"] * valued]
     rows = []
     for row in section.told:
         value, se = measured(row.number.value, row.number.se), row.number.se
         raw = [measured(row.raw, se)] if projected and row.raw is not None else []
-        cells = [row.name, value, *raw, se, interval(row.number), *([_counted(row)] if counted else [])]
+        cells = [row.name, value, *raw, se, interval(row.number), *([_counted(row.answers)] if counted else [])]
+        cells += [_counted(row.open_people)] if valued else []
         rows.append([*cells, *([strip(row.number, row.possible)] if pictured else [])])
     return table([*head, *[""] * pictured], rows)

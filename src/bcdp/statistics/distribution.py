@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -21,6 +21,7 @@ from bcdp.policy.names import NumericNames
 from bcdp.statistics.shared.decoded_values import JointEstimate
 from bcdp.statistics.shared.interval import Estimate, confined, finite
 from bcdp.statistics.shared.joint_targets import Below
+from bcdp.statistics.shared.linear_form import LinearForm
 from bcdp.statistics.shared.protocol import (
     Array,
     Decoder,
@@ -130,23 +131,29 @@ class Distribution(Statistic):
         for name in self.features:
             joint = decoder.together([self._target(decoder.policy, name)])
             if joint is not None:
-                estimates[name] = self._estimated(decoder.policy, name, joint, confidence)
+                estimates[name] = self._estimated(decoder, name, joint, confidence)
         return estimates
 
-    def _estimated(self, policy: Policy, name: str, joint: JointEstimate, confidence: float) -> DistributionEstimate:
-        feature = policy.features[name]
-        edges = np.array([feature.span[0], *self._target(policy, name).cuts, feature.span[1]])
+    def _estimated(self, decoder: Decoder, name: str, joint: JointEstimate, confidence: float) -> DistributionEstimate:
+        feature, target = decoder.policy.features[name], self._target(decoder.policy, name)
+        edges = np.array([feature.span[0], *target.cuts, feature.span[1]])
         (answers,) = joint.answers
         below = _below(joint, confidence, self.band == "simultaneous")
 
         def estimate(value: float, se: float, low: float, high: float, raw: float) -> Estimate:
             return Estimate(value, se, low, high=high, answers=answers, raw=raw, rule=feature.rule)
 
+        def shares(columns: Sequence[Array], factors: Array) -> tuple[Estimate, ...]:
+            """Shares that are linear in those below the edges."""
+            numbers = zip(*(column.tolist() for column in columns), strict=True)
+            forms = (LinearForm(decoder, confidence, {target: row}, (0.0, 1.0)) for row in factors)
+            return tuple(replace(estimate(*row), linear=form) for row, form in zip(numbers, forms, strict=True))
+
         z = width(confidence)
         return DistributionEstimate(
             edges=tuple(edges.tolist()),
-            cdf=tuple(map(estimate, *(column.tolist() for column in below.inner))),
-            histogram=tuple(map(estimate, *(column.tolist() for column in _histogram(joint, below, z)))),
+            cdf=shares(below.inner, np.eye(len(target.cuts))),
+            histogram=shares(_histogram(joint, below, z), _bins_of(len(target.cuts))),
             quantiles={share: _quantile(below, edges, share) for share in self.quantiles},
             mean=estimate(*_mean(joint, edges, z)),
             band=self.band,
@@ -348,10 +355,14 @@ def _largest_deviation(covariance: Array, confidence: float) -> float:
     return float(np.quantile(np.abs(drawn).max(axis=1), confidence))
 
 
+def _bins_of(edges: int) -> Array:
+    """The shares in bins from those below so many edges: the first bin is below the first edge."""
+    return np.eye(edges + 1, edges) - np.eye(edges + 1, edges, -1)
+
+
 def _histogram(joint: JointEstimate, below: _Shares, z: float) -> tuple[Array, ...]:
     """The share in each bin: value, standard error, interval, and the unbiased share behind it."""
-    size = len(joint.value)
-    change = np.eye(size + 1, size) - np.eye(size + 1, size, -1)  # the first bin is below the first edge
+    change = _bins_of(len(joint.value))
     se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", change, joint.covariance, change), 0.0))
     value, raw = np.diff(below.value), np.diff(below.raw)
     if np.isnan(raw).any():

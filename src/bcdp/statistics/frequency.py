@@ -84,8 +84,8 @@ def _shares(decoder: Decoder, name: str, confidence: float) -> dict[Any, Estimat
     inside = on_simplex(shares.value) if np.all(np.isfinite(shares.value)) else shares.value
     low, high = np.fmin(low, inside), np.fmax(high, inside)
     rows = np.column_stack([inside, errors, low, high, shares.value]).tolist()
-    numbers = [(number, 1.0) for number in range(len(rows))] if feature.counts_values else [(0, -0.5), (0, 0.5)]
-    linear = [LinearForm(decoder, confidence, {(target, number): factor}, (0.0, 1.0)) for number, factor in numbers]
+    factors = np.eye(len(rows)) if feature.counts_values else np.array([[-0.5], [0.5]])
+    linear = [LinearForm(decoder, confidence, {target: row}, (0.0, 1.0)) for row in factors]
     estimates = {
         category: Estimate(
             value, se, start, high=end, answers=decoded.answers, raw=exact, rule=feature.rule, linear=form

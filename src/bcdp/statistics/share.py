@@ -79,7 +79,7 @@ class Share(Statistic):
             value, low, high = map(_rising, (value, low, high))
         rule = decoder.policy.features[name].rule
         rows = np.column_stack([value, errors, np.fmin(low, value), np.fmax(high, value), decoded.value]).tolist()
-        linear = (LinearForm(decoder, confidence, {(target, number): 1.0}, (0.0, 1.0)) for number in range(len(rows)))
+        linear = [LinearForm(decoder, confidence, {target: factors}, (0.0, 1.0)) for factors in np.eye(len(rows))]
         return {
             label: Estimate(share, se, start, high=end, answers=decoded.answers, raw=raw, rule=rule, linear=form)
             for label, form, (share, se, start, end, raw) in zip(labelled, linear, rows, strict=True)

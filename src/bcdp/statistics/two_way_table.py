@@ -19,6 +19,7 @@ from bcdp.policy.names import TablePair
 from bcdp.statistics.shared.association import Association, Independence, associations, departures, independence
 from bcdp.statistics.shared.interval import Estimate, confined, on_simplex
 from bcdp.statistics.shared.joint_targets import Interaction, interaction
+from bcdp.statistics.shared.linear_form import LinearForm
 from bcdp.statistics.shared.protocol import (
     Decoder,
     Expected,
@@ -202,10 +203,15 @@ def _table(decoder: Decoder, pair: Pair, confidence: float, *, shrink: bool) -> 
         low, high = confined(raw, width(confidence) * errors, (0.0, 1.0), inside)
     answers = 0 if joint is None else joint.answers[-1]
     numbers = np.column_stack([inside, errors, low, high, raw]).tolist()
+    wanted = (*target.margins, target)
+    parts = np.split(slopes, np.cumsum([part.size(policy) for part in wanted])[:-1], axis=1)
     cells = [
-        Estimate(value, se, start, high=end, answers=answers, raw=exact, rule=rule)
-        for value, se, start, end, exact in numbers
-    ]
+        Estimate(
+            value, se, start, high=end, answers=answers, raw=exact, rule=rule,
+            linear=LinearForm(decoder, confidence, dict(zip(wanted, factors, strict=True)), (0.0, 1.0)),
+        )
+        for (value, se, start, end, exact), *factors in zip(numbers, *parts, strict=True)
+    ]  # fmt: skip
     rows = tuple(tuple(cells[start : start + shape[1]]) for start in range(0, len(cells), shape[1]))
     measures = associations(raw.reshape(shape), covariance, inside.reshape(shape), confidence) if known else {}
     return TableEstimate(values, rows, measures, independence(raw.reshape(shape), covariance))

@@ -32,7 +32,7 @@ class Estimate:
     interval is the whole range and the standard error infinite. `rule` says how values that are missing were counted,
     where the policy has a rule for them; how many there were, answers do not reveal. `collection` names the tally
     that it was computed from. Estimates of two collections, of different people, may be subtracted. Estimates of one
-    collection may be added and subtracted where both are linear in the answers: means, frequencies, shares.
+    collection may be added and subtracted where both are linear in the answers: means, frequencies, shares, cells.
     """
 
     value: float
@@ -49,7 +49,18 @@ class Estimate:
         """The estimate in plain JSON; what is not finite is null, and a rule is named where there is one."""
         document = {key: value for key, value in finite(vars(self)).items() if key not in _HIDDEN}
         document = {key: value.to_dict() if isinstance(value, Estimate) else value for key, value in document.items()}
+        if self.linear is not None:
+            document["open_people"] = self.open_people
         return {key: value for key, value in document.items() if key != "rule" or value is not None}
+
+    @property
+    def open_people(self) -> int | None:
+        """The equivalent open sample size: at most how many openly asked people would have the same standard error.
+
+        Exact for shares; for a number it would be reached if everybody were at one of its bounds. None for ratios, and
+        where the standard error is 0 or not known.
+        """
+        return None if self.linear is None else self.linear.open_people(self.value, self.se)
 
     def __add__(self, other: object) -> Estimate:
         """The sum of two estimates of one collection."""
@@ -89,8 +100,8 @@ class Estimate:
             raise refuse(
                 "sum" if sign > 0 else "difference",
                 "two estimates whose covariance is not known",
-                "two means, frequencies or shares of one collection, or a difference of two collections of different "
-                "people; the differences between groups are in `groups`",
+                "two means, frequencies, shares or cells of one collection, or a difference of two collections of "
+                "different people; the differences between groups are in `groups`",
             )
         raw = self.raw + sign * other.raw
         value = min(max(raw, linear.span[0]), linear.span[1])

@@ -12,45 +12,52 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from bcdp.statistics.shared.special import stdtrit
+from bcdp.statistics.shared.ratios import width
 from bcdp.statistics.shared.target import Target
 
 if TYPE_CHECKING:
     from bcdp.statistics.shared.protocol import Decoder
 
 
+Array = npt.NDArray[np.float64]
+
+
 @dataclass(frozen=True, eq=False)
 class LinearForm:
-    """A sum of coefficients times numbers of targets, plus a constant; `span` is what it can be."""
+    """A sum of coefficients times the numbers of targets, plus a constant; `span` is what it can be."""
 
     decoder: Decoder
     confidence: float
-    coefficients: Mapping[tuple[Target, int], float]  # of the numbers of each target
+    coefficients: Mapping[Target, Array]  # for each number of a target
     span: tuple[float, float]
 
     def combined(self, other: LinearForm, sign: float) -> LinearForm:
         """The sum with another one times a sign."""
         coefficients = dict(self.coefficients)
-        for number, coefficient in other.coefficients.items():
-            coefficients[number] = coefficients.get(number, 0.0) + sign * coefficient
+        for target, factors in other.coefficients.items():
+            coefficients[target] = coefficients.get(target, np.zeros_like(factors)) + sign * factors
         low, high = sorted((sign * other.span[0], sign * other.span[1]))
         return LinearForm(self.decoder, self.confidence, coefficients, (self.span[0] + low, self.span[1] + high))
 
     def standard_error(self) -> float:
         """Its standard error; NaN if the covariance of its targets is not known."""
-        targets = list(dict.fromkeys(target for target, _ in self.coefficients))
-        joint = self.decoder.together(targets)
+        joint = self.decoder.together(list(self.coefficients))
         if joint is None:
             return math.nan
-        sizes = [target.size(self.decoder.policy) for target in targets]
-        starts = dict(zip(targets, np.cumsum([0, *sizes]).tolist(), strict=False))
-        weights = np.zeros(sum(sizes))
-        for (target, number), coefficient in self.coefficients.items():
-            weights[starts[target] + number] = coefficient
-        return math.sqrt(max(float(weights @ joint.covariance @ weights), 0.0))
+        factors = np.concatenate(list(self.coefficients.values()))
+        return math.sqrt(max(float(factors @ joint.covariance @ factors), 0.0))
 
     def interval(self, value: float, error: float) -> tuple[float, float]:
         """The ends of its interval around a value that it can have."""
-        half = -float(stdtrit(math.inf, (1 - self.confidence) / 2)) * error
+        half = width(self.confidence) * error
         return max(value - half, self.span[0]), min(value + half, self.span[1])
+
+    def open_people(self, value: float, error: float) -> int | None:
+        """At most how many openly asked people would have this standard error: their answers lie within the span.
+
+        Answers between two ends with this mean vary most if everybody is at an end, as in a share.
+        """
+        variance = (value - self.span[0]) * (self.span[1] - value)
+        return math.floor(variance / error**2) if math.isfinite(variance) and 0 < error < math.inf else None

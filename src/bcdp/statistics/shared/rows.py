@@ -51,7 +51,13 @@ class Row:
         """The row in plain JSON; what is not finite is null."""
         number = {name: _finite(getattr(self.number, name)) for name in ("value", "se", "low", "high")}
         possible = [_finite(end) for end in self.possible]
-        return {"name": self.name, "label": self.label, **number, "answers": self.answers, "possible": possible}
+        document = {"name": self.name, "label": self.label, **number, "answers": self.answers, "possible": possible}
+        return document if self.open_people is None else {**document, "open_people": self.open_people}
+
+    @property
+    def open_people(self) -> int | None:
+        """The equivalent open sample size, where the estimate has one."""
+        return getattr(self.number, "open_people", None)
 
 
 @dataclass(frozen=True)
