@@ -17,6 +17,7 @@ import { INFINITE, ONE, larger } from "../exact.js";
  *   order: [string, Feature][], members: (name: string) => readonly string[],
  *   notAsked: (name: string, codes: Codes, given: unknown) => number | null,
  *   refuse: (path: string, names: readonly string[]) => void, inputs: (path: string, question: Question) => number,
+ *   digits: (question: Question, input: number) => number[] | null,
  *   input: (question: Question, digits: number) => number, ratio: (plan: Pick<import("./questions.js").Parts, "tables">, question: Question, name: string) => Ratio,
  * }} Blocks
  */
@@ -76,6 +77,7 @@ export function readBlocks(features) {
       }
       return possible(question).digits.length;
     },
+    digits: (question, input) => (question.kind === "block" ? possible(question).digits[input] : null),
     input: (question, digits) => /** @type {number} */ (possible(question).ranks.get(digits)),
     ratio: ({ tables }, question, name) => {
       const place = question.features.indexOf(name);
