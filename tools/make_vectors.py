@@ -83,7 +83,25 @@ def records_of(plan: Plan, seed: int, people: int) -> dict[str, list[Any]]:
             values = [known[int(w) // 16 % len(known)] for w in words]
         seldom = _usual(feature) if getattr(feature, "missing", None) is None else None
         columns[name] = [seldom if w % 16 == 0 else value for w, value in zip(words, values, strict=True)]
-    return columns
+    rows = [_as_asked(plan, dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+    return {name: [row[name] for row in rows] for name in columns}
+
+
+def _as_asked(plan: Plan, record: dict[str, Any]) -> dict[str, Any]:
+    """The record without the answers to follow-ups that are not asked."""
+    for _ in plan.policy.blocks:  # so often that a follow-up of a follow-up is reached
+        for name in plan.policy.blocks:
+            condition = plan.policy.features[name].asked_if or {}
+            if not all(_is_value(plan, parent, record[parent], values) for parent, values in condition.items()):
+                record = {**record, name: None}
+    return record
+
+
+def _is_value(plan: Plan, parent: str, value: Any, values: Sequence[Any]) -> bool:
+    """Whether a feature has one of some values, no answer counting as the policy says."""
+    feature = plan.policy.features[parent]
+    counted = feature.definition["missing"] if value is None and feature.imputes else value
+    return counted is not None and any(feature.codes_with(v) == feature.codes_with(counted) for v in values)
 
 
 def _usual(feature: Any) -> Any:
@@ -91,7 +109,7 @@ def _usual(feature: Any) -> Any:
     if isinstance(feature, NumericFeature):
         low, high = feature.bounds
         return low + (high - low) / 2
-    return feature.categories[0]
+    return (feature.values or (0, 1))[0]
 
 
 def reports_of(plan: Plan, seed: int, people: int) -> tuple[list[int], list[int]]:
@@ -116,6 +134,7 @@ def edges(plan: Plan) -> list[tuple[dict[str, Any], list[int]]]:
         for question in (plan.questions[number] for number in menu.questions):
             for which in (0, 1):
                 record = {name: _place(feature, which) for name, feature in plan.policy.declared.items()}
+                record = _as_asked(plan, record)
                 near = _boundaries(plan.tables[question.table], which * (plan.tables[question.table].levels - 1))
                 for choice in (*near, 2**30 - 1, 2**30):
                     found.append((record, [start, *[choice] * (length - 1)]))
@@ -131,7 +150,7 @@ def _place(feature: Any, which: int) -> Any:
     if isinstance(feature, NumericFeature):
         low, high = feature.bounds
         return low + (high - low) * (0.25, 0.75)[which]
-    return feature.categories[-which]
+    return (feature.values or (0, 1))[-which]
 
 
 def _boundaries(table: Table, level: int) -> list[int]:
@@ -198,7 +217,7 @@ def built(
         "tables": [question[2].to_dict() for question in asked],
         "questions": [
             {"features": question[0], "levels": question[1], "table": number}
-            | ({"kind": "product", "categories": question[3]} if len(question) == 4 else {})
+            | ({} if len(question) < 4 else BLOCK if question[3] is None else PRODUCT | {"categories": question[3]})
             | ({"cuts": steps[number]} if number in steps else {})
             for number, question in enumerate(asked)
         ],
@@ -210,6 +229,8 @@ def built(
     return Plan.certified(document)
 
 
+BLOCK: dict[str, Any] = {"kind": "block"}
+PRODUCT: dict[str, Any] = {"kind": "product"}
 BIT: dict[str, Any] = {"type": "binary"}
 NUMBER: dict[str, Any] = {"type": "numeric", "bounds": [-3.5, 12.25]}
 BRACKETS = [-3.25, -1, 0, 0.5, 1, 1.5, 2, 2.75, 3.125, 4, 5.5, 6, 8, 10.5, 12]
@@ -515,6 +536,22 @@ PLANS: dict[str, Callable[[], Plan]] = {
         [[0, 1], [0]],
         cuts={0: [BRACKETS]},
         tasks=[{"distribution": ["x"], "edges": BRACKETS, "quantiles": [0.5]}, {"mean": ["bit"], "weight": 2}],
+    ),
+    "block": lambda: built(
+        {
+            "kind": categories(3) | {"missing": "v1"},
+            "then": {"type": "binary", "asked_if": {"kind": ["v1", "v2"]}, "missing": "own"},
+            "much": NUMBER | {"asked_if": {"then": 1}},
+            "last": categories(2) | {"asked_if": {"kind": "v2", "then": [True]}},
+            "bit": BIT,
+            "x": NUMBER,
+        },
+        [
+            (("kind", "then", "much", "last"), (3, 4, 4, 3), hinting(5, 1, 3, 2, 4, 7, 1, 6, 2, 3, 1, 1, 4, 5), None),
+            (("bit",), (2,), binary(0.5)),
+            (("x", "bit"), (2, 2), joint((2, 2), 0.8)),
+        ],
+        [[0, 1], [2], [0]],
     ),
 }
 

@@ -69,6 +69,22 @@ def opened() -> Any:
     return json.loads(built({"sick": BIT, **OPEN}, asked, [[0]]).text)
 
 
+def followed() -> Any:
+    """A plan with a follow-up, a follow-up of that, and a number that is asked under two conditions."""
+    features = {
+        "kind": categories(3),
+        "then": {**BIT, "asked_if": {"kind": ["v1", "v2"]}},
+        "much": {**NUMBER, "asked_if": {"kind": "v2", "then": 1}},
+        "bit": BIT,
+        "where": OPEN["where"],
+    }
+    asked: Any = [
+        (("kind", "then", "much"), (3, 3, 3), response(6, 0.5), None),
+        (("bit",), (2,), response(2, 0.25)),
+    ]
+    return json.loads(built(features, asked, [[0], [1]]).text)
+
+
 def silent() -> Any:
     """A plan in which no answer is a value of its own, with every task that allows it."""
     features = {
@@ -445,6 +461,7 @@ def forms() -> Cases:
         *changed(stepped(), STEPS),
         *changed(opened(), OPENED),
         *changed(silent(), OWN),
+        *changed(followed(), BLOCKS),
     ]
 
 
@@ -516,6 +533,59 @@ OWN: list[tuple[str, tuple[Any, ...], Any]] = [
     ),
     ("a cascade", ("mechanism",), "cascade"),
 ]
+
+
+_THEN = (*FEATURES, "then", "asked_if")
+BLOCKS: list[tuple[str, tuple[Any, ...], Any]] = [
+    *(
+        (f"the condition {condition!r}", _THEN, condition)
+        for condition in (
+            "kind",
+            [],
+            {},
+            ["kind"],
+            {"kind": []},
+            {"kind": None},
+            {"kind": ["v1", "v1"]},
+            {"kind": ["v1", "v9"]},
+            {"kind": ["v1", None]},
+            {"kind": [["v1"]]},
+            {"kind": {"v1": True}},
+            {"then": 1},
+            {"much": 1},
+            {"much": 0.5},
+            {"where": "n"},
+            {"nothing": 1},
+            {"bit": 2},
+            {"bit": "1"},
+            {"bit": 1.5},
+            {"bit": [1, True]},
+            {"kind": "v1", "much": 1},
+            {"kind": "not applicable"},
+        )
+    ),
+    ("two questions that depend on each other", (*FEATURES, "kind", "asked_if"), {"then": 1}),
+    ("not applicable among the values of a follow-up", (*FEATURES, "kind"), {**categories(2), "asked_if": {"bit": 1},
+     "values": ["v1", "v2", "not applicable"]}),
+    ("a condition of an open feature", (*FEATURES, "where", "asked_if"), {"bit": 1}),
+    ("no condition, and so no block", _THEN, DROPPED),
+    ("a block that is more than was asked", (*FEATURES, "bit", "asked_if"), {"kind": "v1"}),
+    ("a block as values", ("questions", 0, "kind"), DROPPED),
+    ("a block as a product", ("questions", 0, "kind"), "product"),
+    ("cuts of a block", ("questions", 0, "cuts"), [None, None, [0.5, 1.0]]),
+    ("categories of a block", ("questions", 0, "categories"), [None, None, None]),
+    ("a block of one feature", ("questions", 1, "kind"), "block"),
+    ("a part of a block", ("questions", 0),
+     {"features": ["kind", "then"], "kind": "block", "levels": [3, 3], "table": 0}),
+    ("a part of a block as values", ("questions", 1), {"features": ["kind"], "levels": [3], "table": 0}),
+    ("a block and another feature", ("questions", 0),
+     {"features": ["kind", "then", "much", "bit"], "kind": "block", "levels": [3, 3, 3, 2], "table": 0}),
+    ("a follow-up without a level for not applicable", ("questions", 0, "levels"), [3, 2, 3]),
+    ("a number without a level for not applicable", ("questions", 0, "levels"), [3, 3, 2]),
+    ("more combinations than the table has levels", ("questions", 0, "levels"), [3, 3, 4]),
+    ("more combinations than anybody looks at", ("questions", 0, "levels"), [3, 3, 2**18]),
+    ("a block in a cascade", ("mechanism",), "cascade"),
+]  # fmt: skip
 
 
 def changed(plan: Any, forms: list[tuple[str, tuple[Any, ...], Any]]) -> Cases:

@@ -23,7 +23,7 @@ const nothingKnown = {
   alike: true,
 };
 const ratio = (top) => ({ top: BigInt(top), bottom: 1n });
-const feature = (type, more = {}) => ({ type, missing: null, own: false, values: [0, 1], ...more });
+const feature = (type, more = {}) => ({ type, missing: null, own: false, extras: 0, values: [0, 1], ...more });
 
 test("the weights of every input are all words there are", async () => {
   const tables = (await Promise.all(vectors.map(({ plan }) => parsePlan(plan)))).flatMap((plan) => plan.tables);

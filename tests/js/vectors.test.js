@@ -32,7 +32,18 @@ function recordOf(plan, seed, number) {
   const features = new Map([...plan.features, ...plan.open]);
   const names = [...features.keys()].sort();
   const value = (name, f) => valueOf(features.get(name), word(seed, number, 1000 + f));
-  return Object.fromEntries(names.map((name, f) => [name, value(name, f)]));
+  const record = Object.fromEntries(names.map((name, f) => [name, value(name, f)]));
+  for (const [name, { askedIf }] of plan.blocks?.order ?? []) {
+    const holds = ([parent, values]) => isAmong(features.get(parent), record[parent], [values].flat());
+    if (askedIf && !Object.entries(askedIf).every(holds)) record[name] = null;
+  }
+  return record;
+}
+
+/** Whether a feature has one of some values, no answer counting as the plan says; 0 and 1 may be false and true. */
+function isAmong({ plain, missing, own }, value, values) {
+  const counted = value === null && !own ? missing : value;
+  return counted !== null && values.some((one) => (plain ? Number(one) === Number(counted) : one === counted));
 }
 
 test("there are 10,000 records", () => {

@@ -18,12 +18,13 @@ from bcdp.statistics.mean import Mean
 from support.documents import blocks
 from support.paths import ROOT
 
+SHARED = "bcdp.statistics.shared"
 ESTIMATE = "bcdp.statistics.shared.interval.Estimate"
 TYPES = {
     "found": "bcdp.estimates.results.Estimates",
-    "found.means['a']": f"{ESTIMATE} | bcdp.statistics.shared.nonresponse.AnsweredMean",
+    "found.means['a']": f"{ESTIMATE} | {SHARED}.nonresponse.AnsweredMean | {SHARED}.follow_ups.AskedMean",
     "found.means['a'].low": "float",
-    "found.frequencies['a']['b']": f"{ESTIMATE} | bcdp.statistics.shared.nonresponse.AnsweredShare",
+    "found.frequencies['a']['b']": f"{ESTIMATE} | {SHARED}.nonresponse.AnsweredShare | {SHARED}.follow_ups.AskedShare",
     "found.tables['a', 'b']": "bcdp.statistics.two_way_table.TableEstimate",
     "found.groups['a', 'b']": "bcdp.statistics.group_means.GroupEstimate",
     "found.distributions['a']": "bcdp.statistics.distribution.DistributionEstimate",

@@ -23,6 +23,7 @@ from bcdp.correlation import Stronger
 from bcdp.errors import refuse
 from bcdp.exact import TOTAL, odds_up
 from bcdp.plan import Menu, Plan, Question, certify, check_menus
+from bcdp.plan.views import shared_codes
 from bcdp.policy import NO_ANSWER, Feature
 
 MOST_WORK = 2**37  # multiplications: a few minutes
@@ -181,6 +182,12 @@ def _any_record(plan: Plan) -> tuple[float, dict[str, float]]:
             ratios.append(_largest_ratio(reached, 0))
             turned = _largest_ratio(np.stack([reached, reached[::-1]]), 0)  # a sign turns the other factor's number
             own = {name: ratios[-1] if name in numbers else turned for name in question.features}
+        elif (possible := question.combinations(plan.policy)) is not None:
+            ratios.append(_largest_ratio(weights, 0))
+            own = {
+                name: _block_ratio(weights, possible[:, axis], shared_codes(plan.policy.features[name], size))
+                for axis, (name, size) in enumerate(zip(question.features, question.levels, strict=True))
+            }
         else:
             ratios.append(_largest_ratio(weights, 0))
             cells = weights.reshape(*question.levels, -1)
@@ -192,9 +199,23 @@ def _any_record(plan: Plan) -> tuple[float, dict[str, float]]:
 
 
 def _largest_ratio(weights: Array, axis: int) -> float:
-    high, low = weights.max(axis=axis), weights.min(axis=axis)
+    return _over(weights.max(axis=axis), weights.min(axis=axis))
+
+
+def _over(high: Array, low: Array) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.where(high > 0, high / low, 1.0).max())
+
+
+def _block_ratio(weights: Array, codes: npt.NDArray[np.int64], shared: frozenset[int]) -> float:
+    """Between two values of a feature, the others of its block being whatever they can be.
+
+    Two values that are `shared` by one code may each go with anything that the code goes with.
+    """
+    parts = {int(code): weights[codes == code] for code in np.unique(codes)}
+    pairs = ((a, b) for a, b in itertools.product(parts, repeat=2) if a != b or a in shared)
+    ends = (np.stack([parts[a].max(axis=0), parts[b].min(axis=0)]) for a, b in pairs)
+    return max((_over(above, below) for above, below in ends), default=1.0)
 
 
 def _question_kernel(plan: Plan, question: Question, held: Sequence[npt.NDArray[Any]]) -> Kernel:
@@ -206,6 +227,9 @@ def _chances(plan: Plan, question: Question, held: Sequence[npt.NDArray[Any]]) -
     """The probability of each symbol for records of which this is held, feature by feature of the question."""
     weights = plan.tables[question.table].dense().weights / TOTAL
     coordinates = list(question.coordinates(plan.policy, dict(zip(question.features, held, strict=True))))
+    ranks = question.ranks(plan.policy)
+    if ranks is not None:
+        weights = np.where(ranks[:, None] >= 0, weights[ranks], 0.0)
     if all(coordinate.chance is None for coordinate in coordinates):
         return np.asarray(weights[np.ravel_multi_index([each.below for each in coordinates], question.levels)])
     chance = np.ones((len(held[0]), 1))

@@ -59,9 +59,9 @@ class Population:
         feature = policy.features[name]
         if name in self.numbers or not feature.is_number:
             return self.numbers.get(name, self.codes[:, column])
-        bins = self.sizes[column] - feature.own  # no answer is the last code, where it is a value of its own
+        bins = self.sizes[column] - feature.extras  # no answer and not applicable are the last codes
         number = np.asarray(self.codes[:, column] * (2.0 / (bins - 1)) - 1, dtype=np.float64)
-        return np.where(self.codes[:, column] < bins, number, UNANSWERED)
+        return np.where(self.codes[:, column] < bins, number, UNANSWERED + self.codes[:, column] - bins)
 
 
 def population_of(names: Sequence[str], prior: npt.ArrayLike) -> Population:
@@ -161,7 +161,7 @@ def in_ranges(plan: Plan, population: Population) -> Population:
         if feature.cuts:
             numbers[name] = held = population.held(plan.policy, name)
             codes[:, column] = np.where(held > 1, len(feature.cuts) + 1, range_of(feature, held))
-            sizes[column] = len(feature.cuts) + 1 + feature.own
+            sizes[column] = len(feature.cuts) + 1 + feature.extras
     return replace(population, codes=codes, sizes=tuple(sizes), numbers=numbers)
 
 
@@ -194,10 +194,10 @@ def _size(plan: Plan, name: str) -> int:
     if not feature.is_number:
         return len(feature.categories)
     finest = max((max(question.levels) for question in plan.questions if name in question.features), default=2) - 1
-    return finest * -(-(LEAST_BINS - 1) // finest) + 1 + feature.own
+    return finest * -(-(LEAST_BINS - 1) // finest) + 1 + feature.extras
 
 
 def _bins(feature: Feature, numbers: Array, size: int) -> Array:
-    """The bin of each coded number; after them, no answer, where it is a value of its own."""
-    last = size - 1 - feature.own
-    return np.where(numbers > 1, size - 1, np.rint((numbers + 1) / 2 * last))
+    """The bin of each coded number; after them no answer, where it is a value of its own, and not applicable."""
+    last = size - 1 - feature.extras
+    return np.where(numbers > 1, last - 1 + numbers, np.rint((numbers + 1) / 2 * last))

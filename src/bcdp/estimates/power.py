@@ -19,7 +19,7 @@ from bcdp.errors import expect, refuse
 from bcdp.estimates.results import estimate
 from bcdp.exact import TOTAL
 from bcdp.plan import A_PLAN, GROUP, Plan, Question, check_menus
-from bcdp.policy import NO_ANSWER, Feature
+from bcdp.policy import NO_ANSWER, NOT_APPLICABLE, Feature
 from bcdp.questions import input_shares
 from bcdp.records.encoding import UNANSWERED, codes_of, spelled
 from bcdp.statistics.shared.special import ndtr, ndtri
@@ -161,25 +161,27 @@ def _law(name: str, feature: Feature, guess: Any) -> Law:
     """The codes that people have, with their shares."""
     if feature.is_number:
         low, high = feature.span
-        silent = 1 / 3 if feature.own and guess is None else 0.0
-        if feature.own and isinstance(guess, Mapping) and set(guess) == {"mean", NO_ANSWER}:
-            guess, silent = guess["mean"], _number(name, guess[NO_ANSWER])
+        extras = [extra for extra, has in ((NO_ANSWER, feature.own), (NOT_APPLICABLE, feature.follows)) if has]
+        shares = [1 / (2 + len(extras)) if guess is None else 0.0] * len(extras)
+        if extras and isinstance(guess, Mapping) and set(guess) == {"mean", *extras}:
+            guess, shares = guess["mean"], [_number(name, guess[extra]) for extra in extras]
         mean = (low + high) / 2 if guess is None else _number(name, guess)
-        if not (low <= mean <= high and 0 <= silent < 1):
-            also = f", and a share of {NO_ANSWER!r} below 1" * feature.own
+        if not (low <= mean <= high and min([0.0, *shares]) >= 0 and sum(shares) < 1):
+            also = "".join(f", and a share of {extra!r} below 1" for extra in extras)
             raise refuse(f"guess of {name}", guess, f"a mean within the bounds [{low:g}, {high:g}]{also}")
-        above = (mean - low) / (high - low)
-        law = [(-1.0, (1 - above) * (1 - silent)), (1.0, above * (1 - silent))]
-        return [*law, (UNANSWERED, silent)] if feature.own else law
+        above, rest = (mean - low) / (high - low), 1 - sum(shares)
+        law = [(-1.0, (1 - above) * rest), (1.0, above * rest)]
+        return [*law, *((UNANSWERED + number, share) for number, share in enumerate(shares))]
     size = len(feature.categories)
     if guess is None:
         return [(code, 1 / size) for code in range(size)]
     if not isinstance(guess, Mapping):
-        if size - feature.own != 2:
+        if size - feature.extras != 2:
             raise refuse(f"guess of {name}", guess, "a share for each value")
         guess = {feature.categories[0]: 1 - _number(name, guess), feature.categories[1]: guess}
     values = feature.definition["values"]
-    known = codes_of(None if values is None else tuple(values)) | ({NO_ANSWER: size - 1} if feature.own else {})
+    known = codes_of(None if values is None else tuple(values))
+    known |= {str(extra): size - number for number, extra in enumerate(feature.categories[::-1][: feature.extras], 1)}
     shares = [0.0] * size
     for value, share in guess.items():
         if spelled(value) not in known:
@@ -206,4 +208,10 @@ def _answers(plan: Plan, question: Question, laws: Mapping[str, Law]) -> Array:
         for k, name in enumerate(question.features)
     }
     inputs = input_shares(question.coordinates(plan.policy, codes), shares)
+    possible = question.combinations(plan.policy)
+    if possible is not None:  # of a block, as if all features were independent where that can be
+        inputs = inputs[np.ravel_multi_index(tuple(possible.T), question.levels)]
+        if not inputs.any():
+            raise refuse("guess", ", ".join(question.features), "shares with which follow-ups can be as guessed")
+        inputs = inputs / inputs.sum()
     return np.asarray(sum(inputs[given] * table.row(int(given)) for given in np.flatnonzero(inputs)) / TOTAL)

@@ -19,6 +19,7 @@ from bcdp.statistics import Decoder, Estimate, Section
 from bcdp.statistics.distribution import DistributionEstimate
 from bcdp.statistics.group_means import GroupEstimate
 from bcdp.statistics.regression.model import RegressionEstimate
+from bcdp.statistics.shared.follow_ups import AskedMean, AskedShare
 from bcdp.statistics.shared.interval import finite
 from bcdp.statistics.shared.nonresponse import AnsweredMean, AnsweredShare
 from bcdp.statistics.two_way_table import Pair, TableEstimate
@@ -56,13 +57,18 @@ class Estimates:
         return f"<Estimates of {self.people:,} people, intervals of {100 * self.level:g}%: {', '.join(counts)}>"
 
     @property
-    def means(self) -> Mapping[str, Estimate | AnsweredMean]:
-        """The mean of each feature; of two values, the share of the second. With `missing: own`, an `AnsweredMean`."""
+    def means(self) -> Mapping[str, Estimate | AnsweredMean | AskedMean]:
+        """The mean of each feature; of two values, the share of the second. With `missing: own`, an `AnsweredMean`.
+
+        Of a follow-up, an `AskedMean`: that among those asked.
+        """
         return self.results["means"]
 
     @property
-    def frequencies(self) -> Mapping[str, Mapping[Any, Estimate | AnsweredShare]]:
-        """Of each feature, the share of each of its values; with `missing: own`, an `AnsweredShare`."""
+    def frequencies(self) -> Mapping[str, Mapping[Any, Estimate | AnsweredShare | AskedShare]]:
+        """Of each feature, the share of each of its values; with `missing: own`, an `AnsweredShare`; of a follow-up, an
+        `AskedShare`.
+        """
         return self.results["frequencies"]
 
     @property

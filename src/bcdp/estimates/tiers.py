@@ -156,7 +156,7 @@ def _numbers(estimates: Estimates) -> dict[Key, Estimate]:
     A mean among those who answered is none; its ends are, and where no answer is a value so are frequencies.
     """
     means: dict[Key, Estimate] = {
-        (name,): mean for name, mean in estimates.means.items() if not estimates.policy.features[name].own
+        (name,): mean for name, mean in estimates.means.items() if not estimates.policy.features[name].extras
     }
     frequencies = estimates.frequencies.items()
     return means | {(name, str(value)): share for name, shares in frequencies for value, share in shares.items()}

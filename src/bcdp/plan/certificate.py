@@ -2,8 +2,8 @@
 
 What a device draws does not depend on the record, so every level is the largest over what it may draw (theory.md,
 Theorem 2). Given the menu, the level of a feature is the exact worst case over all priors within q (Theorems 3 and 4),
-between ranges of a number (Theorem 6), and within odds (Theorems 8 and 9). Levels are logarithms of exact rationals,
-rounded up.
+between ranges of a number (Theorem 6), within odds (Theorems 8 and 9), and in a block (section 4.17). Levels are
+logarithms of exact rationals, rounded up.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from bcdp.correlation import Correlation, product_q, unrounded_odds, unrounded_q
 from bcdp.errors import refuse
 from bcdp.exact import MOST_CELLS, Integers, log_up
 from bcdp.plan.mechanism import mechanism_of
+from bcdp.plan.views import view_ratio
 from bcdp.plan.worst_prior import Ratio, Within, independent_ratio, joint_ratio
-from bcdp.policy import Feature, NumericFeature
+from bcdp.policy import Feature, NumericFeature, Policy
 from bcdp.questions import Question
 from bcdp.randomizers import Table, mixture_delta
 from bcdp.records.encoding import coded_numbers
@@ -119,13 +120,16 @@ class _AskedMenu:
         tables = [plan.tables[question.table] for question in questions]
         numbers = {name: number for number, question in enumerate(questions) for name in question.features}
         ratio = ratio_product(tuple(table.ratio for table in tables))
-        own = frozenset(name for name in numbers if plan.policy.features[name].own)
-        return cls(questions, tables, numbers, ratio, _bounds(questions, frozenset(numbers), correlation, own))
+        return cls(questions, tables, numbers, ratio, _bounds(plan.policy, questions, frozenset(numbers), correlation))
 
     def level(self, plan: Plan, name: str, within: Within, parts: Parts = ()) -> float:
         number, feature = self.numbers.get(name), plan.policy.features[name]
         if number is None:
             return independent_delta(_ONE, self.ratio, within)
+        if self.questions[number].rules.asks_blocks:
+            own = view_ratio(plan.policy, self.questions[number], self.tables[number], name)
+            rest = ratio_product(tuple(table.ratio for other, table in enumerate(self.tables) if other != number))
+            return independent_delta(own, rest, within)
         shared = shares_inputs(feature)
         return menu_delta(
             self.questions, self.tables, name, number=number, shared=shared, within=within, parts=parts, own=feature.own
@@ -152,21 +156,21 @@ def menu_bounds(plan: Plan, menu: Menu, correlation: Correlation) -> dict[str, W
 
 
 def _bounds(
-    questions: Sequence[Question], asked: frozenset[str], correlation: Correlation, own: frozenset[str]
+    policy: Policy, questions: Sequence[Question], asked: frozenset[str], correlation: Correlation
 ) -> Callable[[str], Within]:
-    """For a feature, how far what the questions ask about the others may move with it; `own` have no answer as a value.
+    """For a feature, how far what the questions ask about the others, outside its block, may move with it.
 
     A bound about numbers that are rounded once at random holds for a question that rounds them so, their product with
     a sign included. The product of two of them, or the square of one, has a bound of its own, and of those that enter
     by steps q has to know the cuts; odds never do (theory.md, 4.5).
     """
     rounded = correlation.rounded
-    fit = all(_fits(question, correlation, own) for question in questions)
+    fit = all(_fits(policy, question, correlation) for question in questions)
     multiplied = any(question.rules.multiplies(question, rounded) for question in questions)
     stepped = any(name in rounded and question.cuts_of(name) for question in questions for name in question.features)
 
     def bounds(name: str) -> Within:
-        others = asked - {name} if name in asked else asked
+        others = policy.outside(name, asked) if name in asked else asked
         if fit and not multiplied:
             odds = unrounded_odds(correlation, name, others) if stepped else correlation.odds(name, others)
             return Within(correlation.q(name, others), odds)
@@ -182,17 +186,14 @@ def unrounded(correlation: Correlation, name: str, others: frozenset[str]) -> Wi
     return Within(unrounded_q(correlation, name, others), unrounded_odds(correlation, name, others))
 
 
-def _fits(question: Question, correlation: Correlation, own: frozenset[str]) -> bool:
-    """Whether all levels to which numbers are rounded are among the 17, and all steps begin at cuts that q knows.
-
-    Of those that are `own` the last level is no answer.
-    """
+def _fits(policy: Policy, question: Question, correlation: Correlation) -> bool:
+    """Whether all levels to which numbers are rounded are among the 17, and all steps begin at cuts that q knows."""
     sizes = question.rules.rounding_levels(question)
     marked = [(name, size) for name, size in zip(question.features, sizes, strict=True) if name in correlation.rounded]
     return all(
         _known(cuts, correlation, name)
         if (cuts := question.cuts_of(name))
-        else not _STEPS % max(size - 1 - (name in own), 1)
+        else not _STEPS % max(size - 1 - policy.features[name].extras, 1)
         for name, size in marked
     )
 

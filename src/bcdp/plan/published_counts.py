@@ -169,7 +169,7 @@ def _views(plan: Plan, menu: Menu, name: str, correlation: Correlation) -> tuple
     table = plan.tables[question.table]
     small = table.levels <= MOST_OVERLAPS and table.levels * table.symbols <= MOST_CELLS
     ranged = len(question.features) > 1 and guessed_parts(plan.policy.features[name], correlation, name)
-    by_rows = small and question.reads_values and not ranged
+    by_rows = small and question.reads_values and not ranged and not question.rules.asks_blocks
     levels = question.levels if by_rows else ()
     return (_View(table, levels, question.features.index(name), _overlaps(plan, menu, number), within),)
 

@@ -94,7 +94,9 @@ def _check_question(plan: Plan, path: str, question: Question) -> None:
     question.rules.check(path, question, features)
     if question.table >= len(plan.tables):
         raise refuse(f"{path}.table", question.table, f"a number below {len(plan.tables)}")
-    levels, needed = plan.tables[question.table].levels, math.prod(question.levels)
+    if not question.rules.asks_blocks and (linked := sorted(plan.policy.blocks.keys() & set(question.features))):
+        raise refuse(f"{path}.kind", question.kind, f"block, because other questions depend on {', '.join(linked)}")
+    levels, needed = plan.tables[question.table].levels, question.inputs(plan.policy)
     if levels != needed:
         raise refuse(f"{path}.table", f"{levels} levels", f"{needed} levels")
     cells = levels * plan.tables[question.table].symbols

@@ -4,7 +4,7 @@ A policy is YAML or a plain mapping. It is read once, completely, into frozen re
 or refused with **all** its mistakes, one per line: the field's path, its value, what is accepted.
 """
 
-from bcdp.policy.base_feature import NO_ANSWER
+from bcdp.policy.base_feature import NO_ANSWER, NOT_APPLICABLE
 from bcdp.policy.correlation import Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QPerFeature
 from bcdp.policy.counts import LARGEST_EPSILON
 from bcdp.policy.document import Policy
@@ -23,6 +23,7 @@ from bcdp.policy.yaml_text import Dumper, read_yaml
 __all__ = [
     "LARGEST_EPSILON",
     "MOST_VALUES",
+    "NOT_APPLICABLE",
     "NO_ANSWER",
     "PLACEHOLDER",
     "BinaryFeature",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Context
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar
@@ -11,12 +11,24 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt
 
-from bcdp.policy.field_checks import Accepts, Number, Record, Storable, Text, different, ordered, visible
+from bcdp.policy.field_checks import (
+    Accepts,
+    Number,
+    Record,
+    Storable,
+    Text,
+    Writable,
+    different,
+    ordered,
+    some,
+    visible,
+)
 from bcdp.policy.survey import Translations
 
 ONE_TYPE = Accepts("binary, numeric, categorical, ordinal or open")
 OWN = "own"  # the rule that makes no answer a value of its own
 NO_ANSWER = "no answer"  # the name of that value
+NOT_APPLICABLE = "not applicable"  # the name of the value of a question that is not asked
 _LARGEST_WHOLE = 2**53 - 1  # whole numbers beyond it are not exact in a browser
 
 Scalar = (
@@ -33,6 +45,24 @@ def _visible(values: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
 
 
 Values = Annotated[tuple[Scalar, ...], BeforeValidator(ordered), AfterValidator(different), AfterValidator(_visible)]
+
+
+def _listed(condition: Any) -> Any:
+    """The values with which a follow-up is asked: one is a list of one."""
+    if not isinstance(condition, Mapping):
+        return condition
+    return {name: values if isinstance(values, list | tuple) else [values] for name, values in condition.items()}
+
+
+Condition = Annotated[
+    dict[
+        Annotated[Writable, Accepts("the name of a feature, as text")],
+        Annotated[Values, AfterValidator(some), Accepts("a value of that feature, or a list of different ones")],
+    ],
+    BeforeValidator(_listed),
+    AfterValidator(some),
+    Accepts("{feature: value} or {feature: [values]}, with which the question is asked", inside=True),
+]
 
 
 def _spelled(end: float) -> str:
@@ -52,11 +82,23 @@ class BaseFeature(Record):
     labels: Translations | None = None  # the label and the help in other languages
     helps: Translations | None = None
     delta: Annotated[Number, Field(ge=0), Accepts("a finite number of at least 0")] = 0.0
+    asked_if: Condition | None = None  # of a follow-up: the values of other features with which it is asked
 
     @property
     def definition(self) -> dict[str, Any]:
         """All that decides how a value is coded: what is measured about one definition says nothing about another."""
-        return self.model_dump(mode="json", include={"type", "values", "bounds", "missing"})
+        condition = {"asked_if"} if self.follows else set()
+        return self.model_dump(mode="json", include={"type", "values", "bounds", "missing"} | condition)
+
+    @property
+    def follows(self) -> bool:
+        """Whether it is a follow-up: not applicable, its last input, unless other features have certain values."""
+        return self.asked_if is not None
+
+    @property
+    def extras(self) -> int:
+        """How many inputs follow those of its values: no answer, if that is a value of its own, and not applicable."""
+        return self.own + self.follows
 
     @property
     def own(self) -> bool:
@@ -82,16 +124,20 @@ class BaseFeature(Record):
     @property
     def counts_values(self) -> bool:
         """Whether the frequencies of what a question distinguishes are decoded, not a mean."""
-        return self.own
+        return self.extras > 0
 
     @property
     def asked_as(self) -> str:
         """The type as which it is asked: with no answer among its values it is none of two, and no plain number."""
-        return "categorical" if self.own else self.type
+        return "categorical" if self.extras else self.type
 
     @property
     def categories(self) -> tuple[Scalar, ...]:
         """The values that a person may have, in the order of their codes; none are listed for a number."""
+        return ()
+
+    def codes_with(self, value: Scalar) -> tuple[int, ...]:
+        """The codes that mean a value; none if it is not listed."""
         return ()
 
     @property
@@ -127,7 +173,7 @@ class BaseFeature(Record):
     def joint_inputs(self) -> int:
         """How many inputs it has in a question about several features; a number is rounded at random to one of two.
 
-        Where no answer is a value of its own, it is the last input.
+        After them come no answer, where it is a value of its own, and not applicable, of a follow-up.
         """
         return len(self.categories)
 

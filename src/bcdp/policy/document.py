@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, ValidationEr
 import bcdp
 from bcdp.errors import InputError, refuse
 from bcdp.policy.base_feature import OWN, Scalar
+from bcdp.policy.blocks import blocks_of, mistakes_in
 from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
 from bcdp.policy.counts import LARGEST_EPSILON, CountsDemand
 from bcdp.policy.error_sentences import broken_keys, sentence
@@ -106,12 +107,15 @@ class Policy(Record):
             "own": _own_names(stated),
             "bounds": _stated_bounds(stated),
             "values": _stated_values(stated),
+            "linked": _linked_names(stated),
         }
         try:
             self.__pydantic_validator__.validate_python(filled, self_instance=self, context=context)
         except ValidationError as error:
             mistakes = [sentence(mistake, _owners()) for mistake in error.errors(include_url=False)]
             raise InputError("\n".join(mistakes)) from None
+        if wrong := [str(mistake) for mistake in mistakes_in(self.declared)]:
+            raise InputError("\n".join(wrong))
 
     @field_validator("declared")
     @classmethod
@@ -136,6 +140,15 @@ class Policy(Record):
     def features(self) -> dict[str, Feature]:
         """The features that are protected, by their names."""
         return {name: feature for name, feature in self.declared.items() if not isinstance(feature, OpenFeature)}
+
+    @cached_property
+    def blocks(self) -> dict[str, tuple[str, ...]]:
+        """For each feature that other questions depend on, or that depends on others, all that go with it."""
+        return blocks_of(self.features)
+
+    def outside(self, name: str, names: frozenset[str]) -> frozenset[str]:
+        """Those of some features that are not in the block of a feature."""
+        return names.difference(self.blocks.get(name, (name,)))
 
     @cached_property
     def open(self) -> dict[str, OpenFeature]:
@@ -278,6 +291,18 @@ def _stated_values(features: object) -> dict[str, list[Any]]:
     stated = features.items() if isinstance(features, Mapping) else ()
     listed = ((name, feature.get("values")) for name, feature in stated if isinstance(feature, Mapping))
     return {name: values for name, values in listed if isinstance(values, list)}
+
+
+def _linked_names(features: object) -> frozenset[str]:
+    """The features that seem to be in a block: follow-ups, and those that they depend on."""
+    stated = features.items() if isinstance(features, Mapping) else ()
+    conditions = {
+        name: feature["asked_if"]
+        for name, feature in stated
+        if isinstance(feature, Mapping) and feature.get("asked_if")
+    }
+    parents = (parent for condition in conditions.values() if isinstance(condition, Mapping) for parent in condition)
+    return frozenset([*conditions, *parents])
 
 
 def _default_tasks(types: Mapping[str, object]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import AfterValidator, Tag, ValidationInfo, field_validator
 
-from bcdp.policy.base_feature import NO_ANSWER, ONE_TYPE, OWN, BaseFeature
+from bcdp.policy.base_feature import NO_ANSWER, NOT_APPLICABLE, ONE_TYPE, OWN, BaseFeature
 from bcdp.policy.field_checks import Accepts, Number, expected, one_of
 from bcdp.policy.names import OPEN, TYPES
 from bcdp.policy.valued_features import (
@@ -80,26 +80,32 @@ class NumericFeature(BaseFeature):
 
     def word_of(self, code: int, size: int) -> str:
         low, high = self.bounds
-        rounded = size - self.own
-        return NO_ANSWER if code == rounded else f"near {low + (high - low) * code / (rounded - 1):g}"
+        rounded = size - self.extras
+        if code >= rounded:
+            return NO_ANSWER if self.own and code == rounded else NOT_APPLICABLE
+        return f"near {low + (high - low) * code / (rounded - 1):g}"
 
     @property
     def joint_inputs(self) -> int:
-        return 2 + self.own
+        return 2 + self.extras
 
     @property
     def span(self) -> tuple[float, float]:
         return self.bounds
 
     def indicators(self, codes: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        inside, share = codes <= 1, (codes + 1) / 2  # beyond 1 is the code of no answer
-        return np.stack([np.where(inside, 1 - share, 0.0), np.where(inside, share, 0.0), ~inside], axis=1)
+        inside, share = codes <= 1, (codes + 1) / 2  # beyond 1 are the codes of no answer and not applicable
+        beyond = [codes == 2 + extra for extra in range(self.extras)]
+        return np.stack([np.where(inside, 1 - share, 0.0), np.where(inside, share, 0.0), *beyond], axis=1)
 
     def input_values(self, levels: int) -> npt.NDArray[np.float64]:
-        if not self.own:
+        if not self.extras:
             return super().input_values(levels)
-        shares = np.linspace(0.0, 1.0, levels - 1)
-        return np.vstack([np.stack([1 - shares, shares, 0 * shares], axis=1), [0.0, 0.0, 1.0]])
+        shares = np.linspace(0.0, 1.0, levels - self.extras)
+        ends = np.stack([1 - shares, shares], axis=1)
+        result = np.zeros((levels, 2 + self.extras))
+        result[: len(ends), :2], result[len(ends) :, 2:] = ends, np.eye(self.extras)
+        return result
 
     def worth(self, codes: npt.NDArray[Any], category: int | None = None) -> npt.NDArray[np.float64]:
         return codes if category is None else 2 * self.indicators(codes)[:, category] - 1

@@ -12,10 +12,10 @@ TYPES = ("binary", "numeric", "categorical", "ordinal")  # of features that are 
 OPEN = "open"  # the type of those that are not
 
 
-def _declared(*types: str, also: str = "", complete: tuple[str, ...] = ()) -> AfterValidator:
+def _declared(*types: str, also: str = "", complete: tuple[str, ...] = (), linked: bool = True) -> AfterValidator:
     """A check that a name is that of a feature of the policy, of one of these types.
 
-    Of `complete` types none may have no answer as a value of its own.
+    Of `complete` types none may have no answer as a value of its own. Unless `linked`, it may not be in a block.
     """
 
     def check(name: str, info: ValidationInfo) -> str:
@@ -32,6 +32,8 @@ def _declared(*types: str, also: str = "", complete: tuple[str, ...] = ()) -> Af
             raise expected(f"a {' or '.join(types)} feature, and this one is {declared[name]}")
         if declared[name] in complete and name in (info.context or {}).get("own", ()):
             raise expected("a feature without `missing: own`: give this one a value that counts for no answer")
+        if not linked and name in (info.context or {}).get("linked", ()):
+            raise expected("a feature without follow-ups that is none itself: of these, mean, frequency or share")
         return name
 
     return AfterValidator(check)
@@ -43,10 +45,10 @@ _NAMES = (AfterValidator(some), AfterValidator(different), Accepts("a list of di
 AnyName = Annotated[Writable, _NAME, _declared(*TYPES)]
 NameOrDefault = Annotated[Writable, _NAME, _declared(*TYPES, also="default")]
 MeanName = Annotated[Writable, _NAME, _declared("numeric", "binary", "ordinal")]
-NumericName = Annotated[Writable, _NAME, _declared("numeric", complete=TYPES)]
-CompleteName = Annotated[Writable, _NAME, _declared(*TYPES, complete=TYPES)]
-CompleteNumberName = Annotated[Writable, _NAME, _declared("numeric", "binary", complete=TYPES)]
-TableName = Annotated[Writable, _NAME, _declared(*TYPES, complete=("numeric",))]
+NumericName = Annotated[Writable, _NAME, _declared("numeric", complete=TYPES, linked=False)]
+CompleteName = Annotated[Writable, _NAME, _declared(*TYPES, complete=TYPES, linked=False)]
+CompleteNumberName = Annotated[Writable, _NAME, _declared("numeric", "binary", complete=TYPES, linked=False)]
+TableName = Annotated[Writable, _NAME, _declared(*TYPES, complete=("numeric",), linked=False)]
 CategoryName = Annotated[Writable, _NAME, _declared("categorical", "binary", "ordinal")]
 CompleteNames = Annotated[tuple[CompleteName, ...], *_NAMES]
 CompleteNumberNames = Annotated[tuple[CompleteNumberName, ...], *_NAMES]

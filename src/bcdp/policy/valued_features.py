@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from bcdp.policy.base_feature import NO_ANSWER, ONE_TYPE, OWN, BaseFeature, Scalar, Values
+from bcdp.policy.base_feature import NO_ANSWER, NOT_APPLICABLE, ONE_TYPE, OWN, BaseFeature, Scalar, Values
 from bcdp.policy.field_checks import Accepts, Number, Record, Text, expected
 from bcdp.policy.survey import Translations, ValueNames
 
@@ -58,7 +58,12 @@ class ValuedFeature(BaseFeature):
 
     @property
     def categories(self) -> tuple[Scalar, ...]:
-        return (*(self.values or (0, 1)), *((NO_ANSWER,) if self.own else ()))
+        extras = ((NO_ANSWER, self.own), (NOT_APPLICABLE, self.follows))
+        return (*(self.values or (0, 1)), *(name for name, has in extras if has))
+
+    def codes_with(self, value: Scalar) -> tuple[int, ...]:
+        listed = [(v, n) for n, v in enumerate(self.values)] if self.values else [(0, 0), (1, 1), (False, 0), (True, 1)]
+        return tuple(code for known, code in listed if type(known) is type(value) and known == value)
 
     @property
     def shares_inputs(self) -> bool:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from math import prod
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from bcdp.policy import Policy
-from bcdp.questions.inputs import Coordinate
+from bcdp.policy.blocks import Integers
+from bcdp.questions.block import BlockKind
+from bcdp.questions.inputs import Coordinate, ranked
 from bcdp.questions.kind import QuestionKind
 from bcdp.questions.product import ProductKind
 from bcdp.questions.values import ValuesKind
 
-KINDS: Mapping[str, QuestionKind] = {"values": ValuesKind(), "product": ProductKind()}
+KINDS: Mapping[str, QuestionKind] = {"values": ValuesKind(), "product": ProductKind(), "block": BlockKind()}
 _LARGEST = int(sys.float_info.max)
 Cut = Annotated[int, Field(ge=-_LARGEST, le=_LARGEST)] | Annotated[float, Field(allow_inf_nan=False)]
 """2 and 2.0 are spelled differently, as in a policy."""
@@ -38,12 +42,14 @@ class Question(PlanPart):
     as `2 x^2 - 1`, rounded at random to the one entry of `levels`. A binary feature is worth -1 or 1. `categories` has
     one entry for each feature: null, or for a categorical feature the number of a value, being worth 1 if that is the
     person's value and -1 if not.
+
+    Kind "block": as "values", about all features of a block; the table's inputs are the combinations that can occur.
     """
 
     features: Annotated[tuple[str, ...], Field(min_length=1)]
     levels: tuple[Annotated[int, Field(ge=2)], ...]
     table: Annotated[int, Field(ge=0)]
-    kind: Literal["values", "product"] = "values"
+    kind: Literal["values", "product", "block"] = "values"
     categories: tuple[Annotated[int, Field(ge=0)] | None, ...] = ()
     cuts: tuple[tuple[Cut, ...] | None, ...] = ()
 
@@ -65,6 +71,26 @@ class Question(PlanPart):
     def coordinates(self, policy: Policy, codes: Mapping[str, npt.NDArray[Any]]) -> Iterator[Coordinate]:
         """The digits of the table's input for records with these codes."""
         return self.rules.coordinates(policy, self, codes)
+
+    def combinations(self, policy: Policy) -> Integers | None:
+        """The digits of each input of the table; None where every combination of digits is one."""
+        return self.rules.combinations(self, policy.features)
+
+    def inputs(self, policy: Policy) -> int:
+        """How many inputs the table has."""
+        possible = self.combinations(policy)
+        return prod(self.levels) if possible is None else len(possible)
+
+    def ranks(self, policy: Policy) -> Integers | None:
+        """The input of each combination of digits; None where it is the combination's own number."""
+        possible = self.combinations(policy)
+        return None if possible is None else ranked(possible, self.levels)
+
+    def at_inputs(self, policy: Policy, name: str, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """At each input of the table the numbers of a feature's digit there."""
+        position, possible = self.features.index(name), self.combinations(policy)
+        rows = np.indices(self.levels).reshape(len(self.levels), -1).T if possible is None else possible
+        return np.asarray(numbers[rows[:, position]])
 
     def cuts_of(self, name: str) -> tuple[float, ...] | None:
         """Where the levels of a feature begin, if it is a number that enters by steps; None for any other."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
@@ -26,21 +27,21 @@ class Coordinate:
     chance: Array | None = None  # None where the digit is certain
 
     @classmethod
-    def rounded(cls, numbers: Array, size: int, own: bool = False) -> Coordinate:
+    def rounded(cls, numbers: Array, size: int, extras: int = 0) -> Coordinate:
         """Numbers in [-1, 1] as one of their two neighbours among equally spaced levels, unbiased.
 
-        With `own`, no answer has a code above 1 and is the last digit.
+        The last digits are `extras`, such as no answer, whose codes are 2, 3, ..
 
         >>> Coordinate.rounded(np.array([-1.0, 0.5, 1.0]), 2).chance.tolist()
         [0.0, 0.75, 1.0]
         """
-        levels = size - own
+        levels = size - extras
         position = (np.minimum(numbers, 1.0) + 1) / 2 * (levels - 1)
         below = np.minimum(np.floor(position), levels - 2)
         chance = position - below
-        if own:
-            missing = numbers > 1
-            below, chance = np.where(missing, size - 1, below), np.where(missing, 0.0, chance)
+        if extras:
+            beyond = numbers > 1
+            below, chance = np.where(beyond, levels - 2 + numbers, below), np.where(beyond, 0.0, chance)
         return cls(size, below.astype(np.int64), chance)
 
     def drawn(self, words: npt.NDArray[np.uint32]) -> Digits:
@@ -66,14 +67,30 @@ class Coordinate:
         return result
 
 
-def input_of(coordinates: Iterable[Coordinate], words: RecordWords, position: int) -> npt.NDArray[np.int32]:
-    """The input of each record: every coordinate takes the next random word, whether it needs it or not."""
+def input_of(
+    coordinates: Iterable[Coordinate], words: RecordWords, position: int, ranks: Digits | None = None
+) -> npt.NDArray[np.int32]:
+    """The input of each record: every coordinate takes the next random word, whether it needs it or not.
+
+    `ranks`: the input of each combination of digits, where not all of them are one.
+    """
     result: npt.NDArray[np.int32] | None = None
     for column, coordinate in zip(count(position), coordinates, strict=False):
         digit = coordinate.below if coordinate.chance is None else coordinate.drawn(words.column(column))
         result = digit.astype(np.int32) if result is None else result * np.int32(coordinate.size) + digit
     assert result is not None
-    return result
+    return result if ranks is None else ranks[result].astype(np.int32)
+
+
+def ranked(combinations: Digits, sizes: tuple[int, ...]) -> Digits:
+    """The number of each combination of digits among those that are listed; -1 for all others.
+
+    >>> ranked(np.array([[0, 2], [1, 0], [1, 1]]), (2, 3)).tolist()
+    [-1, -1, 0, 1, 2, -1]
+    """
+    ranks = np.full(math.prod(sizes), -1, dtype=np.int64)
+    ranks[np.ravel_multi_index(tuple(combinations.T), sizes)] = np.arange(len(combinations))
+    return ranks
 
 
 def input_shares(coordinates: Iterable[Coordinate], shares: Array) -> Array:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import numpy.typing as npt
 
 from bcdp.policy import Feature, Policy
@@ -21,6 +22,7 @@ class QuestionKind(ABC):
     reads_values: ClassVar[bool]  # whether each feature is a digit of the input, rather than one number for all
     own_keys: ClassVar[frozenset[str]]  # of a question's document, beyond features, levels and table
     joiner: ClassVar[str]  # between the features, in words
+    asks_blocks: ClassVar[bool] = False  # whether it is about features that depend on each other, and no others
 
     @abstractmethod
     def check(self, path: str, question: Question, features: Mapping[str, Feature]) -> None:
@@ -31,6 +33,10 @@ class QuestionKind(ABC):
         self, policy: Policy, question: Question, codes: Mapping[str, npt.NDArray[Any]]
     ) -> Iterator[Coordinate]:
         """The digits of the table's input for records with these codes."""
+
+    def combinations(self, question: Question, features: Mapping[str, Feature]) -> npt.NDArray[np.int64] | None:
+        """The digits of each input, one row for each; None where every combination of digits is one."""
+        return None
 
     @abstractmethod
     def rounding_levels(self, question: Question) -> tuple[int, ...]:

@@ -34,7 +34,7 @@ class ValuesKind(QuestionKind):
         for name, levels in zip(question.features, question.levels, strict=True):
             if not features[name].is_number and levels != len(features[name].categories):
                 raise refuse(f"{path}.levels", levels, f"the number of values of {name}")
-            if levels < 2 + (features[name].is_number and features[name].own):
+            if levels < 2 + (features[name].extras if features[name].is_number else 0):
                 raise refuse(f"{path}.levels", levels, f"at least two for the numbers of {name}, and one for no answer")
         if question.cuts:
             _check_cuts(path, question, features)
@@ -50,7 +50,7 @@ class ValuesKind(QuestionKind):
             elif code.dtype.kind == "i":
                 yield Coordinate(size, code)
             else:
-                yield Coordinate.rounded(code, size, feature.own)
+                yield Coordinate.rounded(code, size, feature.extras)
 
     def rounding_levels(self, question: Question) -> tuple[int, ...]:
         """Each feature has levels of its own."""

@@ -21,7 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bcdp.errors import IncompleteError, InputError, refuse
-from bcdp.policy import Feature, NumericFeature, Policy, ValuedFeature
+from bcdp.policy import NOT_APPLICABLE, Feature, NumericFeature, Policy, ValuedFeature
+from bcdp.records.follow_ups import asked_rows, settled
 
 Codes = npt.NDArray[Any]  # float64 in [-1, 1], or int16 numbers of values
 _CODE = np.int16
@@ -103,6 +104,8 @@ def encode(policy: Policy, table: pa.Table) -> dict[str, Codes]:
         named = ", ".join(map(repr, policy.features))
         raise InputError(f"table: got {shown}; accepted: one column for each of {named}")
     codes = {name: _encode_column(policy, name, table.column(name)) for name in policy.features}
+    if policy.blocks:
+        codes = settled(policy, codes, lambda name: is_missing(table.column(name)))
     if counts := +Counter({name: int(np.count_nonzero(~(code >= -1))) for name, code in codes.items()}):
         raise incomplete(counts, len(table))
     return codes
@@ -125,8 +128,11 @@ def lacking(policy: Policy, tables: Iterable[Any]) -> tuple[Counter[str], int]:
     counts, people = Counter[str](), 0
     for table in map(as_arrow, tables):
         people += len(table)
-        for name, feature in policy.features.items():
-            counts[name] += int(np.count_nonzero(is_missing(table.column(name)))) if feature.missing is None else 0
+        gaps = {name: is_missing(table.column(name)) for name, own in policy.features.items() if own.missing is None}
+        if policy.blocks:
+            codes = {name: _encode_column(policy, name, table.column(name)) for name in policy.features}
+            gaps |= {name: gaps[name] & asked for name, asked in asked_rows(policy, codes) if name in gaps}
+        counts.update({name: int(np.count_nonzero(gap)) for name, gap in gaps.items()})
     return +counts, people
 
 
@@ -153,9 +159,12 @@ def unusual(policy: Policy, table: pa.Table) -> Counter[tuple[str, str]]:
     This depends on the records: it is for the person who holds them all, and never leaves a device.
     """
     counts = Counter[tuple[str, str]]()
+    asked = dict(asked_rows(policy, encode(policy, table))) if policy.blocks else {}
     for name, feature in policy.features.items():
         column = table.column(name)
         counts[name, "missing"] = sum(map(_count_missing, column.chunks))
+        if name in asked:
+            counts[name, "missing"] = int(np.count_nonzero(is_missing(column) & asked[name]))
         if feature.is_number:
             numbers, (low, high) = numbers_of(column), feature.span
             counts[name, "outside"] = int(np.count_nonzero(numbers < low) + np.count_nonzero(numbers > high))
@@ -191,7 +200,7 @@ def _encode_column(policy: Policy, name: str, column: pa.ChunkedArray) -> Codes:
     feature = policy.features[name]
     if isinstance(feature, NumericFeature):
         return _scaled(feature, name, column)
-    known = codes_of(feature.values)
+    known = codes_of(feature.values) | ({NOT_APPLICABLE: len(feature.categories) - 1} if feature.follows else {})
     imputed = imputed_code(feature, known, _LACKING)
     parts, rows = [], 0
     for chunk in column.chunks:
@@ -210,7 +219,7 @@ def imputed_code(feature: ValuedFeature, known: Mapping[str, int], none: int) ->
     """The code of no answer: that of a value, one more where it is a value of its own, and `none` without a rule."""
     if feature.missing is None:
         return none
-    return len(feature.categories) - 1 if feature.own else known[spelled(feature.missing)]
+    return len(feature.categories) - feature.extras if feature.own else known[spelled(feature.missing)]
 
 
 def _values_of(kind: pa.DataType) -> str:

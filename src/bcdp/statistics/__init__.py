@@ -1,5 +1,6 @@
 """One file for each thing that can be asked for: the words of its task, its targets, its estimates, its rows."""
 
+from bcdp.statistics.shared.block_targets import BlockAim, BlockValues
 from bcdp.statistics.shared.decoded_values import Decoded, error_without_privacy
 from bcdp.statistics.shared.interval import Estimate, on_simplex
 from bcdp.statistics.shared.joint_targets import Below, Interaction, Steps
@@ -12,6 +13,8 @@ __all__ = [
     "AimedValues",
     "Askable",
     "Below",
+    "BlockAim",
+    "BlockValues",
     "Decoded",
     "Decoder",
     "Estimate",

@@ -11,6 +11,7 @@ from pydantic import Field
 from bcdp.policy import Policy
 from bcdp.policy.names import CategoryNames
 from bcdp.randomizers import binary_information, categorical_information
+from bcdp.statistics.shared.follow_ups import asked_share_sections, asked_shares
 from bcdp.statistics.shared.interval import Estimate, bounded, on_simplex
 from bcdp.statistics.shared.linear_form import LinearForm
 from bcdp.statistics.shared.nonresponse import answered_shares, share_sections
@@ -71,6 +72,7 @@ class Frequency(Statistic):
             )
             yield Section(label, ("value", "frequency"), rows, "bars", f"{name}, from {rows[0].answers:,} answers")
             yield from share_sections(label, name, shares)
+            yield from asked_share_sections(policy, name, shares)
 
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         return [_goal(policy, name, data) for name in self.features]
@@ -92,6 +94,8 @@ def _shares(decoder: Decoder, name: str, confidence: float) -> dict[Any, Estimat
         )
         for category, form, (value, se, start, end, exact) in zip(feature.categories, linear, rows, strict=True)
     }
+    if feature.follows:
+        return asked_shares(decoder, name, estimates, confidence)
     return answered_shares(decoder, name, estimates, confidence) if feature.own else estimates
 
 

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from bcdp.policy import Policy
 from bcdp.policy.names import MeanNames
+from bcdp.statistics.shared.follow_ups import ASKED, ASKED_ANSWERED, among_words, asked_mean, asked_mean_sections
 from bcdp.statistics.shared.interval import Estimate, bounded
 from bcdp.statistics.shared.linear_form import LinearForm
 from bcdp.statistics.shared.nonresponse import AMONG, answered_mean, mean_of_shares, mean_sections
@@ -17,6 +18,8 @@ from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statist
 from bcdp.statistics.shared.rows import Row, Section
 from bcdp.statistics.shared.target import Target
 from bcdp.statistics.shared.value_targets import mean_target
+
+_PARTIAL = (AMONG, ASKED, ASKED_ANSWERED)  # rules by which a mean is not about all people
 
 
 class Mean(Statistic):
@@ -48,10 +51,11 @@ class Mean(Statistic):
             note = (
                 "In the features' own units; of two values the share of the second, of ordered values the mean score."
             )
-            silent = [name for name, mean in estimates.items() if mean.rule == AMONG]
-            remarks = (f"{AMONG}: {', '.join(silent)}",) if silent else ()
+            partial = {rule: [name for name, mean in estimates.items() if mean.rule == rule] for rule in _PARTIAL}
+            remarks = tuple(f"{rule}: {', '.join(names)}" for rule, names in partial.items() if names)
             yield Section("Means", ("feature", "mean"), rows, note=note, remarks=remarks)
         yield from mean_sections(policy, estimates)
+        yield from asked_mean_sections(policy, estimates)
 
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         return [_goal(policy, name, data) for name in self.features]
@@ -59,11 +63,15 @@ class Mean(Statistic):
 
 def _label(policy: Policy, name: str) -> str:
     feature = policy.features[name]
+    if feature.follows:
+        return f"{feature.share}, {among_words(feature)}"
     return f"{feature.share}, {AMONG}" if feature.own else feature.share
 
 
 def _mean(decoder: Decoder, name: str, confidence: float) -> Estimate:
     feature, target = decoder.policy.features[name], mean_target(decoder.policy, name)
+    if feature.follows:
+        return asked_mean(decoder, target, feature, confidence)
     if feature.own:
         return answered_mean(decoder, target, feature.span, confidence)
     low, high = feature.span
@@ -82,7 +90,7 @@ def _goal(policy: Policy, name: str, data: Means) -> Goal:
     (low, high), target = policy.features[name].span, mean_target(policy, name)
 
     def solved(means: Means) -> Array:
-        if policy.features[name].own:
+        if policy.features[name].extras:
             return low + mean_of_shares(means[target]) * (high - low)
         return low + (np.clip(means[target], -1, 1) + 1) * (high - low) / 2
 

@@ -4,6 +4,7 @@ import { quoted, tellHint, tellOpen, tellPromise } from "./device/wording/tell.j
 import { element, promised, say } from "./page.js";
 import { Failure, alone, startDevice } from "./survey/device.js";
 import { fieldOf } from "./survey/fields.js";
+import { followUpsOf } from "./survey/follow_ups.js";
 import { becomes, kindFor, showLimits, showTotal, withinLimits } from "./survey/limits.js";
 import { answerTo, ledger, memory } from "./survey/memory.js";
 import { fetchPlan, sendReport, senderFor } from "./survey/transport.js";
@@ -16,6 +17,7 @@ let device;
 let sheet; // what the page knows of the plan; its `release` is what the report that was drawn costs
 let sender; // how messages are sent
 let invited = false; // whether the collection is by invitation
+let notAsked; // the questions that are not asked, given what is entered
 let fields = []; // of the form; what is entered is in them and nowhere else
 let ready = null; // the report on the page, and the text that is kept of it
 
@@ -29,6 +31,7 @@ async function start() {
   const slow = setTimeout(() => say($("status"), words.checking), 1000);
   device = startDevice();
   const checked = await device.ask("check", { text: plan.text }).finally(() => clearTimeout(slow));
+  notAsked = await followUpsOf(checked.features);
   sender = await senderFor(checked.relay);
   if (checked.relay !== null) await loadLanguages(); // from here on, no request tells the collector what is done
   sheet = checked;
@@ -193,10 +196,12 @@ function fillForm(drafts) {
   const asked = [...sheet.spokenOpen, ...sheet.spoken];
   fields = asked.map(([name, feature], index) => fieldOf(name, feature, `feature-${index}`, words, drafts[index]));
   $("questions").replaceChildren(...fields.map(({ node }) => node));
+  showAsked();
   const summary = $("promise").querySelector("summary");
   $("promise").replaceChildren(summary, ...promiseTable());
   $("look").textContent = "";
   $("form").oninput = () => {
+    showAsked();
     if ($("look").textContent) tellMistakes();
     warnBeforeLeaving();
   };
@@ -211,16 +216,24 @@ function fillForm(drafts) {
   judge();
 }
 
-/** What was read of every field, or null if one of them needs another look; the first such is focused. */
+/** Follow-ups appear when they are asked, and nothing else of the page tells whether they are. */
+function showAsked() {
+  const hidden = notAsked(new Map(fields.map(({ name, given }) => [name, given()])));
+  for (const { name, node } of fields) node.hidden = hidden.has(name);
+}
+
+const askedFields = () => fields.filter(({ node }) => !node.hidden);
+
+/** What was read of every field that is asked, or null if one of them needs another look; the first such is focused. */
 function completed() {
-  const entries = fields.map((field) => field.read());
+  const entries = askedFields().map((field) => field.read());
   entries.find(({ mistake }) => mistake)?.target.focus();
   return tellMistakes() ? null : entries;
 }
 
 /** Says how many fields show a mistake, and gives their number. */
 function tellMistakes() {
-  const wrong = fields.filter((field) => field.isWrong()).length;
+  const wrong = askedFields().filter((field) => field.isWrong()).length;
   const many = () => (wrong === 1 ? words.lookOne : words.lookMany(words.number(wrong)));
   $("look").textContent = wrong ? many() : "";
   return wrong;

@@ -124,8 +124,8 @@ def _check_limits(max_epsilon: float, max_delta: Mapping[str, float], collection
 
 def _levels(document: Mapping[str, Any], features: Mapping[str, Feature], correlation: Correlation) -> Levels:
     if document["mechanism"] == "cascade":
-        if any(feature.own for feature in features.values()):
-            raise refuse("mechanism", "cascade", "survey, where no answer is a value of its own")
+        if any(feature.extras for feature in features.values()):
+            raise refuse("mechanism", "cascade", "survey, where no answer is a value of its own or not all are asked")
         return cascade_levels(read_channels(document, features), features, correlation)
     if document["mechanism"] != "survey":
         raise refuse("mechanism", document["mechanism"], "survey or cascade")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import count, pairwise
 from math import prod
 from typing import Any
 
+from bcdp.audit.verify.blocks import Condition, read_conditions
 from bcdp.audit.verify.values import (
     languages,
     mapping,
@@ -29,7 +30,7 @@ LARGEST_WHOLE = 2**53 - 1
 MOST_VALUES = 10_000
 MOST_CUTS = 31
 SIZES = {"binary": (2, 2), "categorical": (1, MOST_VALUES), "ordinal": (2, 100), "open": (1, MOST_VALUES)}
-COMMON_KEYS = ("label", "help", "labels", "helps", "delta", "missing")
+COMMON_KEYS = ("label", "help", "labels", "helps", "delta", "missing", "asked_if")
 OWN_KEYS = {
     "binary": ((), ("values", "value_labels")),
     "numeric": (("bounds",), ("ranges",)),
@@ -100,6 +101,14 @@ class Feature:
     missing: bool
     number: Number | None = None
     own: bool = False
+    listed: tuple[tuple[Any, int], ...] = ()  # its values, with their numbers
+    condition: Condition | None = None  # of a feature that is not always asked; its last value is not applicable
+    imputed: int | None = None  # the number of the value that no answer counts as
+
+    @property
+    def extras(self) -> int:
+        """How many levels follow those of its values."""
+        return self.own + (self.condition is not None)
 
 
 @dataclass(frozen=True)
@@ -120,7 +129,9 @@ def read_collection(stated: Any) -> Collection:
         name: _feature(f"features.{name}", name, feature, epsilon)
         for name, feature in mapping("collection.features", collection["features"]).items()
     }
-    features = {name: feature for name, feature in declared.items() if feature.kind != "open"}
+    features = _conditional(
+        {name: feature for name, feature in declared.items() if feature.kind != "open"}, collection["features"]
+    )
     if not features:
         raise refuse("collection.features", stated, "at least one feature that is not open")
     if prod(feature.values or 1 for feature in declared.values() if feature.kind == "open") > MOST_GROUPS:
@@ -132,6 +143,20 @@ def read_collection(stated: Any) -> Collection:
     if collection.get("relay") is not None:
         _check_relay("collection.relay", collection["relay"])
     return Collection(epsilon, features)
+
+
+def _conditional(features: Mapping[str, Feature], stated: Mapping[str, Any]) -> dict[str, Feature]:
+    """The features with the conditions under which they are asked."""
+    listed = {name: feature.listed for name, feature in features.items() if feature.listed}
+    conditions = read_conditions({name: stated[name] for name in features}, listed)
+    return {
+        name: replace(
+            feature, condition=conditions[name], values=None if feature.values is None else feature.values + 1
+        )
+        if name in conditions
+        else feature
+        for name, feature in features.items()
+    }
 
 
 def _check_survey(path: str, stated: Any) -> None:
@@ -184,7 +209,11 @@ def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
         _check_value_labels(f"{path}.value_labels", stated["value_labels"], len(values))
     if stated.get("scores") is not None:
         _check_scores(f"{path}.scores", stated["scores"], len(values))
-    return Feature(kind, len(values) + own, delta, counted, None, own)
+    numbered = ((0, 0), (1, 1), (False, 0), (True, 1)) if listed is None else tuple(zip(values, count(), strict=False))
+    imputed = next((code for value, code in numbered if type(value) is type(missing) and value == missing), None)
+    return Feature(
+        kind, len(values) + own, delta, counted, None, own=own, listed=numbered, imputed=imputed if counted else None
+    )
 
 
 def _number(path: str, stated: Any, missing: Any) -> Number:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from bcdp.audit.verify.blocks import view_ratio
 from bcdp.audit.verify.collection import Feature
 from bcdp.audit.verify.correlation import Correlation, Law
 from bcdp.audit.verify.questions import MOST_CELLS, Channel, Menu, Question, Ratio
@@ -57,13 +58,13 @@ def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correl
         for own, name in ((question, name) for question in menu for name in question.features):
             feature = features[name]
             rest = _times(question.ratio for question in menu if question is not own)
-            moved = _moved(correlation, name, asked - {name}, seen)
+            moved = _moved(correlation, name, asked.difference(own.features if own.possible else {name}), seen)
             parts = feature.number.parts if feature.number and name in correlation.ranges else None
             equal_pairs = feature.kind == "numeric" or feature.missing
             for level, masses, guessed in ((c, HELD, None), (delta, moved, parts)):
                 position = own.features.index(name)
                 read = (id(own.table), own.levels, own.product, position, own.cuts.get(name))
-                key = (*read, equal_pairs, rest, masses, guessed and (*guessed, feature.own))
+                key = (*read, equal_pairs, feature.imputed, rest, masses, guessed and (*guessed, feature.own))
                 if key not in known:
                     known[key] = _worst(own, name, rest, masses, feature, guessed)
                 level[name] = max(level[name], known[key])
@@ -133,6 +134,8 @@ def _worst(
     gain = _gain(rest, moved)
     if question is None:
         return gain
+    if question.possible:
+        return _times((_of_block(question, name, feature), gain))
     steps = feature.number.steps(question.cuts[name]) if parts and feature.number and name in question.cuts else None
     symmetric = (
         question.product or len(question.features) == 1 or (question.table.family == "response" and steps is None)
@@ -153,6 +156,14 @@ def _worst(
             if worst != math.inf and (shared or a != b):
                 worst = _raised(Fraction(worst), set(zip(most[a], least[b], strict=True)), rest, moved)
     return worst
+
+
+def _of_block(question: Question, name: str, feature: Feature) -> Ratio:
+    """What the answer about a block tells of one of its features, whatever goes with it inside (section 4.17)."""
+    position = question.features.index(name)
+    numbers = range(question.levels[position] - feature.extras) if feature.number else ()
+    shared = {*numbers, *(() if feature.imputed is None else (feature.imputed,))}
+    return view_ratio(list(question.table.columns()), [digits[position] for digits in question.possible], shared)
 
 
 def _extremes(f: Sequence[Sequence[int]], parts: Sequence[Part], own: bool) -> tuple[list[list[int]], list[list[int]]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from bcdp.audit.verify.blocks import block_of, combinations
 from bcdp.audit.verify.collection import Feature
 from bcdp.audit.verify.values import mapping, names, rising, sequence, whole
 from bcdp.errors import refuse
@@ -26,6 +27,7 @@ TABLE_KEYS = {
 }
 QUESTION_KEYS = ("features", "levels", "table")
 PRODUCT_KEYS = (*QUESTION_KEYS, "kind", "categories")
+BLOCK_KEYS = (*QUESTION_KEYS, "kind")
 MOST_STEPS = 256  # of a number that enters by steps
 
 Ratio = Fraction | float  # a float only where it is infinite
@@ -83,7 +85,8 @@ class Question:
     table: Table
     ratio: Ratio
     cuts: Mapping[str, tuple[float, ...]]  # where the levels of numbers that enter by steps begin, the first apart
-    own: frozenset[str]  # of which the last level is no answer
+    extras: Mapping[str, int]  # how many of the last levels are no answer, or not applicable
+    possible: tuple[tuple[int, ...], ...] = ()  # of a block: the levels that can occur together, one row for each input
 
     def sees(self, rounded: frozenset[str], known: Mapping[str, frozenset[float]]) -> str:
         """How these numbers enter the answer: rounded once to some of 17 levels, multiplied before, or as they are.
@@ -93,7 +96,7 @@ class Question:
         marked = [position for position, name in enumerate(self.features) if name in rounded]
         stepped = [position for position in marked if self.features[position] in self.cuts]
         rounded_to = [
-            self.levels[0 if self.product else position] - (self.features[position] in self.own)
+            self.levels[0 if self.product else position] - self.extras[self.features[position]]
             for position in marked
             if position not in stepped
         ]
@@ -163,8 +166,10 @@ def read_channels(document: Mapping[str, Any], features: Mapping[str, Feature]) 
 def _question(
     path: str, stated: Any, features: Mapping[str, Feature], tables: Sequence[Table], ratios: Sequence[Ratio]
 ) -> Question:
-    product = "kind" in mapping(path, stated)
-    mapping(path, stated, PRODUCT_KEYS if product else QUESTION_KEYS, () if product else ("cuts",))
+    kind = mapping(path, stated).get("kind")
+    block, product = kind == "block", "kind" in stated and kind != "block"
+    mapping(path, stated, BLOCK_KEYS if block else PRODUCT_KEYS if product else QUESTION_KEYS,
+            () if block or product else ("cuts",))  # fmt: skip
     asked = names(f"{path}.features", stated["features"], features)
     levels = tuple(
         whole(f"{path}.levels", size, 2, MOST_CELLS) for size in sequence(f"{path}.levels", stated["levels"])
@@ -176,17 +181,33 @@ def _question(
     for name, size in zip(() if product else asked, levels, strict=not product):
         if features[name].values not in (None, size):
             raise refuse(f"{path}.levels", size, f"the {features[name].values} values of {name}")
-        if features[name].own and features[name].number and size < 3:
+        if features[name].number and size < 2 + features[name].extras:
             raise refuse(f"{path}.levels", size, "two levels for numbers and one for no answer, at least")
     cuts = _cuts(f"{path}.cuts", stated["cuts"], asked, levels, features) if "cuts" in stated else {}
+    possible = _possible(path, asked, levels, features, block)
     number = whole(f"{path}.table", stated["table"], 0, len(tables) - 1)
-    table = tables[number]
-    if table.levels != math.prod(levels):
-        raise refuse(f"{path}.table", f"{table.levels} levels", f"{math.prod(levels)} levels")
+    table, inputs = tables[number], len(possible) or math.prod(levels)
+    if table.levels != inputs:
+        raise refuse(f"{path}.table", f"{table.levels} levels", f"{inputs} levels")
     if len(levels) > 1:
         _check_cells(f"tables.{number}", table.levels, table.symbols)
-    own = frozenset(name for name in asked if features[name].own)
-    return Question(asked, levels, product, table, ratio=ratios[number], cuts=cuts, own=own)
+    extras = {name: features[name].extras for name in asked}
+    return Question(asked, levels, product, table, ratio=ratios[number], cuts=cuts, extras=extras, possible=possible)
+
+
+def _possible(
+    path: str, asked: Sequence[str], levels: Sequence[int], features: Mapping[str, Feature], block: bool
+) -> tuple[tuple[int, ...], ...]:
+    """What can occur together of a block, which no other question may ask about."""
+    conditions = {name: feature.condition for name, feature in features.items() if feature.condition is not None}
+    linked = frozenset[str]().union(*(block_of(name, conditions) for name in asked)) if conditions else frozenset(asked)
+    if not block and len(linked) > 1 and any(len(block_of(name, conditions)) > 1 for name in asked):
+        raise refuse(f"{path}.kind", "none", "block, for features that depend on each other")
+    if not block:
+        return ()
+    if len(linked) == 1 or linked != frozenset(asked) or block_of(asked[0], conditions) != linked:
+        raise refuse(f"{path}.features", asked, "all features that depend on each other, and no others")
+    return tuple(combinations(path, asked, levels, conditions))
 
 
 def _cuts(
@@ -199,7 +220,7 @@ def _cuts(
         known = features[name].number
         if cuts is None:
             continue
-        if known is None or features[name].own:
+        if known is None or features[name].extras:
             raise refuse(path, cuts, "null for what is no number, or has no answer as a value")
         cuts_by_name[name] = rising(path, cuts, *known.bounds)
         if len(cuts) != size - 1 or size > MOST_STEPS:
@@ -214,7 +235,7 @@ def _check_product(path: str, stated: Any, asked: Sequence[Feature]) -> None:
         raise refuse(f"{path}.kind", stated["kind"], "product, or no such key")
     if len(stated["levels"]) != 1 or len(asked) > 2 or (len(asked) == 1 and asked[0].kind != "numeric"):
         raise refuse(path, stated, "one entry of levels, for the product of two features or the square of a number")
-    if any(feature.own for feature in asked):
+    if any(feature.extras for feature in asked):
         raise refuse(path, stated, "features in which no answer is not a value of its own")
     categories = sequence(f"{path}.categories", stated["categories"])
     if len(categories) != len(asked):

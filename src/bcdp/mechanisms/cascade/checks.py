@@ -80,8 +80,13 @@ def check_people(n: int) -> int:
 
 
 def check_complete(policy: Policy) -> None:
-    """Raises `InputError` if no answer is a value of its own: sums do not reveal how its share varies with a mean."""
+    """Raises `InputError` if no answer is a value of its own: sums do not reveal how its share varies with a mean.
+
+    And if not all questions are asked of everybody.
+    """
     for name, feature in policy.features.items():
+        if feature.follows:
+            raise refuse(f"features.{name}.asked_if", "a condition", "the mechanism survey, or no follow-ups")
         if feature.own:
             raise refuse(
                 f"features.{name}.missing", "own", "a value that counts for no answer, or the mechanism survey"

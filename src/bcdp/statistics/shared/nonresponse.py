@@ -63,7 +63,7 @@ def answered_mean(decoder: Decoder, target: Target, span: tuple[float, float], c
         )
 
     upper, both = np.array([[0.0, 1.0, 0.0]]), np.array([1.0, 1.0, 0.0])
-    raw, error, start, end = _ratios(decoder, target, upper, both, confidence)[0]
+    raw, error, start, end = ratios_of(decoder, target, upper, both, confidence)[0]
     inside = min(max(raw, 0.0), 1.0) if math.isfinite(raw) else math.nan
     centre = 0.5 if math.isnan(inside) else inside
     start, end = min(max(start, 0.0), centre), max(min(end, 1.0), centre)
@@ -83,7 +83,7 @@ def answered_shares(
     """
     *values, silent = shares
     size = len(values)
-    among = _ratios(decoder, Single(name), np.eye(size, size + 1), np.append(np.ones(size), 0.0), confidence)
+    among = ratios_of(decoder, Single(name), np.eye(size, size + 1), np.append(np.ones(size), 0.0), confidence)
     raw = np.array([each[0] for each in among])
     inside = on_simplex(raw) if np.isfinite(raw).all() else raw
     together = decoder.together([Single(name)])
@@ -113,7 +113,7 @@ def answered_shares(
     return {**estimates, silent: shares[silent]}
 
 
-def _ratios(
+def ratios_of(
     decoder: Decoder, target: Target, tops: Array, bottom: Array, confidence: float
 ) -> list[tuple[float, float, float, float]]:
     """Ratios of sums of a target's numbers, with standard errors (delta method) and intervals (Fieller)."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bcdp.policy import Policy
 from bcdp.questions import Question
 from bcdp.questions.product import product_of
-from bcdp.randomizers import Dense, Table, binary, categorical, marginal_target, numeric, numeric_values
+from bcdp.randomizers import Dense, Table, binary, categorical, numeric, numeric_values
 
 Array = npt.NDArray[np.float64]
 Codes = Mapping[str, npt.NDArray[Any]]
@@ -131,10 +131,8 @@ class Single:
         return question.reads_values and rounded
 
     def at(self, policy: Policy, question: Question) -> Array:
-        position = question.features.index(self.feature)
-        levels = question.levels[position]
-        own = policy.features[self.feature].input_values(levels)
-        return own if len(question.levels) == 1 else marginal_target(question.levels, position, own)
+        levels = question.levels[question.features.index(self.feature)]
+        return question.at_inputs(policy, self.feature, policy.features[self.feature].input_values(levels))
 
 
 @dataclass(frozen=True)

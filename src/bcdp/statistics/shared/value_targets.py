@@ -12,7 +12,7 @@ import numpy as np
 from bcdp.errors import InputError
 from bcdp.policy import Policy
 from bcdp.questions import Question
-from bcdp.randomizers import Dense, Table, categorical, least_moment, marginal_target, optimal
+from bcdp.randomizers import Dense, Table, categorical, least_moment, optimal
 from bcdp.statistics.shared.target import Array, Codes, Cuts, Role, Single, Target
 
 Rows = tuple[tuple[float, ...], ...]  # a matrix that can be hashed
@@ -48,19 +48,20 @@ class ValueMeans:
         return question.reads_values and self.feature in question.features
 
     def at(self, policy: Policy, question: Question) -> Array:
-        position, numbers = question.features.index(self.feature), np.array(self.numbers)
-        return numbers if len(question.levels) == 1 else marginal_target(question.levels, position, numbers)
+        return question.at_inputs(policy, self.feature, np.array(self.numbers))
 
 
 def mean_target(policy: Policy, name: str) -> Target:
-    """The feature by itself; of an ordinal one the mean score, or with no answer as a value both ends of the scale."""
+    """The feature by itself; of an ordinal one the mean score, or with more values both ends of the scale."""
     feature = policy.features[name]
     if not feature.scale:
         return Single(name)
     low, high = feature.span
     shares = [(score - low) / (high - low) for score in feature.scale]
-    if feature.own:
-        return ValueMeans(name, (*((1 - share, share, 0.0) for share in shares), (0.0, 0.0, 1.0)))
+    if feature.extras:
+        beyond = np.eye(feature.extras, 2 + feature.extras, 2).tolist()
+        ends = [(1 - share, share, *(0.0,) * feature.extras) for share in shares]
+        return ValueMeans(name, (*ends, *map(tuple, beyond)))
     return ValueMeans(name, tuple((2 * share - 1,) for share in shares))
 
 

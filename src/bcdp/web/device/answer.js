@@ -14,6 +14,7 @@ import { hexadecimal } from "./reading/plan.js";
 /** @typedef {import("./reading/features.js").Listed} Listed */
 /** @typedef {import("./reading/features.js").Numeric} Numeric */
 /** @typedef {import("./reading/questions.js").Question} Question */
+/** @typedef {import("./reading/blocks.js").Blocks} Blocks */
 /** @typedef {import("./reading/questions.js").Product} Product */
 /** @typedef {import("./reading/features.js").Named<number>} Codes */
 /** @typedef {Readonly<Record<string, unknown>>} Row the values of a record by feature */
@@ -88,15 +89,17 @@ export function openOf(plan, report) {
 /** @type {(plan: Plan, question: Question, codes: Codes, words: Uint32Array) => number} */
 function inputOf(plan, question, codes, words) {
   if (question.kind === "product") return roundAtRandom(productOf(plan, question, codes), question.levels[0], words[0]);
-  return question.features.reduce((input, name, index) => {
+  const digits = question.features.reduce((input, name, index) => {
     const size = question.levels[index];
     const feature = plan.features.get(name);
     const cuts = question.cuts?.[index];
     if (cuts) return input * size + stepOf(/** @type {Numeric} */ (feature), cuts, codes.get(name));
     if (feature.type !== "numeric") return input * size + codes.get(name);
-    if (feature.own && codes.get(name) === feature.imputed) return input * size + size - 1;
-    return input * size + roundAtRandom(codes.get(name), size - Number(feature.own), words[index]);
+    const rounded = size - feature.extras;
+    if (codes.get(name) > 1) return input * size + rounded + codes.get(name) - 2; // no answer, or not applicable
+    return input * size + roundAtRandom(codes.get(name), rounded, words[index]);
   }, 0);
+  return question.kind === "block" ? /** @type {Blocks} */ (plan.blocks).input(question, digits) : digits;
 }
 
 /**
@@ -117,9 +120,12 @@ function productOf(plan, question, codes) {
  * @type {(plan: Plan, record: Row) => Codes}
  */
 function encode(plan, record) {
-  return /** @type {Codes} */ (
-    new Map([...plan.features].map(([name, feature]) => [name, code(name, feature, valueIn(record, name))]))
-  );
+  const codes = new Map();
+  for (const [name, feature] of plan.blocks?.order ?? plan.features) {
+    const value = valueIn(record, name);
+    codes.set(name, plan.blocks?.notAsked(name, codes, value) ?? code(name, feature, value));
+  }
+  return /** @type {Codes} */ (codes);
 }
 
 /** @type {(record: Row, name: string) => unknown} */

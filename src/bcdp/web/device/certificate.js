@@ -56,11 +56,13 @@ function readMenu(plan, menu) {
   const ratios = questions.map((question) => plan.tables[question.table].ratio);
   const place = new Map(questions.flatMap(({ features }, number) => features.map((name) => [name, number])));
   const bounds = boundsOf(plan.correlation, plan.features, questions);
-  return { questions, ratios, whole: product(ratios), asked: [...place.keys()], place, bounds, gains: new Map() };
+  const together = (name) => plan.blocks?.members(name) ?? [name];
+  const parts = { questions, ratios, whole: product(ratios), asked: [...place.keys()], place, bounds };
+  return { ...parts, together, gains: new Map() };
 }
 
-const othersBounds = ({ place, asked, bounds }, name) =>
-  bounds(name, place.has(name) ? asked.filter((other) => other !== name) : asked);
+const othersBounds = ({ place, asked, bounds, together }, name) =>
+  bounds(name, place.has(name) ? asked.filter((other) => !together(name).includes(other)) : asked);
 
 /** The ratios of what a menu tells of a feature that it has `asked`, and of one `unasked`; what is alike is computed once. */
 function ratiosOf(plan) {
@@ -71,6 +73,7 @@ function ratiosOf(plan) {
       const number = menu.place.get(name);
       const question = menu.questions[number];
       const rest = product(menu.ratios.filter((_, other) => other !== number));
+      if (question.kind === "block") return independent(plan.blocks.ratio(plan, question, name), rest, within);
       return question.features.length > 1 && question.kind !== "product"
         ? joint(plan, question, name, { rest: within.q > 0 ? rest : ONE, within, guess })
         : independent(menu.ratios[number], rest, within);
@@ -97,8 +100,8 @@ function byFallingRatio({ whole: a }, { whole: b }) {
 }
 
 /**
- * What the menus that do not ask a feature tell of it, which is never more than their own ratio. If the same is stated
- * whatever else they ask, the first of them, by falling ratio, tells most.
+ * What the menus that do not ask a feature tell of it, never more than their own ratio. If the same is stated whatever
+ * else they ask, the first of them, by falling ratio, tells most.
  */
 function outside(plan, menus, name, unasked) {
   let worst = ONE;
@@ -114,12 +117,11 @@ function outside(plan, menus, name, unasked) {
 /**
  * For a feature and the others that a menu asks, how far what the questions see of them may move with it: `q` and `odds`.
  *
- * A bound about numbers rounded once to 17 levels holds for a question that rounds them to some of these; the product of
- * two, or the square of one, has a bound of its own; of numbers that enter by steps `q` has to know the cuts, and odds never
- * do (theory.md, 4.5).
+ * A bound about numbers rounded once to 17 levels holds for a question that rounds them to some of these; a product or a
+ * square has a bound of its own; of numbers in steps `q` has to know the cuts, and odds never do (theory.md, 4.5).
  */
 function boundsOf({ q, odds, productQ, rounded, cuts: known }, declared, questions) {
-  const among = (name, levels) => 16 % (levels - 1 - Number(declared.get(name).own)) === 0; // the last may be no answer
+  const among = (name, levels) => 16 % (levels - 1 - declared.get(name).extras) === 0; // the last may be no answer
   const fits = ({ features, levels, kind, cuts }) =>
     features.every((name, place) => {
       if (!rounded.has(name)) return true;
@@ -191,9 +193,8 @@ function independent(own, rest, within) {
  * The worst ratio for a feature inside a joint table, together with questions of ratio `rest`, over all priors within bounds.
  *
  * Two values that are coded alike may still differ in what they say of the others: numbers are rounded, and `missing`
- * stands for no value, unless that is a value of its own: the last input. Of a `guess` which "range" a number is in it counts the most and the least that any number of a
- * range may give, because within a range it may go with the others (Theorem 6). Doubles find the outputs and the pairs of
- * values that may be the worst, and these are computed exactly.
+ * stands for no value, unless it is the last input. A `guess` of a number's "range" counts the most and the least that any
+ * number of it may give (Theorem 6). Doubles find the outputs and pairs that may be the worst; these are computed exactly.
  */
 function jointRatio(plan, { features, levels, table: index, cuts }, name, { rest, within, guess }) {
   const feature = plan.features.get(name);

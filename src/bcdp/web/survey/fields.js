@@ -13,7 +13,10 @@ import { digitsOf, mayBegin, readBack, readings } from "./numbers.js";
 /** @typedef {{ given?: Value | null, told?: string | null, mistake?: string, certain?: boolean }} Found what was read */
 /** @typedef {Found & { name: string, label: string, told: string, target: HTMLElement }} Answered */
 /** @typedef {{ node: HTMLElement, value: () => Found, target: () => HTMLElement, draft: () => unknown }} Control */
-/** @typedef {{ node: HTMLElement, read: () => Answered, isWrong: () => boolean, draft: () => unknown }} Field */
+/**
+ * @typedef {{ name: string, node: HTMLElement, read: () => Answered, given: () => Value | null, isWrong: () => boolean,
+ *   draft: () => unknown }} Field
+ */
 /**
  * @template F
  * @typedef {{ feature: F, id: string, hint: HTMLElement, remark: HTMLElement, described: Record<string, string>,
@@ -70,7 +73,8 @@ export function fieldOf(name, feature, id, words, draft = null) {
   };
   control.node.addEventListener("input", () => (isWrong() || feature.bounds) && look());
   if (draft !== null) look();
-  return { node: control.node, read, isWrong, draft: control.draft };
+  const given = () => control.value().given ?? null;
+  return { name, node: control.node, read, given, isWrong, draft: control.draft };
 }
 
 /** @type {(feature: Feature) => boolean} */

@@ -91,6 +91,7 @@ export const words = {
     "Damit entsteht Ihre verwischte Antwort, ein für alle Mal: Eine zweite würde mehr über Sie verraten. Noch wird nichts " +
     "gesendet.",
   noAnswer: "Keine Antwort",
+  notAsked: "Nicht gefragt",
   ownAnswer: "Sie dürfen das leer lassen. Ein leeres Feld ist geschützt wie jede andere Antwort.",
   countsAs: (word) => `Darf leer bleiben: zählt als ${word}.`,
   noAnswerCounts: (word) => `Keine Antwort (zählt als ${word})`,

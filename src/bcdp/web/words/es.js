@@ -88,6 +88,7 @@ export const words = {
   show: "Mostrar lo que se enviaría",
   once: "Esto crea su respuesta difuminada, de una vez por todas: una segunda diría más sobre usted. Todavía no se envía nada.",
   noAnswer: "Sin respuesta",
+  notAsked: "No preguntado",
   ownAnswer: "Puede dejarlo en blanco. Un espacio en blanco está protegido como cualquier otra respuesta.",
   countsAs: (word) => `Puede quedar vacío: cuenta como ${word}.`,
   noAnswerCounts: (word) => `Sin respuesta (cuenta como ${word})`,

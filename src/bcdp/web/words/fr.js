@@ -87,6 +87,7 @@ export const words = {
     "Ceci fabrique votre réponse brouillée, une fois pour toutes : une seconde en dirait plus sur vous. Rien n’est encore " +
     "envoyé.",
   noAnswer: "Pas de réponse",
+  notAsked: "Question non posée",
   ownAnswer: "Vous pouvez laisser ce champ vide. Un champ vide est protégé comme toute autre réponse.",
   countsAs: (word) => `Peut rester vide : compte comme ${word}.`,
   noAnswerCounts: (word) => `Pas de réponse (compte comme ${word})`,

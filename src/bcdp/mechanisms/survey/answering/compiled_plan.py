@@ -109,7 +109,7 @@ def program_of(plan: Plan) -> Program | None:
     """The program of a plan; None if the kernel does not know one of its questions or tables."""
     documents = [table.to_dict() for table in plan.tables]
     numbers = (feature for feature in plan.policy.features.values() if feature.is_number)
-    if any(feature.own for feature in numbers) or not all(map(_is_known, plan.questions)):
+    if plan.policy.blocks or any(feature.own for feature in numbers) or not all(map(_is_known, plan.questions)):
         return None
     if not {document["family"] for document in documents} <= set(_FAMILIES):
         return None

@@ -5,6 +5,9 @@ The menu is drawn before anything is looked at, every report has the same shape,
 number at random; other features, and numbers that enter by steps, ignore theirs) and one word for the table. Where no
 answer is a value of its own, it is the last input, and a number is rounded to the others.
 
+In a block a follow-up that is not asked has its last digit. The input is the number of the combination of digits among
+those that can occur.
+
 A question of kind "product" has the same words, and the first of them rounds its one number `v` at random; the word of
 a second feature is not used. With binary features worth `2 code - 1`, categorical ones 1 where the code is the
 question's category and -1 elsewhere, and numbers as they are: `v = x y`, or `v = 2 (x x) - 1` for a single feature.
@@ -56,7 +59,7 @@ def _answer_menu(
         question = plan.questions[number]
         table = plan.tables[question.table]
         held = {name: codes[name].take(rows) for name in question.features}
-        given = input_of(question.coordinates(plan.policy, held), words, position)
+        given = input_of(question.coordinates(plan.policy, held), words, position, question.ranks(plan.policy))
         position += len(question.features) + 1
         symbol = table.sample(given, words.column(position - 1))
         answer = answer * np.uint32(table.symbols) + symbol

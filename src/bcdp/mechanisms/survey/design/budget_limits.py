@@ -49,8 +49,8 @@ class BudgetLimits:
         return self.demand(name) >= self.epsilon
 
     def others(self, name: str) -> frozenset[str]:
-        """All features but this one."""
-        return frozenset(self.policy.features) - {name}
+        """All features outside its block; without one, all but this."""
+        return self.policy.outside(name, frozenset(self.policy.features))
 
     def total_bounds(self, name: str) -> tuple[float, float]:
         """The q and odds of a feature against all others, as far as its demand depends on them."""

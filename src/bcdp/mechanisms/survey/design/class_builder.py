@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from bcdp.errors import InputError, refuse
+from bcdp.mechanisms.survey.design.block_classes import block_classes
 from bcdp.mechanisms.survey.design.budget_limits import BudgetLimits
 from bcdp.mechanisms.survey.design.feature_classes import NEGLIGIBLE, FeatureClass
 from bcdp.mechanisms.survey.design.information import Kind
@@ -44,6 +45,7 @@ def classes_of(limits: BudgetLimits, weights: Mapping[Target, float]) -> tuple[F
     pairs, products = _joint_targets(limits, weights, features)
     names = _own_names(features, pairs)
     singles = list(_grouped((names[name], single) for name, single in features.items()))
+    singles += block_classes(limits, weights)
     singles += [c for target in _of_role(weights, Role.STEPS) for c in _steps_class(limits, target, weights[target])]
     distributions = list(_distributions(limits, weights))
     if not singles and not distributions and not products:
@@ -64,6 +66,8 @@ def _feature_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> d
     multiplied = {name for target in products if target.is_shaped for name in target.features}
     result = {}
     for name, feature in policy.features.items():
+        if name in policy.blocks:
+            continue
         member, kind, weight = _asked(policy, name, weights)
         weight = max(weight, _BARELY if name in multiplied else 0.0)
         if weight == 0 or feature.joint_inputs < 2 or limits.alone[name] < NEGLIGIBLE:

@@ -8,12 +8,15 @@ of the weighted numbers that are asked for where values stand for numbers.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from bcdp.randomizers import binary_information, categorical_information, numeric_information, steps_information
+from bcdp.statistics.shared.block_targets import BlockAim, block_moment
 from bcdp.statistics.shared.value_targets import Rows, aimed_moment
 
 Array = npt.NDArray[np.float64]
@@ -32,16 +35,19 @@ class Kind:
     Questions about the steps of a number, or aimed at certain numbers of a feature's values, are never joint.
     """
 
-    name: str  # binary, numeric, categorical, values or steps
+    name: str  # binary, numeric, categorical, values, steps or block
     values: int = 2  # how many values a joint question distinguishes; a number is rounded at random to one of two
     criterion: Rows = ()  # of "values": which numbers are asked for, and how much each counts
+    aim: BlockAim | None = None  # of "block": likewise, and what its features' demands allow
 
     def information(self, budget: Array) -> Array:
         """What a question about this feature alone reveals at each budget."""
         if self.name == "steps":
             return steps_information(self.values, budget)
         if self.name == "values":
-            return _aimed_information(self.criterion, budget)
+            return _aimed_information(partial(aimed_moment, self.criterion), budget)
+        if self.aim is not None:
+            return _aimed_information(partial(block_moment, self.aim), np.minimum(budget, self.aim.largest))
         mean = _MEANS.get(self.name)
         return categorical_information(self.values, budget) if mean is None else mean(budget)
 
@@ -62,9 +68,9 @@ class Kind:
         return _BITS.get(self.name, 1 + math.log2(self.values) + min(self.values, 8))
 
 
-def _aimed_information(criterion: Rows, budget: Array) -> Array:
+def _aimed_information(moment: Callable[[float], float], budget: Array) -> Array:
     """One over the least criterion, slightly underestimated between knots."""
     largest = float(np.max(budget, initial=0.0))
     known = [knot for knot in _KNOTS if knot < largest] + [knot for knot in _KNOTS if knot >= largest][:1]
-    gains = [1 / aimed_moment(criterion, knot) / float(binary_information(knot)) for knot in known]
+    gains = [1 / moment(knot) / float(binary_information(knot)) for knot in known]
     return np.asarray(_SAFETY * binary_information(budget) * np.interp(budget, known, gains))

@@ -39,7 +39,9 @@ def document_of(policy: Policy, correlation: Correlation, menus: list[Menu]) -> 
             documents[-1] |= {"cuts": cuts} if any(cuts) else {}
     asked_sets = {frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus}
     # one by one: a thousand features have a million of them, and few models look at any
-    pairs = ((name, others) for asked in asked_sets for name in policy.features if (others := asked - {name}))
+    pairs = (
+        (name, others) for asked in asked_sets for name in policy.features if (others := policy.outside(name, asked))
+    )
     return {
         "mechanism": "survey",
         "collection": collection_of(policy),

@@ -81,4 +81,9 @@ def _inputs(policy: Policy, questions: Sequence[Question], records: Codes) -> Ar
     people = len(next(iter(records.values())))
     coordinates = [coordinate for question in questions for coordinate in question.coordinates(policy, records)]
     shares = input_shares(coordinates, np.full(people, 1 / people))
-    return shares.reshape([math.prod(question.levels) for question in questions])
+    shares = shares.reshape([math.prod(question.levels) for question in questions])
+    for axis, question in enumerate(questions):
+        possible = question.combinations(policy)
+        if possible is not None:
+            shares = shares.take(np.ravel_multi_index(tuple(possible.T), question.levels), axis=axis)
+    return shares

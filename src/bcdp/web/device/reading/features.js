@@ -17,7 +17,11 @@ import { pythonFloat } from "./spelling.js";
 /** @typedef {readonly [number, number]} Bounds the low one first */
 /** @typedef {Map<string | undefined, number>} Words the number of each value by its word */
 /** @typedef {Record<string, string> | null} Translations */
-/** @typedef {{ label: string, help: string | null, labels: Translations, helps: Translations }} Told */
+/**
+ * `askedIf` is the condition of a follow-up, as stated; `extras` counts the inputs after those of its values.
+ * @typedef {{ label: string, help: string | null, labels: Translations, helps: Translations, askedIf: any,
+ *   extras: number }} Told
+ */
 /**
  * A number; `own` says that no answer is a value of its own, and `imputed` is what it counts as.
  * @typedef {Told & { type: "numeric", missing: Value | null, delta: number, bounds: Bounds, cuts: number[], own: boolean,
@@ -38,7 +42,7 @@ import { pythonFloat } from "./spelling.js";
 
 const LONGEST_NAME = 200;
 const TOLD_KEYS = ["label", "help", "labels", "helps"];
-const COMMON_KEYS = [...TOLD_KEYS, "delta", "missing"];
+const COMMON_KEYS = [...TOLD_KEYS, "delta", "missing", "asked_if"];
 /** @type {Record<string, string[][]>} */
 const OWN_KEYS = {
   binary: [[], ["values", "value_labels"]],
@@ -106,7 +110,11 @@ function readFeature(name, feature, epsilon) {
   keys(path, feature, ["type", ...required], [...(feature.type === "open" ? TOLD_KEYS : COMMON_KEYS), ...optional]);
   const { type, delta = epsilon, missing = null } = feature;
   const common = { type, ...readTold(path, name, feature), missing, delta: level(`${path}.delta`, delta) };
-  return { ...common, ...(type === "numeric" ? readNumber : readValues)(path, feature, missing) };
+  /** @type {any} */
+  const coded = (type === "numeric" ? readNumber : readValues)(path, feature, missing);
+  const extras = Number(coded.own) + Number(common.askedIf !== null);
+  if (coded.values) coded.inputs = coded.values.length + extras;
+  return { ...common, ...coded, extras };
 }
 
 /**
@@ -119,7 +127,8 @@ function readTold(path, name, feature) {
   const { label = named, help = null } = feature;
   text(`${path}.label`, label);
   if (help !== null) text(`${path}.help`, help);
-  return { label, help, labels, helps: readTranslations(`${path}.helps`, feature.helps ?? null) };
+  const helps = readTranslations(`${path}.helps`, feature.helps ?? null);
+  return { label, help, labels, helps, askedIf: feature.asked_if ?? null, extras: 0 };
 }
 
 /**
@@ -152,8 +161,8 @@ function readValues(path, feature, missing) {
     throw refuse(`${path}.missing`, missing, `one of the values, or own, which adds ${NO_ANSWER} to them`);
   }
   const listed = values ?? [0, 1];
-  const inputs = listed.length + Number(own); // the last is no answer, where that is a value of its own
-  const imputed = /** @type {number | null} */ (missing === null ? null : own ? inputs - 1 : words.get(word(missing)));
+  const inputs = listed.length; // then come no answer, where it is a value of its own, and not applicable
+  const imputed = /** @type {number | null} */ (missing === null ? null : own ? inputs : words.get(word(missing)));
   if ((feature.scores ?? null) !== null) checkScores(`${path}.scores`, feature.scores, listed.length);
   const valueLabels = readValueLabels(`${path}.value_labels`, feature.value_labels ?? null, listed.length);
   return { values: listed, plain: values === null, words, own, inputs, imputed, valueLabels };

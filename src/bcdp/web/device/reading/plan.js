@@ -39,6 +39,7 @@ export async function parsePlan(text) {
     throw refuse("collection.epsilon", collection.epsilon, `a number above 0 and at most ${LARGEST_EPSILON}`);
   }
   const { features, open } = readFeatures(collection);
+  const follows = [...features.values()].some(({ askedIf }) => askedIf !== null);
   // tasks are what the answers are for: covered by the plan's id, never read
   const { survey = null, relay = null } = collection;
   const stated = /** @type {typeof import("./stated.js")} */ (
@@ -49,6 +50,7 @@ export async function parsePlan(text) {
     epsilon: collection.epsilon,
     features,
     open,
+    blocks: follows ? (await import("./blocks.js")).readBlocks(features) : null,
     survey: survey === null ? null : stated.readSurvey("collection.survey", survey),
     relay: relay === null ? null : stated.readRelay("collection.relay", relay),
     correlation: await readCorrelation(document.correlation, features),

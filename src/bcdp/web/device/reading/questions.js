@@ -7,34 +7,39 @@ import { checkCells } from "./randomizers.js";
 /** @typedef {{ features: string[], levels: number[], table: number }} Asked */
 /** @typedef {Asked & { kind?: undefined, cuts?: (number[] | null)[] }} Values with the cuts of numbers that enter by steps */
 /** @typedef {Asked & { kind: "product", categories: (number | null)[], cuts?: undefined }} Product */
-/** @typedef {Values | Product} Question */
+/** @typedef {Asked & { kind: "block", cuts?: undefined }} Block about features that depend on each other */
+/** @typedef {Values | Product | Block} Question */
 /** @typedef {{ weight: number, questions: number[] }} Menu */
 /**
  * @typedef {{ features: import("./features.js").Named<Feature>, tables: import("./randomizers.js").Table[],
- *   questions: Question[], menus: Menu[] }} Parts
+ *   questions: Question[], menus: Menu[], blocks: import("./blocks.js").Blocks | null }} Parts
  */
 
 const MOST_ANSWERS = 2 ** 24;
 const KEYS = ["features", "levels", "table"];
-const PRODUCT_KEYS = [...KEYS, "kind", "categories"];
+const KEYS_OF = { values: KEYS, product: [...KEYS, "kind", "categories"], block: [...KEYS, "kind"] };
 const MOST_STEPS = 256; // of a number that enters by steps
 
 /**
  * Refuses questions that do not fit their features and tables.
  * @type {(plan: Parts) => void}
  */
-export function checkQuestions({ questions, tables, features }) {
+export function checkQuestions({ questions, tables, features, blocks }) {
   questions.forEach((question, number) => {
     const path = `questions.${number}`;
     const product = question?.kind === "product";
-    keys(path, question, product ? PRODUCT_KEYS : KEYS, product ? [] : ["cuts"]);
+    const block = question?.kind === "block" && blocks;
+    keys(path, question, KEYS_OF[product ? "product" : block ? "block" : "values"], product || block ? [] : ["cuts"]);
     const names = namesAmong(`${path}.features`, question.features, [...features.keys()]);
     list(`${path}.levels`, question.levels).forEach((size) => whole(`${path}.levels`, size, 2, MOST_CELLS));
     const asked = names.map((name) => features.get(name));
     if (product) checkProduct(path, question, asked);
     else checkValues(path, question, asked);
     if ("cuts" in question) checkCuts(`${path}.cuts`, question, asked);
-    const combinations = question.levels.reduce((total, size) => total * size, 1);
+    if (blocks && !block) blocks.refuse(path, names);
+    const combinations = block
+      ? block.inputs(path, question)
+      : question.levels.reduce((total, size) => total * size, 1);
     const table = tables[whole(`${path}.table`, question.table, 0, tables.length - 1)];
     if (table.levels !== combinations) throw refuse(`${path}.table`, table.levels, `a table of ${combinations} levels`);
     if (question.levels.length > 1) checkCells(`tables.${question.table}`, table.levels, table.symbols);
@@ -44,8 +49,8 @@ export function checkQuestions({ questions, tables, features }) {
 /** @type {(path: string, question: Question, asked: Feature[]) => void} */
 function checkValues(path, { levels }, asked) {
   /** @type {(feature: Feature, index: number) => boolean} */
-  const fits = ({ type, own, inputs }, index) =>
-    type === "numeric" ? !own || levels[index] > 2 : levels[index] === inputs;
+  const fits = ({ type, extras, inputs }, index) =>
+    type === "numeric" ? levels[index] > 1 + extras : levels[index] === inputs;
   if (levels.length !== asked.length || !asked.every(fits)) {
     throw refuse(
       `${path}.levels`,
@@ -64,7 +69,7 @@ function checkCuts(path, { cuts, levels }, asked) {
   const fits = (own, place) =>
     own === null ||
     (areCuts(own, asked[place]?.bounds) &&
-      !asked[place].own &&
+      !asked[place].extras &&
       own.length === levels[place] - 1 &&
       own.length < MOST_STEPS);
   const stated = list(path, cuts);
@@ -79,7 +84,8 @@ function checkCuts(path, { cuts, levels }, asked) {
 
 /** @type {(path: string, question: Product, asked: Feature[]) => void} */
 function checkProduct(path, { levels, categories }, asked) {
-  if (asked.some(({ own }) => own)) throw refuse(path, levels, "features in which no answer is not a value of its own");
+  if (asked.some(({ extras }) => extras))
+    throw refuse(path, levels, "features in which no answer is not a value of its own");
   const squared = asked.length === 1 && asked[0].type === "numeric";
   if (!(squared || asked.length === 2) || levels.length !== 1) {
     throw refuse(path, levels, "one entry, for two features or a number");

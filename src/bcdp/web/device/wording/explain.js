@@ -50,7 +50,10 @@ export function hintedNumbers(plan, report) {
  * A symbol hints at the inputs that are most likely to give it.
  * @type {(plan: Plan, question: Question, symbol: number) => Hinted}
  */
-function hintOf(plan, { features, levels, kind, cuts, table: index }, symbol) {
+function hintOf(plan, question, symbol) {
+  const { features, levels, kind, cuts, table: index } = question;
+  /** @type {(input: number) => number[]} */
+  const digits = (input) => plan.blocks?.digits(question, input) ?? digitsOf(input, levels);
   const table = plan.tables[index];
   const weights = counted(table.levels).map((input) => table.weight(input, symbol));
   const highest = most(weights);
@@ -61,7 +64,7 @@ function hintOf(plan, { features, levels, kind, cuts, table: index }, symbol) {
     levels,
     kind,
     cuts,
-    digits: known ? likely.slice(0, MOST_SHOWN).map((input) => digitsOf(input, levels)) : [],
+    digits: known ? likely.slice(0, MOST_SHOWN).map(digits) : [],
     rest: known ? Math.max(0, likely.length - MOST_SHOWN) : 0,
     least: least(weights) / TOTAL,
     most: highest / TOTAL,

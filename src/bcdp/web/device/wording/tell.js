@@ -10,7 +10,7 @@ import { ENGLISH } from "./english.js";
  * @template T
  * @typedef {import("../reading/features.js").Named<T>} Named
  */
-/** @typedef {Pick<Listed, "type" | "values" | "plain"> & { valueWords?: string[] | null }} Shown */
+/** @typedef {Pick<Listed, "type" | "values" | "plain" | "own"> & { valueWords?: string[] | null }} Shown */
 /** @typedef {readonly number[]} Ends the least and the most */
 /** @typedef {{ points: Ends | null, times: Ends | null, byLaws: boolean, ends: number[] | null }} Condition */
 /**
@@ -121,8 +121,8 @@ function digitWord(feature, digit, { size, cuts }, words) {
   if (feature.type !== "numeric") return isolated(valueWord(feature, digit, words));
   const [low, high] = feature.bounds;
   if (cuts) return words.range(...[low, ...cuts, high].slice(digit, digit + 2).map((end) => words.number(end)));
-  const rounded = size - Number(feature.own); // then the last is no answer
-  if (digit === rounded) return words.noAnswer;
+  const rounded = size - feature.extras; // then come no answer and not applicable
+  if (digit >= rounded) return feature.own && digit === rounded ? words.noAnswer : words.notAsked;
   return words.near(words.number(low + ((high - low) * digit) / (rounded - 1)));
 }
 
@@ -130,8 +130,8 @@ function digitWord(feature, digit, { size, cuts }, words) {
  * The value of a feature in words; the usual values of a binary one are no and yes.
  * @type {(feature: Shown, digit: number, words?: Words) => string}
  */
-export function valueWord({ type, values, plain, valueWords }, digit, words = ENGLISH) {
-  if (digit === values.length) return words.noAnswer; // a value of its own
+export function valueWord({ type, values, plain, own, valueWords }, digit, words = ENGLISH) {
+  if (digit >= values.length) return own && digit === values.length ? words.noAnswer : words.notAsked;
   if (valueWords) return valueWords[digit];
   return type === "binary" && plain ? [words.no, words.yes][digit] : String(values[digit]);
 }

@@ -1,0 +1,62 @@
+"""What the answer to a question about a block reveals of one of its features (theory.md, section 4.17).
+
+A feature is a view of the block: it divides the combinations of answers into parts. Inside a part they may be
+distributed in any way. So the largest weight of one part over the smallest of another is reached by some distribution,
+and exceeded by none.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from bcdp.exact import NEARLY
+from bcdp.plan.worst_prior import Ratio
+from bcdp.policy import Feature, NumericFeature, Policy
+from bcdp.questions import Question
+from bcdp.randomizers import Table
+from bcdp.records.encoding import codes_of, imputed_code
+
+
+def shared_codes(feature: Feature, size: int) -> frozenset[int]:
+    """The codes, out of so many, that two different values may have: a number's, and what no answer counts as.
+
+    >>> from bcdp.policy import BinaryFeature
+    >>> shared_codes(BinaryFeature(type="binary", missing=0), 2), shared_codes(BinaryFeature(type="binary"), 2)
+    (frozenset({0}), frozenset())
+    """
+    if isinstance(feature, NumericFeature):
+        return frozenset(range(size - feature.extras))
+    return frozenset({imputed_code(feature, codes_of(feature.values), 0)}) if feature.imputes else frozenset()
+
+
+def view_ratio(policy: Policy, question: Question, table: Table, name: str) -> Ratio:
+    """The largest ratio of the probabilities of one answer between two values of a feature, the block as it may be."""
+    possible, position = question.combinations(policy), question.features.index(name)
+    assert possible is not None
+    shared = shared_codes(policy.features[name], question.levels[position])
+    return _ratio(table, tuple(possible[:, position].tolist()), shared)
+
+
+@lru_cache(maxsize=4096)
+def _ratio(table: Table, codes: tuple[int, ...], shared: frozenset[int]) -> Ratio:
+    weights, own = table.dense().weights, np.array(codes)
+    values = np.unique(own)
+    parts = [weights[own == value] for value in values]
+    most, least = np.array([part.max(axis=0) for part in parts]), np.array([part.min(axis=0) for part in parts])
+    worst: Ratio = Fraction(1)
+    for number, value in enumerate(values.tolist()):
+        others = [other for other in range(len(values)) if other != number or value in shared]
+        if not others:
+            continue
+        above, below = most[number], least[others].min(axis=0)
+        pairs = np.stack([above, below], axis=1)[above > 0]  # symbols that are never given say nothing
+        if not pairs[:, 1].all():
+            return math.inf
+        ratios = pairs[:, 0] / pairs[:, 1]
+        near = pairs[ratios >= ratios.max() * NEARLY].tolist()
+        worst = max([worst, *(Fraction(high, low) for high, low in near)])
+    return worst

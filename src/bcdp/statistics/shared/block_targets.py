@@ -1,0 +1,119 @@
+"""A block as it is asked: one question about all its features, aimed at the numbers that tasks want of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bcdp.errors import InputError
+from bcdp.policy import Policy
+from bcdp.policy.blocks import combinations
+from bcdp.questions import Question
+from bcdp.randomizers import Table, categorical, least_moment, optimal
+from bcdp.statistics.shared.target import Array, Codes, Cuts, Role, Target
+from bcdp.statistics.shared.value_targets import Rows, runs
+
+_ROUNDED_TO = (5, 3, 2)  # levels of a number in a block: as many as leave few combinations
+_FEW = 64
+
+
+@dataclass(frozen=True, order=True)
+class BlockAim:
+    """What the question about a block is designed for, at the combinations of answers.
+
+    `criterion` is `sum w T T^t` over targets T with weights w. `limits`: the largest logarithm of the ratio of two
+    combinations' weights that the demands of the features allow. `sets`: where a column of a good table may be high.
+    """
+
+    criterion: Rows
+    limits: Rows
+    sets: tuple[tuple[bool, ...], ...]
+
+    def within(self, budget: float) -> Array:
+        """The limits of a question with this budget."""
+        return np.asarray(np.minimum(np.array(self.limits), budget))
+
+    @property
+    def largest(self) -> float:
+        """The budget beyond which no more is allowed."""
+        return float(np.max(self.limits))
+
+
+@lru_cache(maxsize=4096)
+def block_moment(aim: BlockAim, budget: float) -> float:
+    """The least criterion within a budget, before rounding."""
+    return least_moment(np.array(aim.criterion), aim.within(budget), map(np.array, aim.sets))
+
+
+@lru_cache(maxsize=256)
+def block_table(aim: BlockAim, budget: float) -> Table:
+    """The table with the least criterion within a budget; a plain one where integers are too coarse for that."""
+    limits = aim.within(budget)
+    try:
+        return optimal(np.array(aim.criterion), limits, map(np.array, aim.sets))
+    except InputError:
+        return categorical(len(limits), float(limits[~np.eye(len(limits), dtype=np.bool_)].min()))
+
+
+@dataclass(frozen=True)
+class BlockValues:
+    """All features of a block, asked together for the numbers that tasks want of them."""
+
+    role: ClassVar[Role] = Role.VALUES
+    features: tuple[str, ...]
+    aim: BlockAim
+
+    @property
+    def cuts_by_feature(self) -> Mapping[str, Cuts]:
+        return {}
+
+    @property
+    def margins(self) -> tuple[Target, ...]:
+        return (self,)
+
+    @property
+    def question_keys(self) -> Mapping[str, Any]:
+        return {"kind": "block"}
+
+    def randomizer(self, policy: Policy, budget: float) -> tuple[tuple[int, ...], Table]:
+        return block_question(policy, self.features).levels, block_table(self.aim, budget)
+
+    def size(self, policy: Policy) -> int:
+        return len(self.aim.criterion)
+
+    def of(self, policy: Policy, codes: Codes) -> Array:
+        raise NotImplementedError  # nobody wants its mean
+
+    def answered_by(self, question: Question) -> bool:
+        return False  # estimates ask for the numbers themselves
+
+    def at(self, policy: Policy, question: Question) -> Array:
+        return np.eye(len(self.aim.criterion))
+
+
+def block_question(policy: Policy, features: tuple[str, ...]) -> Question:
+    """The question about a block, but for its table."""
+    for rounded in _ROUNDED_TO:
+        levels = tuple(
+            rounded + feature.extras if feature.is_number else feature.joint_inputs
+            for feature in (policy.features[name] for name in features)
+        )
+        if len(combinations(policy.features, features, levels)) <= _FEW:
+            break
+    return Question(features=features, levels=levels, table=0, kind="block")
+
+
+def suggested_sets(policy: Policy, question: Question) -> tuple[tuple[bool, ...], ...]:
+    """Sets of combinations that a column of a good table may be high at: those with certain codes of one feature."""
+    possible = question.combinations(policy)
+    assert possible is not None
+    sets = [
+        np.isin(possible[:, position], np.flatnonzero(run))
+        for position, size in enumerate(question.levels)
+        for run in runs(size)
+    ]
+    return tuple(tuple(inside.tolist()) for inside in sets)

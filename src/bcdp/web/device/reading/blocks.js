@@ -1,0 +1,211 @@
+/**
+ * Blocks: features that depend on each other, because one is asked only if others have certain values; loaded with the
+ * plans that have some. Nothing is assumed of what goes together inside a block (theory.md, section 4.17).
+ */
+
+import { InputError, counted, entries, refuse } from "../checks.js";
+import { INFINITE, ONE, larger } from "../exact.js";
+
+/** @typedef {import("./features.js").Feature} Feature */
+/** @typedef {import("./features.js").Named<Feature>} Features */
+/** @typedef {import("./questions.js").Question} Question */
+/** @typedef {import("./randomizers.js").Table} Table */
+/** @typedef {{ top: bigint, bottom: bigint }} Ratio */
+/** @typedef {Map<string, number>} Codes */
+/**
+ * @typedef {{
+ *   order: [string, Feature][], members: (name: string) => readonly string[],
+ *   notAsked: (name: string, codes: Codes, given: unknown) => number | null,
+ *   refuse: (path: string, names: readonly string[]) => void, inputs: (path: string, question: Question) => number,
+ *   digits: (question: Question, input: number) => number[] | null,
+ *   input: (question: Question, digits: number) => number, ratio: (plan: Pick<import("./questions.js").Parts, "tables">, question: Question, name: string) => Ratio,
+ * }} Blocks
+ */
+
+const MOST_DIGITS = 2 ** 20; // of all answers in a block, combined in any way
+const NOT_APPLICABLE = "not applicable";
+
+/**
+ * All that is to know of the blocks of a plan: in which `order` features are coded, which `members` the block of a feature
+ * has, the code of a follow-up that is `notAsked`, how many `inputs` a question about a block has and which `input` digits
+ * are, and the `ratio` of what its answer tells of one feature.
+ * @type {(features: Features) => Blocks}
+ */
+export function readBlocks(features) {
+  const conditions = new Map(
+    [...features]
+      .filter(([, { askedIf }]) => askedIf !== null)
+      .map(([name, feature]) => [name, conditionOf(features, name, feature)]),
+  );
+  /** @type {(name: string) => [string, Set<number>][]} */
+  const needs = (name) => conditions.get(name) ?? [];
+  const order = parentsFirst([...features.keys()], needs);
+  const members = membersOf([...features.keys()], needs);
+  /** @type {Map<string, { ranks: Map<number, number>, digits: number[][] }>} */
+  const known = new Map();
+  /** @type {(question: Question) => { ranks: Map<number, number>, digits: number[][] }} */
+  const possible = ({ features: names, levels }) => {
+    const key = JSON.stringify([names, levels]);
+    const found = known.get(key) ?? combinations(names, levels, needs);
+    known.set(key, found);
+    return found;
+  };
+  return {
+    order: order.map((name) => [name, features.get(name)]),
+    members: (name) => members.get(name) ?? [name],
+    notAsked: (name, codes, given) => {
+      if (needs(name).every(([parent, asked]) => asked.has(/** @type {number} */ (codes.get(parent))))) return null;
+      if (![undefined, null, "", NOT_APPLICABLE].includes(/** @type {any} */ (given)) && !Number.isNaN(given)) {
+        throw new InputError(`${name}: got a value; accepted: none, as the question is not asked`);
+      }
+      const feature = features.get(name);
+      return feature.type === "numeric" ? 1 + feature.extras : feature.inputs - 1;
+    },
+    refuse: (path, names) => {
+      if (names.some((name) => members.has(name))) {
+        throw refuse(`${path}.features`, names, "a question of kind block, for features that depend on each other");
+      }
+    },
+    inputs: (path, question) => {
+      const { features: names, levels } = question;
+      const block = members.get(names[0]) ?? [];
+      if (block.length !== names.length || !names.every((name) => block.includes(name))) {
+        throw refuse(`${path}.features`, names, "all features that depend on each other");
+      }
+      if (levels.reduce((total, size) => total * size, 1) > MOST_DIGITS) {
+        throw refuse(`${path}.levels`, levels, `at most ${MOST_DIGITS} combinations`);
+      }
+      return possible(question).digits.length;
+    },
+    digits: (question, input) => (question.kind === "block" ? possible(question).digits[input] : null),
+    input: (question, digits) => /** @type {number} */ (possible(question).ranks.get(digits)),
+    ratio: ({ tables }, question, name) => {
+      const place = question.features.indexOf(name);
+      const parts = possible(question).digits.map((digits) => digits[place]);
+      return viewRatio(tables[question.table], parts, sharedBy(features.get(name), question.levels[place]));
+    },
+  };
+}
+
+/**
+ * The features that a follow-up depends on, each with the numbers of the values with which it is asked.
+ * @type {(features: Features, name: string, feature: Feature) => [string, Set<number>][]}
+ */
+function conditionOf(features, name, { askedIf, values }) {
+  const path = `features.${name}.asked_if`;
+  const stated = entries(path, askedIf);
+  if (!stated.length || values?.includes(NOT_APPLICABLE)) {
+    throw refuse(path, askedIf, `at least one feature, and no value called ${NOT_APPLICABLE}`);
+  }
+  return stated.map(([parent, asked]) => {
+    const own = features.has(parent) && parent !== name ? features.get(parent) : null;
+    if (!own?.values) throw refuse(path, parent, "another protected feature with values");
+    const listed = Array.isArray(asked) ? asked : [asked];
+    const numbers = listed.map((value) => numberOf(own, value));
+    if (!listed.length || numbers.includes(-1) || new Set(numbers).size < numbers.length) {
+      throw refuse(`${path}.${parent}`, asked, "different values of that feature");
+    }
+    return [parent, new Set(numbers)];
+  });
+}
+
+/** @type {(feature: import("./features.js").Listed, value: unknown) => number} */
+function numberOf({ values, plain }, value) {
+  if (plain && typeof value === "boolean") return Number(value);
+  return values.findIndex((known) => known === value);
+}
+
+/** @type {(names: string[], needs: (name: string) => [string, Set<number>][]) => string[]} */
+function parentsFirst(names, needs) {
+  /** @type {string[]} */
+  const order = [];
+  for (let left = names; left.length;) {
+    const ready = left.filter((name) => needs(name).every(([parent]) => order.includes(parent)));
+    if (!ready.length) throw refuse("collection.features", left, "follow-ups that do not depend on themselves");
+    order.push(...ready);
+    left = left.filter((name) => !ready.includes(name));
+  }
+  return order;
+}
+
+/**
+ * The features of each block, by each of them.
+ * @type {(names: string[], needs: (name: string) => [string, Set<number>][]) => Map<string, string[]>}
+ */
+function membersOf(names, needs) {
+  const group = new Map(names.map((name) => [name, [name]]));
+  for (const name of names) {
+    for (const [parent] of needs(name)) {
+      const both = [...new Set([...(group.get(name) ?? []), ...(group.get(parent) ?? [])])];
+      for (const member of both) group.set(member, both);
+    }
+  }
+  return new Map([...group].filter(([, block]) => block.length > 1));
+}
+
+/**
+ * The digits that can occur together, in rising order, and the place of each combination among them.
+ * @type {(names: readonly string[], levels: readonly number[], needs: (name: string) => [string, Set<number>][]) =>
+ *   { ranks: Map<number, number>, digits: number[][] }}
+ */
+function combinations(names, levels, needs) {
+  const total = levels.reduce((product, size) => product * size, 1);
+  /** @type {Map<number, number>} */
+  const ranks = new Map();
+  /** @type {number[][]} */
+  const found = [];
+  for (const number of counted(total)) {
+    let rest = number;
+    const digits = levels.map(() => 0);
+    for (let place = levels.length - 1; place >= 0; place -= 1) {
+      digits[place] = rest % levels[place];
+      rest = Math.floor(rest / levels[place]);
+    }
+    const fits = names.every((name, place) => {
+      const condition = needs(name);
+      if (!condition.length) return true;
+      const asked = condition.every(([parent, values]) => values.has(digits[names.indexOf(parent)]));
+      return asked === digits[place] < levels[place] - 1;
+    });
+    if (fits) {
+      ranks.set(number, found.length);
+      found.push(digits);
+    }
+  }
+  return { ranks, digits: found };
+}
+
+/**
+ * The digits that two different values may have: those of a number, and what no answer counts as.
+ * @type {(feature: Feature, size: number) => Set<number>}
+ */
+function sharedBy(feature, size) {
+  if (feature.type === "numeric") return new Set(counted(size - feature.extras));
+  return new Set(feature.missing === null || feature.own ? [] : [/** @type {number} */ (feature.imputed)]);
+}
+
+/**
+ * The largest weight of one part over the smallest of another, whatever goes with it inside; two values of a shared part
+ * may each go with anything.
+ * @type {(table: Table, parts: number[], shared: Set<number>) => Ratio}
+ */
+function viewRatio(table, parts, shared) {
+  const values = [...new Set(parts)];
+  let worst = ONE;
+  for (const symbol of counted(table.symbols)) {
+    const weights = new Map(values.map((value) => [value, /** @type {[number, number]} */ ([0, Infinity])]));
+    parts.forEach((value, input) => {
+      const [most, least] = /** @type {[number, number]} */ (weights.get(value));
+      const weight = table.weight(input, symbol);
+      weights.set(value, [Math.max(most, weight), Math.min(least, weight)]);
+    });
+    for (const [one, [most]] of weights) {
+      for (const [other, [, least]] of weights) {
+        if ((one === other && !shared.has(one)) || most === 0) continue;
+        if (least === 0) return INFINITE;
+        worst = larger(worst, { top: BigInt(most), bottom: BigInt(least) });
+      }
+    }
+  }
+  return worst;
+}

@@ -1,0 +1,93 @@
+"""A survey with every type of question: follow-ups appear when they are asked, and nothing tells whether they are."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bcdp import Plan, Policy, make_plan
+from support.npm_packages import npm_packages
+from support.web_pages import Visit, shown_plan
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def questionnaire() -> Plan:
+    features = {
+        "region": {"type": "open", "values": ["north", "south"], "label": "Region"},
+        "age": {"type": "numeric", "bounds": [0, 100], "label": "Age"},
+        "drugs": {"type": "binary", "values": ["no", "yes"], "delta": 0.5, "label": "Drugs, ever"},
+        "often": {"type": "ordinal", "values": ["monthly", "weekly", "daily"], "label": "How often",
+                  "asked_if": {"drugs": "yes"}, "delta": 0.8},
+        "spent": {"type": "numeric", "bounds": [0, 500], "label": "Spent per week",
+                  "asked_if": {"often": ["weekly", "daily"]}},
+        "party": {"type": "categorical", "values": ["red", "blue", "green"], "missing": "own", "label": "Party"},
+    }  # fmt: skip
+    return make_plan(Policy(epsilon=2, features=features, correlation=0.1))
+
+
+def choose(page: Page, question: str, answer: str) -> None:
+    page.get_by_role("group", name=question).get_by_label(answer, exact=True).check()
+
+
+def violations(page: Page) -> list[object]:
+    axe = (npm_packages() / "axe-core" / "axe.min.js").read_text("utf-8")
+    found: list[object] = page.evaluate(f"async () => {{ {axe}; return (await axe.run()).violations; }}")
+    return found
+
+
+def test_follow_ups_appear_when_they_are_asked(visit: Visit, questionnaire: Plan) -> None:
+    page = shown_plan(visit, questionnaire)
+    often, spent = page.get_by_role("group", name="How often"), page.get_by_label("Spent per week")
+    expect(page.get_by_label("Age", exact=True)).to_be_visible()
+    expect(often).to_be_hidden()
+    choose(page, "Drugs, ever", "yes")
+    expect(often).to_be_visible()
+    expect(spent).to_be_hidden()
+    choose(page, "How often", "weekly")
+    expect(spent).to_be_visible()
+    choose(page, "Drugs, ever", "no")  # what a follow-up depends on is hidden, and so is the follow-up
+    expect(often).to_be_hidden()
+    expect(spent).to_be_hidden()
+    choose(page, "Drugs, ever", "yes")
+    expect(spent).to_be_visible()  # nothing that was entered is lost
+    assert not violations(page)
+
+
+@pytest.mark.parametrize("drugs", ["no", "yes"])
+def test_every_question_is_answered_and_sent(visit: Visit, questionnaire: Plan, drugs: str) -> None:
+    page = shown_plan(visit, questionnaire)
+    choose(page, "Region", "south")
+    page.get_by_label("Age", exact=True).fill("41")
+    choose(page, "Party", "blue")
+    choose(page, "Drugs, ever", "yes")
+    choose(page, "How often", "weekly")
+    page.get_by_label("Spent per week").fill("30")
+    choose(page, "Drugs, ever", drugs)
+    page.get_by_role("button", name="Review my answers").click()
+    entered = page.locator("#entered")
+    expect(entered).to_contain_text("Drugs, ever")
+    assert ("weekly" in entered.inner_text()) == (drugs == "yes")  # a question that is not asked is not answered
+    assert not violations(page)
+    page.get_by_role("button", name="Show me").click()
+    expect(page.locator("#preview")).to_be_visible()
+    (report,) = json.loads(page.locator("#body").inner_text())["reports"]
+    assert report.keys() == {"id", "menu", "answer", "group"}
+    assert not violations(page)
+
+
+def test_a_follow_up_without_an_answer_is_missed_only_where_it_is_asked(visit: Visit, questionnaire: Plan) -> None:
+    page = shown_plan(visit, questionnaire)
+    choose(page, "Region", "north")
+    page.get_by_label("Age", exact=True).fill("41")
+    choose(page, "Party", "red")
+    choose(page, "Drugs, ever", "yes")
+    page.get_by_role("button", name="Review my answers").click()
+    expect(page.locator("#look")).not_to_be_empty()
+    choose(page, "Drugs, ever", "no")
+    expect(page.locator("#look")).to_be_empty()
+    page.get_by_role("button", name="Review my answers").click()
+    expect(page.locator("#entered")).to_be_visible()
