@@ -11,6 +11,8 @@ import numpy.typing as npt
 _ROWS = 1024  # each worker writes to a row of its own, so that no lock is needed
 ACCEPTED, DUPLICATE, COMMITS, COMMIT_MICROSECONDS = range(4)  # columns; from 100 on, the HTTP status itself
 _WIDTH = 600
+SETTLED = 0  # places of what is true of the store now, whichever worker saw it last
+_STATES = 1
 _FIRST_ERROR = 400
 
 _TOTALS = (
@@ -27,6 +29,7 @@ class Counters:
     def __init__(self) -> None:
         context = get_context("spawn")
         self._table, self._shown = context.RawArray("Q", _ROWS * _WIDTH), context.RawArray("Q", _WIDTH)
+        self._failing = context.RawArray("B", _STATES)
         self._one = context.Lock()
         self._start = 0
 
@@ -37,6 +40,14 @@ class Counters:
     def add(self, column: int, amount: int = 1) -> None:
         """Adds to one of the columns above, or to an HTTP status."""
         self._table[self._start + column] += amount
+
+    def note(self, state: int, failed: bool) -> None:
+        """Notes whether the last attempt of any worker failed; the store is the same for all."""
+        self._failing[state] = failed
+
+    def fails(self, state: int) -> bool:
+        """Whether the last attempt failed."""
+        return bool(self._failing[state])
 
     def text(self, refresh: int) -> str:
         """The totals in the text format of Prometheus.
@@ -53,7 +64,13 @@ class Counters:
         lines = []
         for column, name, meaning, unit in _TOTALS:
             lines += [f"# HELP {name} {meaning}", f"# TYPE {name} counter", f"{name} {totals[column] * unit:.15g}"]
-        return "\n".join([*lines, *_by_status(totals)]) + "\n"
+        return "\n".join([*lines, *self.states(), *_by_status(totals)]) + "\n"
+
+    def states(self) -> list[str]:
+        """What is true of the store now, as lines of that format."""
+        name = "bcdp_store_settled"
+        meaning = "Whether the last attempt to settle the store succeeded."
+        return [f"# HELP {name} {meaning}", f"# TYPE {name} gauge", f"{name} {int(not self.fails(SETTLED))}"]
 
     def statuses(self) -> list[str]:
         """How many requests were answered with each status, as lines of that format."""

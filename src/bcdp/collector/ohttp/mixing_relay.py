@@ -199,7 +199,7 @@ class MixingRelay:
         for total, (kind, meaning) in _MEANINGS.items():
             name = f"bcdp_relay_{total}{'_total' if kind == 'counter' else ''}"
             lines += [f"# HELP {name} {meaning}", f"# TYPE {name} {kind}", f"{name} {getattr(totals, total)}"]
-        text = "\n".join([*lines, *self._settings.counters.statuses()]) + "\n"
+        text = "\n".join([*lines, *self._settings.counters.states(), *self._settings.counters.statuses()]) + "\n"
         return Response(text, media_type="text/plain; version=0.0.4")
 
 

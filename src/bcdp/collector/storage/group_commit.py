@@ -18,7 +18,7 @@ from typing import Generic, Protocol, TypeVar
 
 from bcdp.collector.http.errors import RefusalError
 from bcdp.collector.http.middleware import ThrottledLog
-from bcdp.collector.metrics import ACCEPTED, COMMIT_MICROSECONDS, COMMITS, DUPLICATE, Counters
+from bcdp.collector.metrics import ACCEPTED, COMMIT_MICROSECONDS, COMMITS, DUPLICATE, SETTLED, Counters
 from bcdp.collector.storage.report_marks import Marked
 from bcdp.collector.storage.store import StoreError
 
@@ -77,7 +77,7 @@ class Writer(Generic[V]):
 
     async def run(self) -> None:
         """Writes what arrives, group after group, and settles the store in between, until cancelled."""
-        await self._settle()  # what a killed worker left behind
+        await self._settle("start")  # what a killed worker left behind
         while True:
             patience = None if self._settle_at is None else max(0.0, self._settle_at - time.monotonic())
             with suppress(TimeoutError):
@@ -86,7 +86,7 @@ class Writer(Generic[V]):
             if self._waiting:
                 await self._commit()
             if self._settle_at is not None and time.monotonic() >= self._settle_at:
-                await self._settle()
+                await self._settle("later")
 
     async def _commit(self) -> None:
         group = self._next_group()
@@ -126,23 +126,29 @@ class Writer(Generic[V]):
             self._arrived.clear()
         return group
 
-    async def _settle(self) -> None:
+    async def _settle(self, when: str) -> None:
         began = time.monotonic()
-        settled = False
-        try:
-            await self._loop.run_in_executor(self._thread, self._store.settle)
-            settled = True
-        except Exception as error:  # reports are taken all the same
-            self._seldom.log(logging.WARNING, "not settled", {}, {"cause": _without_values(error)})
+        settled = await self._loop.run_in_executor(self._thread, self._settled, when)
         ended = time.monotonic()
         self._rest = max(_UNSETTLED_SECONDS, _SHARE * (ended - began))
         self._settle_at = None if settled else ended + self._rest
 
+    def _settled(self, when: str) -> bool:
+        """Whether the store could be settled; if not, the log and the metrics say so, and reports are still taken."""
+        try:
+            self._store.settle()
+        except Exception as error:
+            cause = _without_values(error.__cause__ or error)
+            self._seldom.log(logging.ERROR, "not settled", {"when": when}, {"cause": cause})
+            self._counters.note(SETTLED, failed=True)
+            return False
+        self._counters.note(SETTLED, failed=False)
+        return True
+
     def close(self) -> None:
         """Waits for the transaction that runs, if any, settles the store and closes it."""
         self._thread.shutdown()
-        with suppress(StoreError):
-            self._store.settle()
+        self._settled("exit")
         self._store.close()
 
 
@@ -158,5 +164,7 @@ def _finish(stored: asyncio.Future[int], result: int | Exception) -> None:
 def _without_values(error: BaseException) -> str:
     """What the log may hold of an error: its kind, and its text only where that is never about a report."""
     kind = type(error).__name__
-    known = ("OperationalError", "OSError", "StoreError")
-    return f"{kind}: {' '.join(str(error).split())[:200]}" if kind in known else kind
+    name = getattr(error, "sqlite_errorname", None)  # such as SQLITE_IOERR_WRITE, which the text does not tell apart
+    known = ("OperationalError", "OSError", "StoreError", "DatabaseError")
+    text = f"{kind}: {' '.join(str(error).split())[:200]}" if kind in known else kind
+    return text if name is None else f"{text} ({name})"

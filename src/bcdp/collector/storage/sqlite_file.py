@@ -1,4 +1,8 @@
-"""A database in an SQLite file: WAL mode, synchronised to the disk before every acknowledgement, and settled."""
+"""A database in an SQLite file: WAL mode, synchronised to the disk before every acknowledgement, and settled.
+
+Whatever SQLite writes is in the folder of the store: nothing goes to the system's temporary folder, which may be on
+another disk, too small, or not there at all.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,9 @@ import errno
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 
 from bcdp.collector.storage.store import Database, StoreError
 from bcdp.files import lock
@@ -31,9 +36,11 @@ class SqliteFile(Database):
 
     def _begin(self, connection: sqlite3.Connection, schema: str) -> None:
         """Begins a transaction in which the tables are there."""
+        connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA wal_autocheckpoint = 4000")
+        self._empty_log(connection)
         connection.execute("BEGIN IMMEDIATE")
         for statement in schema.split(";"):
             connection.execute(statement)
@@ -41,12 +48,38 @@ class SqliteFile(Database):
     def _rewrite(self, connection: sqlite3.Connection) -> None:
         with self._turn():
             if not connection.execute(f"SELECT settled FROM {self.state}").fetchone()[0]:
-                connection.execute("VACUUM")  # copies every table in the order of its key
+                self._replace(connection)
                 connection.execute(f"UPDATE {self.state} SET settled = 1")
             connection.execute("PRAGMA busy_timeout = 500")  # others wait meanwhile, and a backup may take long
             if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 raise StoreError("others are reading the store")
             connection.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000:.0f}")
+
+    def _replace(self, connection: sqlite3.Connection) -> None:
+        """Replaces the content, in one transaction, by a copy in which every table has the order of its key.
+
+        `VACUUM` alone would do the same through a file in the system's temporary folder.
+        """
+        path = f"{self._path}.settling"
+        with suppress(FileNotFoundError):
+            os.unlink(path)  # of a process that was killed
+        os.close(_open_private(path, os.O_RDWR))
+        try:
+            connection.execute("VACUUM INTO ?", (path,))
+            with closing(sqlite3.connect(path)) as copy:
+                copy.backup(connection, progress=_give_up_after(time.monotonic() + _PATIENCE), sleep=0.05)
+        finally:
+            os.unlink(path)
+
+    def _empty_log(self, connection: sqlite3.Connection) -> None:
+        """Empties the write-ahead log if nobody reads it: after a full disk, what room there is may be needed for that.
+
+        A commit would take the room instead, and the next one find the disk full again.
+        """
+        connection.execute("PRAGMA busy_timeout = 0")
+        with suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        connection.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000:.0f}")
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -58,6 +91,16 @@ class SqliteFile(Database):
     def _reason(self, error: Exception) -> str:
         full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or getattr(error, "errno", 0) == errno.ENOSPC
         return "the store is full" if full else "the store cannot be used now"
+
+
+def _give_up_after(end: float) -> Callable[[int, int, int], None]:
+    """For a copy that would else wait for another program's transaction as long as that lasts."""
+
+    def progress(status: int, remaining: int, total: int) -> None:
+        if status != sqlite3.SQLITE_DONE and time.monotonic() > end:
+            raise StoreError("others are writing to the store")
+
+    return progress
 
 
 def _open_private(path: str, flags: int) -> int:
