@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 from bcdp.collector.storage.report_marks import MARK_BYTES
-from bcdp.collector.storage.store import Answers, Store, StoreError, refuse_earlier
+from bcdp.collector.storage.store import Answers, DamagedStoreError, Store, StoreError, refuse_earlier
 from bcdp.errors import InputError, install
 
 try:
@@ -123,6 +123,11 @@ class PostgresStore(Store):
                 log.warning("the database's write-ahead log still tells the order of reports; see docs/guide/deploy.md")
             self._told = True
 
-    def _reason(self, error: Exception) -> str:
+    def _write_nothing(self, connection: psycopg.Connection[Any]) -> None:
+        connection.execute("SELECT pg_current_xact_id()")  # takes a number, so that the commit is written
+
+    def _refusal(self, error: Exception) -> StoreError:
+        if isinstance(error, (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)):
+            return DamagedStoreError("the store is damaged")
         full = isinstance(error, psycopg.errors.DiskFull)
-        return "the store is full" if full else "the store cannot be used now"
+        return StoreError("the store is full" if full else "the store cannot be used now")

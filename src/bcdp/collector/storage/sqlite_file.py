@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 
-from bcdp.collector.storage.store import Database, StoreError
+from bcdp.collector.storage.store import DamagedStoreError, Database, StoreError
 from bcdp.files import lock
 
 _PATIENCE = 30.0  # seconds to wait for another writer
+_ROOM = 2**24  # bytes, as long as the write-ahead log becomes before it is emptied
 _creating = threading.Lock()
 
 
@@ -88,9 +90,18 @@ class SqliteFile(Database):
             lock(file)
             yield
 
-    def _reason(self, error: Exception) -> str:
-        full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or getattr(error, "errno", 0) == errno.ENOSPC
-        return "the store is full" if full else "the store cannot be used now"
+    def _write_nothing(self, connection: sqlite3.Connection) -> None:
+        if shutil.disk_usage(os.path.dirname(os.path.abspath(self._path))).free < _ROOM:  # one row fits into any gap
+            raise StoreError("the store is full")
+        with self._turn():
+            connection.execute(f"UPDATE {self.state} SET settled = settled")
+
+    def _refusal(self, error: Exception) -> StoreError:
+        name = getattr(error, "sqlite_errorname", "")
+        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+            return DamagedStoreError("the store is damaged")
+        full = name == "SQLITE_FULL" or getattr(error, "errno", 0) == errno.ENOSPC
+        return StoreError("the store is full" if full else "the store cannot be used now")
 
 
 def _give_up_after(end: float) -> Callable[[int, int, int], None]:

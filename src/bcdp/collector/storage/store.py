@@ -33,6 +33,10 @@ class StoreError(Exception):
     """The store cannot be used now; nothing of what was asked has been acknowledged."""
 
 
+class DamagedStoreError(StoreError):
+    """The store's content is damaged: trying again does not help, somebody has to restore a backup."""
+
+
 class Database(ABC):
     """A connection that is opened when first used, and again after an error."""
 
@@ -52,6 +56,10 @@ class Database(ABC):
         """Raises `StoreError` if the store cannot be read, or is another one's."""
         self._use(self._verify)
 
+    def probe(self) -> None:
+        """Raises `StoreError` unless something could be written durably."""
+        self._use(self._write_nothing)
+
     def close(self) -> None:
         """Gives the connection back; what was not committed is undone."""
         connection, self._connection = self._connection, None
@@ -68,7 +76,7 @@ class Database(ABC):
             return work(self._connection)
         except self.failures as error:
             self.close()
-            raise StoreError(self._reason(error)) from error
+            raise self._refusal(error) from error
         except BaseException:
             self.close()
             raise
@@ -88,7 +96,11 @@ class Database(ABC):
     def _rewrite(self, connection: Any) -> None: ...
 
     @abstractmethod
-    def _reason(self, error: Exception) -> str:
+    def _write_nothing(self, connection: Any) -> None:
+        """Commits a change that changes nothing."""
+
+    @abstractmethod
+    def _refusal(self, error: Exception) -> StoreError:
         """What to tell the outside about an error, without the database's name or address."""
 
 
