@@ -1,4 +1,4 @@
-"""A collector that cannot store reports says so: at `/healthz`, in its log, and to devices that should not try again."""
+"""A collector that cannot store reports says so: at `/healthz`, in its log, and to devices that had better stop."""
 
 from __future__ import annotations
 
