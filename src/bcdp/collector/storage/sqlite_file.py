@@ -14,12 +14,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from typing import ClassVar
+from urllib.parse import quote
 
-from bcdp.collector.storage.store import DamagedStoreError, Database, StoreError
+from bcdp.collector.storage.store import SCHEMA, DamagedStoreError, Database, StoreError, Tables, check_tables
 from bcdp.files import lock
 
 _PATIENCE = 30.0  # seconds to wait for another writer
 _ROOM = 2**24  # bytes, as long as the write-ahead log becomes before it is emptied
+_COLUMNS = "SELECT m.name, c.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'"
 _creating = threading.Lock()
 
 
@@ -28,13 +31,32 @@ class SqliteFile(Database):
 
     failures = (sqlite3.Error, OSError)
     state: str
+    tables: ClassVar[Tables]
     _path: str
 
     def _connect(self) -> sqlite3.Connection:
         with _creating:
+            if self._read_only:
+                return self._connect_to_read()
             if not os.path.exists(self._path):  # never opened here again: closing it would undo SQLite's own locks
                 os.close(_open_private(self._path, os.O_RDWR))
             return sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+
+    def _connect_to_read(self) -> sqlite3.Connection:
+        """A connection to what is there: for its log SQLite needs a folder to write to, or the log's index."""
+        path, options = os.path.abspath(self._path), "mode=rw"  # which, unlike `ro`, leaves no files behind
+        if not os.access(path, os.W_OK) or not os.access(os.path.dirname(path), os.W_OK):
+            log = os.path.exists(f"{path}-wal") and os.path.getsize(f"{path}-wal") > 0
+            if log and not os.path.exists(f"{path}-shm"):
+                raise StoreError("the snapshot has a write-ahead log; copy its files to a folder that can be written")
+            options = "mode=ro" if log else "mode=ro&immutable=1"
+        return sqlite3.connect(f"file:{quote(path)}?{options}", uri=True, timeout=_PATIENCE, isolation_level=None)
+
+    def _check_tables(self, connection: sqlite3.Connection) -> None:
+        (stated,) = connection.execute("PRAGMA user_version").fetchone()
+        rows = connection.execute(_COLUMNS).fetchall()
+        found = {table: {column for owner, column in rows if owner == table} for table, _ in rows}
+        check_tables(stated, found, self.tables)
 
     def _begin(self, connection: sqlite3.Connection, schema: str) -> None:
         """Begins a transaction in which the tables are there."""
@@ -46,6 +68,7 @@ class SqliteFile(Database):
         connection.execute("BEGIN IMMEDIATE")
         for statement in schema.split(";"):
             connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
     def _rewrite(self, connection: sqlite3.Connection) -> None:
         with self._turn():
