@@ -25,6 +25,7 @@ from bcdp.statistics.shared.protocol import Weighed
 from bcdp.statistics.shared.weighting import Weighting
 
 SPARK_KEY = b"org.apache.spark.sql.parquet.row.metadata"
+FORMAT = 1  # of the file; what states none has it too
 LARGEST_COUNT = 2**53  # beyond it, whole numbers are not exact in JSON
 
 
@@ -132,7 +133,7 @@ class Tally:
 
     def save(self, path: Source) -> None:
         """Writes the tally as JSON, to a path or an open file."""
-        write_text(path, json.dumps(self.to_dict(), allow_nan=False))
+        write_text(path, json.dumps({"format": FORMAT, **self.to_dict()}, allow_nan=False))
 
     @staticmethod
     def load(path: Source, plan: Plan) -> Tally:
@@ -154,6 +155,8 @@ class Tally:
         plan_id = document.get("plan") if isinstance(document, dict) else None
         if not isinstance(plan_id, str):
             raise refuse("tally.plan", "no plan's id", "a tally written by `bcdp tally`")
+        if document.get("format", FORMAT) != FORMAT:
+            raise refuse("tally.format", document["format"], f"{FORMAT}; read another one with the bcdp that wrote it")
         if plan_id != plan.id:
             raise refuse("tally.plan", f"{plan_id[:12]}..", f"the plan's id {plan.id[:12]}..")
         tally = Tally(plan)

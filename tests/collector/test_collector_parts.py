@@ -51,7 +51,7 @@ class Slow(Store):
     def settle(self) -> None:
         self.settled.append(len(self.commits))
 
-    _connect = _prepare = _insert = _rewrite = _reason = None  # type: ignore[assignment]
+    _connect = _check_tables = _prepare = _insert = _rewrite = _write_nothing = _refusal = None  # type: ignore[assignment]
 
 
 def one(name: str, answer: int = 0) -> Reports:

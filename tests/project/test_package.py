@@ -225,3 +225,12 @@ def test_the_container_serves_without_root_and_can_write_its_data_only(container
         started.terminate()
         started.communicate(timeout=20)
     assert subprocess.run(command, capture_output=True, check=False).returncode != 0  # the check can fail
+
+
+def test_the_newest_server_that_is_accepted_is_the_one_that_is_tested():
+    """Its protocol class is extended, so that a version that no test has seen could lift a limit without a word."""
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]["serve"]
+    (accepted,) = [line for line in stated if line.startswith("uvicorn")]
+    most = re.fullmatch(r"uvicorn>=\d+\.\d+,<0\.(\d+)", accepted)
+    pinned = re.search(r"^uvicorn==0\.(\d+)\.", (ROOT / "requirements" / "dev.txt").read_text("utf-8"), re.MULTILINE)
+    assert int(most[1]) == int(pinned[1]) + 1

@@ -157,7 +157,7 @@ class Reader:
             case "json":
                 json.loads(block.text)
             case "ini":
-                configparser.ConfigParser(interpolation=None).read_string(block.text)
+                configparser.ConfigParser(interpolation=None, strict=False).read_string(block.text)
             case language:
                 assert language in LANGUAGES, f"language {language!r}; accepted: {', '.join(sorted(LANGUAGES))}"
         return ""
@@ -189,6 +189,10 @@ class Reader:
                 extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
                 assert package == "bcdp-privacy" or package.removeprefix("bcdp-privacy[").removesuffix("]") in extras
                 return ""
+            case ["systemctl", "stop", "bcdp"] if self.servers:
+                assert {server.stop() for server in self.servers} <= {0, -15}
+                self.servers.clear()
+                return ""
             case [program, *_] if program in ELSEWHERE:
                 return ""
             case ["bcdp", "serve", plan, *options]:
@@ -206,7 +210,7 @@ class Reader:
             case [program, *rest]:
                 if "spark" in rest:
                     require(shutil.which("java"), "openjdk-17-jre-headless")
-                if program in ("createdb", "pg_dump"):
+                if program == "createdb" or "pg_dump" in rest:
                     self._use_postgres()
                 return self._run(["bash", "-ec", line], expected)
         raise AssertionError(line)

@@ -521,5 +521,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     require(subprocess.run(command, capture_output=True, check=False).returncode == 0, "root, to mount a small disk")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)

@@ -37,7 +37,7 @@ def export(
     loaded = Plan.load(plan)
     if "://" not in store and not Path(store).exists():
         raise InputError(f"--store: there is no file {store}; accepted: a store of this plan")
-    opened = open_store(store, loaded.id)
+    opened = open_store(store, loaded.id, read_only=True)
     try:
         tally = tally_of(loaded, opened.counts())
     except StoreError as error:

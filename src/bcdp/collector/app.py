@@ -27,10 +27,10 @@ from bcdp.collector.openapi import description
 from bcdp.collector.pages import Page, load_pages
 from bcdp.collector.settings import Settings
 from bcdp.collector.storage.group_commit import Writer
+from bcdp.collector.storage.health import Health
 from bcdp.collector.storage.store import open_store
 
 REPORTS = "/v1/reports"
-_HEALTH_SECONDS = 5.0
 _NO_WAIT = nullcontext()
 
 
@@ -50,8 +50,7 @@ class Collector:
         self._bodies, self._turns = Bodies(quotas), Turns()
         self._writer = Writer(open_store(settings.store, plan.id), settings.counters, quotas.waiting)
         self._operator = OperatorDocument(settings, open_store(settings.store, plan.id))
-        self._health = open_store(settings.store, plan.id)
-        self._checking: asyncio.Future[None] | None = None
+        self._health = Health(open_store(settings.store, plan.id), settings.counters)
 
     @asynccontextmanager
     async def running(self, app: Router) -> AsyncIterator[None]:
@@ -150,13 +149,8 @@ class Collector:
         return Response(await self._operator.document(), media_type="application/json")
 
     async def healthz(self, request: Request) -> Response:
-        """Whether this worker can use its store."""
-        if self._checking is None or self._checking.done():  # one at a time, however many ask
-            self._checking = asyncio.ensure_future(asyncio.to_thread(self._health.check))
-        check = self._checking
-        await asyncio.wait({check}, timeout=_HEALTH_SECONDS)
-        if not check.done() or check.exception() is not None:
-            raise RefusalError(503, "the store cannot be used now", {"retry-after": "5"})
+        """Whether reports can be stored."""
+        await self._health.check()
         return Response(b'{"status":"ok"}', media_type="application/json")
 
     async def metrics(self, request: Request) -> Response:

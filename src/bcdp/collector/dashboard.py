@@ -9,7 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
-from bcdp.collector.http.errors import RefusalError
+from bcdp.collector.http.errors import RETRY, RefusalError
 from bcdp.collector.rounding import rounded, rounded_count
 from bcdp.collector.settings import Settings
 from bcdp.collector.shown_counts import ShownCounts
@@ -47,7 +47,7 @@ class OperatorDocument:
                 try:
                     self._document = await loop.run_in_executor(self._thread, self._compute)
                 except StoreError as error:
-                    raise RefusalError(503, str(error), {"retry-after": "5"}) from None
+                    raise RefusalError(503, str(error), RETRY) from None
                 ended = time.monotonic()
                 self._until = ended + max(self._settings.quotas.shown_seconds, _SHARE * (ended - began))
         return self._document

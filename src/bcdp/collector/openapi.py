@@ -22,6 +22,7 @@ _MEANINGS = {
     415: "The body is of another type.",
     422: "The body is malformed, or not possible under the plan.",
     429: "Too many requests from this address.",
+    500: "The store is damaged; nothing was stored, and sending it again does not help.",
     503: "The store cannot be used now; nothing was stored.",
 }
 _Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -86,7 +87,7 @@ def description(settings: Settings) -> dict[str, Any]:
         "paths": {
             "/v1/reports": _post(
                 "Stores reports, all or none, and answers when they are on disk; a report sent again counts once.",
-                body | _answers("Stored.", Received, 400, 403, 408, 409, 413, 415, 422, 429, 503),
+                body | _answers("Stored.", Received, 400, 403, 408, 409, 413, 415, 422, 429, 500, 503),
             ),
             **(_gateway(settings.batch_at_least) if settings.gateway_key else {}),
             "/v1/plan": _get("The plan in its canonical form; the SHA-256 of this text is the plan's id.", plan),
@@ -94,9 +95,7 @@ def description(settings: Settings) -> dict[str, Any]:
                 "Estimates with intervals, menus expected and counted, and the certificate; for the operator.",
                 operator | _answers("The estimates.", Results, 401, 429, 503),
             ),
-            "/healthz": _get(
-                "Whether this worker can use its store.", _answers("The store can be used.", Status, 429, 503)
-            ),
+            "/healthz": _get("Whether reports can be stored.", _answers("They can be stored.", Status, 429, 503)),
             "/metrics": _get(
                 "Totals over all workers, in the text format of Prometheus; for the operator.", operator | totals
             ),

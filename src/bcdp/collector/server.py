@@ -17,7 +17,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.supervisors import Multiprocess
 
 from bcdp.collector.app import create_app
-from bcdp.collector.http.middleware import NOT_KEPT, SAFE_HEADERS, JsonLines, log
+from bcdp.collector.http.middleware import NOT_KEPT, SAFE_HEADERS, JsonLines, ThrottledLibraries, log
 from bcdp.collector.limits.connections import ConnectionLimits
 from bcdp.collector.limits.rates import network_of
 from bcdp.collector.settings import Settings
@@ -131,6 +131,7 @@ def log_as_json() -> None:
     """Sends every log record to stderr as a line of JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
+    handler.addFilter(ThrottledLibraries())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # it has a line for every malformed request
     logging.getLogger("httpx").setLevel(logging.WARNING)  # one for every message that a relay hands on

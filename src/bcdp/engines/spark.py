@@ -64,12 +64,17 @@ def _check_java() -> None:
         raise InputError(f"--engine: Spark finds Java {version[1]}; accepted: spark after installing {_JAVA}")
 
 
-def privatize(plan: Plan, records: DataFrame, key: bytes, ids: str) -> DataFrame:
+def privatize(
+    plan: Plan, records: DataFrame, key: bytes, ids: str, *, time: str | None = None, within: str | None = None
+) -> DataFrame:
     """The reports of the records: the id and `menu` and `answer`, or `estimate` for a cascade plan.
 
     A key is needed, because Spark may run a task twice, and a second, fresh answer about the same person would reveal
     more than the plan allows: with a key and the record's id, every attempt repeats the same answer. No two records may
     have the same id; no attempt sees them all, so that is not checked here.
+
+    Of a stream only the first record of an id is answered, because most sources deliver some messages twice. For that
+    Spark keeps every id, or with a column of times those of the last time `within`, such as "1 day".
     """
     plan.verify()
     if key is None:
@@ -80,6 +85,10 @@ def privatize(plan: Plan, records: DataFrame, key: bytes, ids: str) -> DataFrame
     if taken := {ids} & {"menu", "answer", "estimate", GROUP, *plan.policy.declared}:
         raise refuse("ids", taken.pop(), "a column that is neither a feature nor a part of a report")
     # a name that is not there is refused by the device, which knows how to say it
+    if records.isStreaming:
+        records = _first_of_each(records, ids, time, within)
+    elif time is not None or within is not None:
+        raise refuse("time", time, "none, as these records have all come: check_ids finds two with the same id")
     wanted = [name for name in [ids, *plan.policy.declared] if name in records.columns]
     chosen = records.select(*(f"`{name.replace('`', '``')}`" for name in wanted))
     id_type = chosen.schema[ids].dataType.simpleString()
@@ -89,6 +98,16 @@ def privatize(plan: Plan, records: DataFrame, key: bytes, ids: str) -> DataFrame
         partial(_answered, plan.text, key, ids), f"`{ids.replace('`', '``')}` {id_type}, {report}"
     )
     return reports.withMetadata(columns[0].name, {PLAN_KEY.decode(): plan.id})
+
+
+def _first_of_each(records: DataFrame, ids: str, time: str | None, within: str | None) -> DataFrame:
+    if (time is None) != (within is None):
+        raise refuse("within", within, "a duration such as 1 day and a column of times, or neither")
+    if time is None or within is None:
+        return records.dropDuplicates([ids])
+    if time not in records.columns:
+        raise refuse("time", time, f"one of the columns {', '.join(records.columns)}")
+    return records.withWatermark(time, within).dropDuplicatesWithinWatermark([ids])
 
 
 def _kinds(column: pa.DataType) -> tuple[str, pa.DataType]:

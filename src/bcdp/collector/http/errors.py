@@ -7,6 +7,8 @@ from collections.abc import Mapping
 import msgspec
 from starlette.responses import Response
 
+RETRY = {"retry-after": "5"}
+
 
 class RefusalError(Exception):
     """Raised anywhere while a request is handled; becomes `{"detail": sentence}` with this status."""

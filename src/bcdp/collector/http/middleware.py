@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import random
 import time
 from collections.abc import Callable, Collection
@@ -39,8 +40,13 @@ SAFE_HEADERS = safe_headers()
 NOT_KEPT = (b"cache-control", b"no-store")
 TOO_OFTEN_SECONDS = 1.0, 3.0  # who asks too often waits so long to hear it, on a connection that does nothing else
 _SELDOM_SECONDS = 60.0
+_MOST_LINES = 1000  # of libraries, that are remembered
 
 log = logging.getLogger("bcdp.collector")
+
+
+class ConnectionLostError(Exception):
+    """The server could not send an answer, because whoever asked has left."""
 
 
 class Guard:
@@ -73,19 +79,30 @@ class Guard:
                 message["headers"] = self._safely(scope, message["headers"])
                 self._counters.add(message["status"])
                 self._log(scope, message["status"], time.perf_counter() - began)
-            await send(message)
+            try:
+                await send(message)
+            except (OSError, RuntimeError) as error:  # such as that of a pipelined request after a reset
+                raise ConnectionLostError from error
 
+        try:
+            await self._answer(scope, receive, send_safely)
+        except ConnectionLostError as error:
+            self._seldom.log(logging.INFO, "not sent", {"cause": type(error.__cause__).__name__})
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             turn = self._admit(scope)
         except RefusalError as refusal:
             await asyncio.sleep(random.uniform(*TOO_OFTEN_SECONDS))  # not all of them at the same moment
-            await answer_refusal(refusal)(scope, receive, send_safely)
+            await answer_refusal(refusal)(scope, receive, send)
             return
         try:
             async with turn:
-                await self._app(scope, receive, send_safely)
+                await self._app(scope, receive, send)
+        except ConnectionLostError:
+            raise
         except Exception:
-            await answer_refusal(RefusalError(500, "the server failed"))(scope, receive, send_safely)
+            await answer_refusal(RefusalError(500, "the server failed"))(scope, receive, send)
             raise  # to be logged
 
     def _safely(self, scope: Scope, headers: Headers) -> Headers:
@@ -119,6 +136,33 @@ class ThrottledLog:
             return
         self._last[key] = now, 0
         log.log(severity, event, extra={"fields": what | (more or {}) | ({"unsaid": silent} if silent else {})})
+
+
+class ThrottledLibraries(logging.Filter):
+    """Lets the same line of a library through once a minute: what one sender can cause must not fill the disk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: dict[tuple[object, ...], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to log it; lines of the collector itself are throttled where they are written."""
+        if record.name.startswith("bcdp"):
+            return True
+        trace = record.exc_info[2] if record.exc_info else None
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = () if trace is None else (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+        key = (record.name, str(record.msg)[:80], *place)
+        last, silent = self._last.get(key, (-math.inf, 0))
+        if record.created - last < _SELDOM_SECONDS:
+            self._last[key] = last, silent + 1
+            return False
+        if len(self._last) >= _MOST_LINES:  # texts that differ each time
+            self._last.clear()
+        self._last[key] = record.created, 0
+        record.fields = {"unsaid": silent} if silent else {}
+        return True
 
 
 class JsonLines(logging.Formatter):

@@ -23,7 +23,7 @@ from starlette.routing import Router
 from starlette.types import ASGIApp
 
 from bcdp.collector.http.cors import Anyone
-from bcdp.collector.http.errors import RefusalError
+from bcdp.collector.http.errors import RETRY, RefusalError
 from bcdp.collector.http.middleware import Guard, ThrottledLog, log
 from bcdp.collector.http.routing import Routes, Service
 from bcdp.collector.metrics import Counters
@@ -31,6 +31,7 @@ from bcdp.collector.ohttp.mixing import BATCH, BATCH_TYPE, MESSAGE_BYTES, Mixing
 from bcdp.collector.ohttp.relay import RELAY_QUOTAS, Entrance, check_address, client_to_collector
 from bcdp.collector.settings import Quotas, check_token
 from bcdp.collector.storage.group_commit import Writer
+from bcdp.collector.storage.health import Health
 from bcdp.collector.storage.messages import MessageStore, Receipt, mark_of
 from bcdp.collector.storage.report_marks import Marked
 from bcdp.collector.storage.store import StoreError
@@ -83,6 +84,7 @@ class MixingRelay:
         self.admit = self._entrance.admit
         self._writer: Writer[bytes] = Writer(settings.open_store(), settings.counters, settings.quotas.waiting)
         self._messages, self._read = settings.open_store(), settings.open_store()  # of the task, and of the handlers
+        self._health = Health(settings.open_store(), settings.counters)
         self._reading = asyncio.Lock()
         self._receiving = 0
         self._client = client_to_collector(_DELIVERY_SECONDS)
@@ -103,6 +105,7 @@ class MixingRelay:
                         await task
                 self._messages.close()
                 self._read.close()
+                self._health.close()
                 self._writer.close()
 
     async def keep(self, request: Request) -> Response:
@@ -176,13 +179,7 @@ class MixingRelay:
 
     async def healthz(self, request: Request) -> Response:
         """Whether messages can be kept: the store can be read, and the last message could be written."""
-        try:
-            async with self._reading:
-                await asyncio.to_thread(self._read.check)
-            if self._writer.trouble is not None:
-                raise self._writer.trouble
-        except StoreError as error:
-            raise RefusalError(503, str(error), {"retry-after": "5"}) from None
+        await self._health.check()
         return Response(b'{"status":"ok"}', media_type="application/json")
 
     async def metrics(self, request: Request) -> Response:
@@ -194,12 +191,12 @@ class MixingRelay:
             async with self._reading:
                 totals = await asyncio.to_thread(self._read.totals)
         except StoreError as error:
-            raise RefusalError(503, str(error), {"retry-after": "5"}) from None
+            raise RefusalError(503, str(error), RETRY) from None
         lines = []
         for total, (kind, meaning) in _MEANINGS.items():
             name = f"bcdp_relay_{total}{'_total' if kind == 'counter' else ''}"
             lines += [f"# HELP {name} {meaning}", f"# TYPE {name} {kind}", f"{name} {getattr(totals, total)}"]
-        text = "\n".join([*lines, *self._settings.counters.statuses()]) + "\n"
+        text = "\n".join([*lines, *self._settings.counters.states(), *self._settings.counters.statuses()]) + "\n"
         return Response(text, media_type="text/plain; version=0.0.4")
 
 

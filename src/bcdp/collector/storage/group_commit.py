@@ -16,11 +16,23 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
-from bcdp.collector.http.errors import RefusalError
+from bcdp.collector.http.errors import RETRY, RefusalError
 from bcdp.collector.http.middleware import ThrottledLog
-from bcdp.collector.metrics import ACCEPTED, COMMIT_MICROSECONDS, COMMITS, DUPLICATE, Counters
+from bcdp.collector.metrics import (
+    ACCEPTED,
+    COMMIT_MICROSECONDS,
+    COMMITS,
+    DAMAGED,
+    DUPLICATE,
+    FAILED_COMMITS,
+    FAILING,
+    SETTLED,
+    WELL,
+    WRITABLE,
+    Counters,
+)
 from bcdp.collector.storage.report_marks import Marked
-from bcdp.collector.storage.store import StoreError
+from bcdp.collector.storage.store import DamagedStoreError, StoreError
 
 _GROUP = 20_000  # reports in one transaction, at most (and one request more)
 _UNSETTLED_SECONDS = 10.0  # a store waits so long to be settled, or a thousand times as long as that takes
@@ -44,8 +56,6 @@ class Keeper(Protocol[V]):
 class Writer(Generic[V]):
     """The one task of a worker that writes; `add` returns when the reports are on disk."""
 
-    trouble: StoreError | None = None  # why the last commit failed, if it did
-
     def __init__(self, store: Keeper[V], counters: Counters, most_waiting: int) -> None:
         self._store, self._counters, self._most_waiting = store, counters, most_waiting
         self._waiting: deque[tuple[Marked[V], asyncio.Future[int]]] = deque()
@@ -65,7 +75,7 @@ class Writer(Generic[V]):
         if not len(reports):  # a batch of which every message was refused
             return 0
         if self._size + len(reports) > self._most_waiting:
-            raise RefusalError(503, "too many reports are waiting; send them again later", {"retry-after": "5"})
+            raise RefusalError(503, "too many reports are waiting; send them again later", RETRY)
         stored: asyncio.Future[int] = self._loop.create_future()
         self._waiting.append((reports, stored))
         self._size += len(reports)
@@ -77,7 +87,7 @@ class Writer(Generic[V]):
 
     async def run(self) -> None:
         """Writes what arrives, group after group, and settles the store in between, until cancelled."""
-        await self._settle()  # what a killed worker left behind
+        await self._settle("start")  # what a killed worker left behind
         while True:
             patience = None if self._settle_at is None else max(0.0, self._settle_at - time.monotonic())
             with suppress(TimeoutError):
@@ -86,7 +96,7 @@ class Writer(Generic[V]):
             if self._waiting:
                 await self._commit()
             if self._settle_at is not None and time.monotonic() >= self._settle_at:
-                await self._settle()
+                await self._settle("later")
 
     async def _commit(self) -> None:
         group = self._next_group()
@@ -98,12 +108,12 @@ class Writer(Generic[V]):
             new = await self._loop.run_in_executor(self._thread, self._store.add, values)
         except Exception as error:  # whatever it is, nobody may wait for ever, and the next group may fare better
             self._seldom.log(logging.ERROR, "commit failed", {}, {"cause": _without_values(error.__cause__ or error)})
-            self.trouble = error if isinstance(error, StoreError) else StoreError("the store cannot be used now")
-            refusal = RefusalError(503, f"nothing was stored: {error}", {"retry-after": "5"})
+            self._counters.add(FAILED_COMMITS)
+            self._counters.note(WRITABLE, DAMAGED if isinstance(error, DamagedStoreError) else FAILING)
             for _, stored in group:
-                _finish(stored, refusal if isinstance(error, StoreError) else error)
+                _finish(stored, _refusal(error))
             return
-        self.trouble = None
+        self._counters.note(WRITABLE, WELL)
         if self._settle_at is None:
             self._settle_at = time.monotonic() + self._rest
         self._counters.add(COMMITS)
@@ -126,24 +136,37 @@ class Writer(Generic[V]):
             self._arrived.clear()
         return group
 
-    async def _settle(self) -> None:
+    async def _settle(self, when: str) -> None:
         began = time.monotonic()
-        settled = False
-        try:
-            await self._loop.run_in_executor(self._thread, self._store.settle)
-            settled = True
-        except Exception as error:  # reports are taken all the same
-            self._seldom.log(logging.WARNING, "not settled", {}, {"cause": _without_values(error)})
+        settled = await self._loop.run_in_executor(self._thread, self._settled, when)
         ended = time.monotonic()
         self._rest = max(_UNSETTLED_SECONDS, _SHARE * (ended - began))
         self._settle_at = None if settled else ended + self._rest
 
+    def _settled(self, when: str) -> bool:
+        """Whether the store could be settled; if not, the log and the metrics say so, and reports are still taken."""
+        try:
+            self._store.settle()
+        except Exception as error:
+            cause = _without_values(error.__cause__ or error)
+            self._seldom.log(logging.ERROR, "not settled", {"when": when}, {"cause": cause})
+            self._counters.note(SETTLED, FAILING)
+            return False
+        self._counters.note(SETTLED, WELL)
+        return True
+
     def close(self) -> None:
         """Waits for the transaction that runs, if any, settles the store and closes it."""
         self._thread.shutdown()
-        with suppress(StoreError):
-            self._store.settle()
+        self._settled("exit")
         self._store.close()
+
+
+def _refusal(error: Exception) -> Exception:
+    """What those are answered whose reports could not be stored."""
+    if isinstance(error, DamagedStoreError):
+        return RefusalError(500, f"nothing was stored: {error}; sending it again does not help")
+    return RefusalError(503, f"nothing was stored: {error}", RETRY) if isinstance(error, StoreError) else error
 
 
 def _finish(stored: asyncio.Future[int], result: int | Exception) -> None:
@@ -158,5 +181,7 @@ def _finish(stored: asyncio.Future[int], result: int | Exception) -> None:
 def _without_values(error: BaseException) -> str:
     """What the log may hold of an error: its kind, and its text only where that is never about a report."""
     kind = type(error).__name__
-    known = ("OperationalError", "OSError", "StoreError")
-    return f"{kind}: {' '.join(str(error).split())[:200]}" if kind in known else kind
+    name = getattr(error, "sqlite_errorname", None)  # such as SQLITE_IOERR_WRITE, which the text does not tell apart
+    known = ("OperationalError", "OSError", "StoreError", "DatabaseError")
+    text = f"{kind}: {' '.join(str(error).split())[:200]}" if kind in known else kind
+    return text if name is None else f"{text} ({name})"

@@ -11,12 +11,13 @@ import hashlib
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import msgspec
 
 from bcdp.collector.storage.report_marks import MARK_BYTES
 from bcdp.collector.storage.sqlite_file import SqliteFile
-from bcdp.collector.storage.store import StoreError
+from bcdp.collector.storage.store import StoreError, Tables
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS mixing (
@@ -71,6 +72,12 @@ class MessageStore(SqliteFile):
     """An SQLite file for one gateway and one smallest batch; `due` is the last due time before it is first used."""
 
     state = "mixing"
+    tables: ClassVar[Tables] = {
+        "mixing": {"gateway", "least", "due", "settled", "accepted", "duplicate", "refused", "deleted"},
+        "waiting": {"mark", "sealed"},
+        "batch": {"part", "place", "sealed"},
+        "forwarded": {"mark"},
+    }
 
     def __init__(self, path: str, gateway: str, least: int, due: int) -> None:
         super().__init__()

@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 from bcdp.collector.storage.report_marks import MARK_BYTES
-from bcdp.collector.storage.store import Answers, Store, StoreError, refuse_earlier
+from bcdp.collector.storage.store import SCHEMA, TABLES, Answers, DamagedStoreError, Store, StoreError, check_tables
 from bcdp.errors import InputError, install
 
 try:
@@ -43,6 +43,9 @@ counted AS (
 unsettled AS (UPDATE collection SET settled = false WHERE settled)
 SELECT string_agg(mark, '') FROM new
 """
+_NUMBERED = "bcdp schema "
+_STATED = "SELECT obj_description(to_regclass('collection'), 'pg_class')"
+_COLUMNS = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()"
 _OTHERS = """
 SELECT EXISTS (
   SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -69,21 +72,29 @@ class PostgresStore(Store):
     failures = (psycopg.Error, OSError)
     given = "%s"
 
-    def __init__(self, url: str, plan_id: str) -> None:
-        super().__init__(plan_id)
+    def __init__(self, url: str, plan_id: str, read_only: bool = False) -> None:
+        super().__init__(plan_id, read_only)
         self._url = url
         self._told = False
 
     def _connect(self) -> psycopg.Connection[Any]:
         return psycopg.connect(self._url, autocommit=True, connect_timeout=5, application_name=_NAME)
 
+    def _check_tables(self, connection: psycopg.Connection[Any]) -> None:
+        stated = (connection.execute(_STATED).fetchone() or (None,))[0]
+        rows = connection.execute(_COLUMNS).fetchall()
+        found = {table: {column for owner, column in rows if owner == table} for table, _ in rows}
+        number = str(stated or "").removeprefix(_NUMBERED)
+        check_tables(int(number) if number.isdecimal() else 0, found, TABLES)
+
     def _prepare(self, connection: psycopg.Connection[Any]) -> None:
         connection.execute(_SESSION)
         with connection.transaction():
-            refuse_earlier(connection.execute("SELECT to_regclass('reports')").fetchone() != (None,))
             connection.execute(_SCHEMA)
             empty = "SELECT %s::text, true WHERE NOT EXISTS (SELECT 1 FROM collection)"
             connection.execute(f"INSERT INTO collection {empty}", (self._plan_id,))
+            if connection.execute(_STATED).fetchone() == (None,):
+                connection.execute(f"COMMENT ON TABLE collection IS '{_NUMBERED}{SCHEMA}'")
 
     def _insert(self, connection: psycopg.Connection[Any], marks: list[bytes], answers: Answers) -> set[bytes]:
         menus, numbers = zip(*(answers[mark] for mark in marks), strict=True)
@@ -123,6 +134,11 @@ class PostgresStore(Store):
                 log.warning("the database's write-ahead log still tells the order of reports; see docs/guide/deploy.md")
             self._told = True
 
-    def _reason(self, error: Exception) -> str:
+    def _write_nothing(self, connection: psycopg.Connection[Any]) -> None:
+        connection.execute("SELECT pg_current_xact_id()")  # takes a number, so that the commit is written
+
+    def _refusal(self, error: Exception) -> StoreError:
+        if isinstance(error, (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)):
+            return DamagedStoreError("the store is damaged")
         full = isinstance(error, psycopg.errors.DiskFull)
-        return "the store is full" if full else "the store cannot be used now"
+        return StoreError("the store is full" if full else "the store cannot be used now")

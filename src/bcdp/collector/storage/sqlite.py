@@ -7,7 +7,7 @@ from collections import Counter
 
 from bcdp.collector.storage.report_marks import MARK_BYTES
 from bcdp.collector.storage.sqlite_file import SqliteFile
-from bcdp.collector.storage.store import Answers, Store, refuse_earlier
+from bcdp.collector.storage.store import TABLES, Answers, Store
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS collection (plan TEXT NOT NULL, settled INTEGER NOT NULL);
@@ -30,14 +30,13 @@ _COUNTS = "INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count =
 class SqliteStore(SqliteFile, Store):
     """A collection in an SQLite file that only its owner may read."""
 
-    state = "collection"
+    state, tables = "collection", TABLES
 
-    def __init__(self, path: str, plan_id: str) -> None:
-        super().__init__(plan_id)
+    def __init__(self, path: str, plan_id: str, read_only: bool = False) -> None:
+        Store.__init__(self, plan_id, read_only)
         self._path = path
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        refuse_earlier(connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'reports'").fetchone())
         self._begin(connection, _SCHEMA)
         empty = "SELECT ?, 1 WHERE NOT EXISTS (SELECT 1 FROM collection)"
         connection.execute(f"INSERT INTO collection {empty}", (self._plan_id,))

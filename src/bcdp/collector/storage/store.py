@@ -10,7 +10,7 @@ can be.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, TypeVar
@@ -22,6 +22,16 @@ from bcdp.errors import refuse
 
 T = TypeVar("T")
 Answers = Mapping[bytes, tuple[int, int]]  # of each mark, the menu and the answer
+Tables = Mapping[str, Set[str]]  # the columns of each table
+SCHEMA = 1  # of all tables of a store; none is stated by versions before 0.2, which have the same
+TABLES = {
+    "collection": {"plan", "settled"},
+    "answered": {"mark"},
+    "counts": {"menu", "answer", "count"},
+    "shown": {"people", "counts"},
+}
+_EARLIER = {"id", "menu", "answer"}
+_GO_ON = "export it with the version that wrote it (`bcdp export`), and begin an empty store"
 STORES = {  # the scheme of its URL, and its class, which takes the URL (or the file's path) and the plan's id
     "sqlite": "bcdp.collector.storage.sqlite.SqliteStore",
     "postgresql": "bcdp.collector.storage.postgres.PostgresStore",
@@ -33,13 +43,18 @@ class StoreError(Exception):
     """The store cannot be used now; nothing of what was asked has been acknowledged."""
 
 
+class DamagedStoreError(StoreError):
+    """The store's content is damaged: trying again does not help, somebody has to restore a backup."""
+
+
 class Database(ABC):
     """A connection that is opened when first used, and again after an error."""
 
     failures: tuple[type[Exception], ...]  # what the database's library raises
 
-    def __init__(self) -> None:
+    def __init__(self, read_only: bool = False) -> None:
         self._connection: Any = None
+        self._read_only = read_only
 
     def settle(self) -> None:
         """Writes the store again, in the order of what it holds, unless nothing was added since that was last done.
@@ -52,6 +67,10 @@ class Database(ABC):
         """Raises `StoreError` if the store cannot be read, or is another one's."""
         self._use(self._verify)
 
+    def probe(self) -> None:
+        """Raises `StoreError` unless something could be written durably."""
+        self._use(self._write_nothing)
+
     def close(self) -> None:
         """Gives the connection back; what was not committed is undone."""
         connection, self._connection = self._connection, None
@@ -63,18 +82,24 @@ class Database(ABC):
         try:
             if self._connection is None:
                 self._connection = self._connect()
-                self._prepare(self._connection)
+                self._check_tables(self._connection)
+                if not self._read_only:
+                    self._prepare(self._connection)
                 self._verify(self._connection)
             return work(self._connection)
         except self.failures as error:
             self.close()
-            raise StoreError(self._reason(error)) from error
+            raise self._refusal(error) from error
         except BaseException:
             self.close()
             raise
 
     @abstractmethod
     def _connect(self) -> Any: ...
+
+    @abstractmethod
+    def _check_tables(self, connection: Any) -> None:
+        """Raises `StoreError` if the database holds other tables of these names, or those of another version."""
 
     @abstractmethod
     def _prepare(self, connection: Any) -> None:
@@ -88,7 +113,11 @@ class Database(ABC):
     def _rewrite(self, connection: Any) -> None: ...
 
     @abstractmethod
-    def _reason(self, error: Exception) -> str:
+    def _write_nothing(self, connection: Any) -> None:
+        """Commits a change that changes nothing."""
+
+    @abstractmethod
+    def _refusal(self, error: Exception) -> StoreError:
         """What to tell the outside about an error, without the database's name or address."""
 
 
@@ -97,8 +126,8 @@ class Store(Database):
 
     given = "?"  # how its statements mark a value
 
-    def __init__(self, plan_id: str) -> None:
-        super().__init__()
+    def __init__(self, plan_id: str, read_only: bool = False) -> None:
+        super().__init__(read_only)
         self._plan_id = plan_id
 
     def add(self, answers: Answers) -> set[bytes]:
@@ -139,18 +168,28 @@ class Store(Database):
         return rows
 
 
-def refuse_earlier(row: object) -> None:
-    """Refuses a store in which a version before this one kept each report with its id."""
-    if row:
-        raise StoreError("the store was written by an earlier version of bcdp, which kept each report with its id")
+def check_tables(stated: int, found: Tables, expected: Tables) -> None:
+    """Refuses tables of another version, which `stated` numbers, and tables of something else with the same names."""
+    if stated > SCHEMA:
+        raise StoreError(f"the store has schema {stated}, this version of bcdp knows {SCHEMA}; {_GO_ON}")
+    if found.get("reports") == _EARLIER and "collection" not in found:
+        raise StoreError(
+            f"the store was written by an earlier version of bcdp, which kept each report with its id; {_GO_ON}"
+        )
+    for table, columns in expected.items():
+        if table in found and found[table] != columns:
+            raise StoreError(f"the database has a table {table} of something else; give the store one of its own")
 
 
-def open_store(url: str, plan_id: str) -> Store:
-    """The store at `postgresql://...` or in an SQLite file (`sqlite:///path` or a path), for one plan."""
+def open_store(url: str, plan_id: str, read_only: bool = False) -> Store:
+    """The store at `postgresql://...` or in an SQLite file (`sqlite:///path` or a path), for one plan.
+
+    What is only read may be a snapshot that cannot be written.
+    """
     scheme = url.partition("://")[0] if "://" in url else "sqlite"
     location = url.removeprefix("sqlite:///")
     if scheme not in STORES or not location or (scheme == "sqlite" and "://" in location):
         raise refuse("--store", url.split("@")[-1], "a file's path, sqlite:///path or postgresql://host/database")
     module, _, name = STORES[scheme].rpartition(".")
-    store: Callable[[str, str], Store] = getattr(import_module(module), name)
-    return store(location, plan_id)
+    store: Callable[[str, str, bool], Store] = getattr(import_module(module), name)
+    return store(location, plan_id, read_only)
