@@ -386,6 +386,7 @@ export function verifyPlan(plan, { maxEpsilon = MAX_EPSILON, maxDelta = Infinity
     keep(`features.${name}.certified`, levels.delta.get(name), certified, delta, maxDelta);
     keep(`features.${name}.c`, levels.c.get(name), c, Infinity, Infinity);
   }
+  plan.counts?.check(plan, levels, byMenu(plan).bounds);
   return levels;
 }
 

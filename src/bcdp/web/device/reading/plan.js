@@ -11,14 +11,14 @@ import { readTable } from "./randomizers.js";
 /**
  * @typedef {import("./questions.js").Parts & { id: string, epsilon: number,
  *   open: import("./features.js").Named<import("./features.js").Listed>, survey: Record<string, any> | null,
- *   relay: { url: string, key: string } | null, correlation: import("./correlation.js").Correlation & { source: string },
+ *   relay: { url: string, key: string } | null, counts: import("../counts.js").Counts | null, correlation: import("./correlation.js").Correlation & { source: string },
  *   certificate: { epsilon: number, features: ReadonlyMap<string, Claim> } }} Plan
  */
 
 const FORMAT = 1; // the version of the plan's format: any other is refused
 const LARGEST_EPSILON = 20;
 /** @type {[string[], string[]]} */
-const COLLECTION_KEYS = [["epsilon", "features"], ["tasks", "order", "survey", "relay"]]; // prettier-ignore
+const COLLECTION_KEYS = [["epsilon", "features"], ["tasks", "order", "survey", "relay", "counts", "trust"]]; // prettier-ignore
 const CERTIFICATE_KEYS = ["epsilon", "features", "objective", "optimality_gap"];
 const CLAIM_KEYS = ["asked", "certified", "c"];
 const PARTS = "bcdp mechanism collection correlation tables questions menus channels certificate".split(" ");
@@ -44,6 +44,7 @@ export async function parsePlan(text) {
   const stated = /** @type {typeof import("./stated.js")} */ (
     (survey ?? relay) === null ? null : await import("./stated.js")
   );
+  const batch = "trust" in collection || "counts" in collection;
   const plan = {
     id: await sha256(text),
     epsilon: collection.epsilon,
@@ -55,7 +56,8 @@ export async function parsePlan(text) {
     tables: list("tables", document.tables).map((table, number) => readTable(`tables.${number}`, table)),
     questions: list("questions", document.questions),
     menus: list("menus", document.menus, 1),
-    certificate: readCertificate(certificate, features),
+    certificate: readCertificate(certificate, features, batch ? ["counts"] : []),
+    counts: batch ? (await import("../counts.js")).readCounts(collection, certificate.counts, features) : null,
   };
   checkQuestions(plan);
   checkMenus(plan);
@@ -64,10 +66,10 @@ export async function parsePlan(text) {
 
 /**
  * What the plan claims of itself: the level of the whole report, and one claim for each feature.
- * @type {(certificate: any, features: Plan["features"]) => Plan["certificate"]}
+ * @type {(certificate: any, features: Plan["features"], more: string[]) => Plan["certificate"]}
  */
-function readCertificate(certificate, features) {
-  keys("certificate", certificate, CERTIFICATE_KEYS);
+function readCertificate(certificate, features, more) {
+  keys("certificate", certificate, [...CERTIFICATE_KEYS, ...more]);
   for (const key of ["objective", "optimality_gap"]) {
     if (certificate[key] !== null && !Number.isFinite(certificate[key])) {
       throw refuse(`certificate.${key}`, certificate[key], "null or a number");
