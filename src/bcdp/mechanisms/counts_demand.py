@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bcdp.correlation import Correlation
 from bcdp.errors import InputError, refuse
 from bcdp.notions.privacy_blanket import CountsLevel
-from bcdp.plan import Plan, collection_of, mechanism_of
+from bcdp.plan import Plan, mechanism_of
 from bcdp.plan.published_counts import counts_levels
 from bcdp.policy import Policy
 from bcdp.policy.counts import CountsDemand
@@ -76,10 +76,8 @@ def _promising(plan: Plan, policy: Policy) -> Plan:
     """The plan with its demands on counts as its main promise, if the policy trusts more than devices."""
     if policy.batch is None:
         return plan
-    document = {
-        **plan.model_dump(mode="json", by_alias=True, exclude={"certificate"}),
-        "collection": collection_of(policy),
-    }
+    document = plan.model_dump(mode="json", by_alias=True, exclude={"certificate"})
+    document["collection"] |= {"counts": policy.batch.model_dump(mode="json"), "trust": policy.trust}
     accuracy = plan.certificate.objective, plan.certificate.optimality_gap
     return Plan.certified(document, lambda draft: accuracy)
 
@@ -95,8 +93,7 @@ class _Search:
         """The plan of a policy."""
         key = (policy.epsilon, *(feature.delta for feature in policy.features.values()))
         if key not in self._plans:
-            alone = policy.model_copy(update={"trust": "device"})  # claims nothing about counts, which may be too high
-            self._plans[key] = mechanism_of(policy).make_plan(alone, self._correlation, self._progress)
+            self._plans[key] = mechanism_of(policy).make_plan(policy, self._correlation, self._progress)
         return self._plans[key]
 
     def broken(self, policy: Policy) -> list[str]:

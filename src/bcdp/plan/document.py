@@ -305,16 +305,14 @@ class Plan(PlanPart):
 def collection_of(policy: Policy) -> dict[str, Any]:
     """What a plan states of its policy: all but the correlation and the mechanism, which it states itself.
 
-    Demands on counts are stated where the plan's main promise is about them.
+    Demands on counts are added when the plan is known to keep them.
 
     >>> policy = Policy(epsilon=1, features={"smoker": {"type": "binary"}}, correlation=0.1)
     >>> "correlation" in collection_of(policy)
     False
     """
     document = policy.to_dict()
-    batch = ("counts", "trust") if policy.trust != "device" else ()
-    keys = ("epsilon", "features", "tasks", "survey", "relay", *batch)
-    stated = {key: document[key] for key in keys if key in document}
+    stated = {key: document[key] for key in ("epsilon", "features", "tasks", "survey", "relay") if key in document}
     return stated | {"order": list(policy.declared)}
 
 
