@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from make_vectors import BIT, FOLDER, MIXED, NUMBER, PLANS, ROUNDED, built, numbers, written
+from make_vectors import BIT, FOLDER, MIXED, NUMBER, PLANS, ROUNDED, batched, built, numbers, written
 from refused_forms import Cases, canonical, forms
 
 from bcdp.exact import TOTAL
@@ -120,6 +120,57 @@ def promises() -> Cases:
     return cases
 
 
+def batches() -> Iterator[tuple[str, str]]:
+    """Promises about the counts of a batch that are not kept, or not to be understood."""
+    asked: Any = [(("bit",), (2,), binary(1.5))]
+    demand = {"people": 10_000, "honest": 0.95, "epsilon": 1, "odds": 1.5, "features": {"bit": 0.5}}
+    text = batched(built({"bit": BIT, "other": BIT}, asked, [[0]]), "relay", demand).text
+    claims = json.loads(text)["certificate"]["counts"]
+    for form in ("epsilon", "odds"):
+        for name in (None, *claims["features"]):
+            document = json.loads(text)
+            stated = document["certificate"]["counts"]
+            (stated if name is None else stated["features"][name])[form] *= 0.999
+            yield f"{form} of {name or 'all'} in counts is claimed too low", canonical(document)
+    demands: dict[str, list[Any]] = {
+        "people": [None, 999, 10_000.0, True, "10000", 10**10 + 1, 9000],
+        "honest": [None, 0, 1.5, True, "1", 0.8, 1e-5],
+        "chance": [None, 0, 1, 1e-16, True, 5e-7],
+        "epsilon": [0, 21, True, "1", 1e-3],
+        "odds": [1, 1e9, True, "2", 1.001],
+        "features": [None, [], {"bit": 0}, {"bit": None}, {"nobody": 1}, {"bit": 1e-3}],
+        "other": [1],
+    }
+    for key, values in demands.items():
+        for value in values:
+            document = json.loads(text)
+            document["collection"]["counts"][key] = value
+            yield f"counts with the {key} {value!r}", canonical(document)
+    for trust in (None, "device", "Relay", True, ["relay"]):
+        document = json.loads(text)
+        document["collection"]["trust"] = trust
+        yield f"trust in {trust!r}", canonical(document)
+    for part, key in (
+        ("collection", "trust"),
+        ("collection", "counts"),
+        ("certificate", "counts"),
+        ("collection", "relay"),
+    ):
+        for nothing in (True, False):
+            document = json.loads(text)
+            document[part][key] = None
+            if nothing:
+                del document[part][key]
+            yield f"{'no ' * nothing}{key}{' of null' * (not nothing)} in the {part} of a batch", canonical(document)
+    document = json.loads(text)
+    document["collection"]["counts"] = {"people": 10_000}
+    yield "counts that limit nothing", canonical(document)
+    for change in ({"note": 0.0}, {"features": {}}, {"features": None}, {"epsilon": -0.5}, {"odds": None}):
+        document = json.loads(text)
+        document["certificate"]["counts"] |= change
+        yield f"claims about counts with {change}", canonical(document)
+
+
 def renamed(name: str) -> str:
     """A plan whose only feature has this name."""
     document = json.loads(PLANS["binary"]().text)
@@ -184,6 +235,7 @@ def refused() -> Cases:
         "half a letter": "\ud800",
     }
     others = [*((f"a name of {what}", renamed(name)) for what, name in names.items()), *large(), *spellings()]
+    others += batches()
     return [*promises(), *forms(), *({"why": why, "plan": plan} for why, plan in others)]
 
 

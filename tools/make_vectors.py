@@ -299,6 +299,13 @@ def relayed() -> Plan:
     return make_plan(Policy(epsilon=1, features={"night": {"type": "binary"}}, relay=RELAY))
 
 
+def batched(plan: Plan, trust: str, counts: dict[str, Any]) -> Plan:
+    """The plan with a main promise about the counts of a batch."""
+    document = json.loads(plan.text)
+    document["collection"] |= {"trust": trust, "counts": counts} | ({"relay": RELAY} if trust == "relay" else {})
+    return Plan.certified({key: part for key, part in document.items() if key != "certificate"})
+
+
 def told() -> Plan:
     """A plan with all that an organiser may tell people."""
     night = {"de": "Arbeiten Sie nachts?", "en": "Do you work at night?"}
@@ -553,6 +560,15 @@ PLANS: dict[str, Callable[[], Plan]] = {
         ],
         [[0, 1], [2], [0]],
     ),
+    "batch": lambda: batched(
+        PLANS["menus"](),
+        "relay",
+        {"people": 10_000, "honest": 0.95, "epsilon": 1, "odds": 1.5, "features": {"bit": 0.5}},
+    ),
+    "batch-of-laws": lambda: batched(
+        PLANS["known-laws"](), "collector", {"people": 2500, "epsilon": 2, "chance": 1e-9}
+    ),
+    "batch-of-ranges": lambda: batched(PLANS["odds"](), "collector", {"people": 1000, "odds": 20.0}),
 }
 
 

@@ -4,6 +4,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
 
 import { explain, parsePlan } from "../../src/bcdp/web/bcdp.js";
+import { batchNumbers, tellBatch } from "../../src/bcdp/web/device/wording/batch.js";
 import { LANGUAGES, languageOf, spoken, wordsOf } from "../../src/bcdp/web/words/choose.js";
 
 const folder = new URL("../../vectors/", import.meta.url);
@@ -60,6 +61,25 @@ test("promises and hints have the same numbers in every language", async () => {
   const plan = await parsePlan(plans[0].plan);
   const [, , weaker] = explain(plan, { menu: 0, answer: 0 }, altered).sentences;
   assert.notDeepEqual(numbersIn(weaker), numbersIn(explain(plan, { menu: 0, answer: 0 }).sentences[2]));
+});
+
+test("the main promise about a batch has the same numbers in every language", async () => {
+  const between = { collector: "A newspaper", relay: "relay.example.org" };
+  for (const name of ["batch.json", "batch-of-laws.json", "batch-of-ranges.json"]) {
+    const plan = await parsePlan(read(name).plan);
+    const batch = batchNumbers(plan);
+    assert.equal(batch.promises.length, plan.features.size + 1);
+    const told = every.map((words) => {
+      const { caption, rows, notes, fallback } = tellBatch(batch, words, plan.features, [], between);
+      return [caption, fallback, ...notes, ...rows.flat()];
+    });
+    assert.ok(told[0].some((text) => text.includes(plan.counts.people.toLocaleString("en"))));
+    for (const texts of told.slice(1)) {
+      texts.forEach((text, place) => assert.deepEqual(numbersIn(text), numbersIn(told[0][place]), text));
+      assert.doesNotMatch(texts.join(" "), /undefined|NaN|\[object/);
+    }
+  }
+  assert.equal(batchNumbers(await parsePlan(read("menus.json").plan)), null);
 });
 
 test("the language is the one that was chosen, else the first of the browser's that there is", () => {

@@ -20,7 +20,7 @@ import pytest
 
 import bcdp.audit.verify
 import bcdp.plan.document
-from bcdp.audit.verify import collection, levels, questions, values
+from bcdp.audit.verify import collection, counts, levels, questions, values
 from support.enumeration import size_of
 from support.plan_mutants import cascade_plans, fresh_plans, mutants, vector_plans
 from support.readers import (
@@ -148,6 +148,15 @@ BROKEN: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "verify counts no answers": lambda patch: patch.setattr(questions, "MOST_ANSWERS", math.inf),
     "verify has no largest epsilon": lambda patch: patch.setattr(collection, "LARGEST_EPSILON", math.inf),
     "verify believes claims": lambda patch: patch.setattr(bcdp.audit.verify, "_objections", lambda *_: ()),
+    "verify believes claims about counts": lambda patch: patch.setattr(
+        bcdp.audit.verify, "untrue_counts", lambda *_, **__: ()
+    ),
+    "verify counts twice the people": lambda patch: patch.setattr(
+        counts, "_square_above", lambda n, *rest, right=counts._square_above: right(2 * n, *rest)
+    ),
+    "the plan believes claims about counts": lambda patch: patch.setattr(
+        bcdp.plan.document.Plan, "_check_counts", lambda *_: None
+    ),
     "the plan believes claims": lambda patch: patch.setattr(bcdp.plan.document, "_keep", lambda *_: None),
     "the plan has any form": lambda patch: patch.setattr(bcdp.plan.document, "check_form", lambda _: None),
 }
@@ -201,6 +210,9 @@ def test_a_broken_reader_in_python_is_caught(
         ("reading/questions.js", "answers > MOST_ANSWERS", "false"),
         ("reading/spelling.js", "number.toExponential()", "number.toExponential(15)"),
         ("exact.js", "kept + 1n", "kept"),
+        ("counts.js", "(4 * n * h)", "(8 * n * h)"),
+        ("counts.js", "claim >= bound.delta ||", "true ||"),
+        ("reading/spelling.js", '(list === "counts" && name === "people")', "false"),
     ],
 )
 def test_a_broken_device_is_caught(

@@ -196,7 +196,7 @@ MUTANTS: list[tuple[str, str, str, str]] = [
     ("one such menu stands for all", CERTIFICATE, "if (plan.correlation.alike) break;", "break;"),
     ("a joint table as two", CERTIFICATE, 'features.length > 1 && question.kind !== "product"', "features.length > 9"),
     ("a joint table alone in its menu", CERTIFICATE, "within.q > 0 ? rest : ONE", "ONE"),
-    ("numbers rounded to any levels", CERTIFICATE, "16 % (levels - 1 - Number(declared.get(name).own)) === 0", "true"),
+    ("numbers rounded to any levels", CERTIFICATE, "16 % (levels - 1 - declared.get(name).extras) === 0", "true"),
     ("steps at any cuts", CERTIFICATE, "told.every((cut) => known.get(name)?.includes(cut))", "true"),
     ("odds about steps", CERTIFICATE, "apart(others) ? odds(name, others) : Infinity", "odds(name, others)"),
     ("a product in any menu", CERTIFICATE, "questions.length === 1 && fits(questions[0])", "fits(questions[0])"),

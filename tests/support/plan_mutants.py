@@ -462,10 +462,19 @@ def rename_a_feature(rng: np.random.Generator, document: Any) -> None:
         document[key] = renamed(document[key])
 
 
+def promise_a_batch(rng: np.random.Generator, document: Any) -> None:
+    """A main promise about counts, or other demands where there is one."""
+    demand = {"people": int(_one(rng, [1000, 12_345, 10**6, 10**10])), "epsilon": _one(rng, [20, 1.5, 0.1])}
+    demand |= {"honest": float(_one(rng, [1.0, 0.9, 0.123456789]))} if rng.random() < 0.5 else {}
+    demand |= {"chance": float(_one(rng, [1e-6, 0.3, 1e-15]))} if rng.random() < 0.3 else {}
+    demand |= {"odds": _one(rng, [1e8, 3])} if rng.random() < 0.3 else {}
+    document["collection"] |= {"trust": str(_one(rng, ["collector", "relay"])), "counts": demand}
+
+
 CHANGES: list[Callable[[np.random.Generator, Any], None]] = [
     *(replace_anything, drop_anything, repeat_anything, add_a_key, change_a_type, nudge_a_number, nudge_a_claim),
     *(move_weight, change_the_correlation, change_the_odds, change_the_ranges, change_the_cuts, change_a_word),
-    *(rename_a_feature, open_a_feature, own_the_missing, put_in_order),
+    *(rename_a_feature, open_a_feature, own_the_missing, put_in_order, promise_a_batch),
 ]
 
 

@@ -10,6 +10,9 @@ import pytest
 from playwright.sync_api import Dialog, Page, Route, expect
 
 from bcdp import Plan, Policy, make_plan
+from bcdp.present.batch_promise import batch_promise
+from bcdp.present.words import odds
+from support.paths import ROOT
 from support.web_pages import Visit, ask, fill, shown_plan
 from support.web_reviews import FULL, LANGUAGES, review
 
@@ -399,6 +402,27 @@ def test_no_text_of_a_plan_becomes_part_of_the_page(visit: Visit) -> None:
 
 
 RTL = "كم عمرك؟"
+
+
+def test_the_main_promise_comes_first_and_names_both_organisations(visit: Visit) -> None:
+    """With what is left if the two work together."""
+    plan = Plan.parse(json.loads((ROOT / "vectors" / "batch.json").read_text("utf-8"))["plan"])
+    page = shown_plan(visit, plan)
+    page.locator("#promise summary").click()
+    tables = page.locator("#promise table")
+    expect(tables).to_have_count(2)
+    main = tables.first
+    promise = batch_promise(plan)
+    assert promise is not None
+    expect(main.locator("caption")).to_contain_text("shuffled batches of at least 10,000")
+    for row, counted in zip(main.locator("tbody tr").all(), promise.counted, strict=True):
+        expect(row.locator("td").nth(0)).to_have_text(f"at most {odds(counted.level)} times")
+        expect(row.locator("td").nth(1)).to_have_text(counted.condition)
+    said = page.locator("#promise").inner_text()
+    assert "relay.example.org" in said
+    assert "9,500 people" in said
+    assert said.index("If the two work together") < said.index("By how much whoever sees a report")
+    assert visit.complaints == []
 
 
 def test_text_of_another_direction_keeps_to_itself(visit: Visit) -> None:

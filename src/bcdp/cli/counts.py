@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bcdp.plan import Plan
+    from bcdp.present.batch_promise import BatchPromise
     from bcdp.present.published_counts import CountsPromise
     from bcdp.tally import Tally
 
@@ -48,6 +49,25 @@ def counts_lines(plan: Plan, promised: Sequence[CountsPromise]) -> list[str | Ta
         "",
         "Whom one has to trust for what is promised about",
         *(f"{promise + ':':<31}{who}" for promise, who in trusted(plan)),
+        "",
+    ]
+
+
+def batch_lines(promise: BatchPromise | None) -> list[str | Table]:
+    """The main promise about a batch, its conditions, and what is left without; nothing where there is none."""
+    if promise is None:
+        return []
+    rows = [
+        [counted.name or counted.label, rounded_up(counted.epsilon), f"x{small_odds(counted.level)}"]
+        for counted in promise.counted
+    ]
+    return [
+        f"Main promise: what a person's answers reveal to {promise.against}",
+        table(["feature", "epsilon", "odds"], rows),
+        *together((counted.name or counted.label, counted.condition) for counted in promise.counted),
+        promise.holds,
+        *(f"- {condition}" for condition in promise.conditions),
+        *wrap(promise.without, PIPED_WIDTH),
         "",
     ]
 

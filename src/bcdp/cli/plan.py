@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bcdp.cli.bound import read_bound
-from bcdp.cli.counts import counts_lines
+from bcdp.cli.counts import batch_lines, counts_lines
 from bcdp.cli.expected import expected_lines
 from bcdp.cli.options import AsJson, Users
 from bcdp.cli.output import (
@@ -117,6 +117,7 @@ def plan(
     from bcdp.mechanisms.counts_demand import counts_demands
     from bcdp.mechanisms.planning import make_plan
     from bcdp.policy import Policy
+    from bcdp.present.batch_promise import binding_demand, binding_line
     from bcdp.present.plan_summary import planned
 
     check_output("--output", output, policy, bound, ending=".json")
@@ -136,6 +137,8 @@ def plan(
     document = summary.document | {"proved_limit": proved, "numerical_limit": limit}
     if stated.counts is not None:
         document["counts_demands"] = [asdict(kept) for kept in counts_demands(planned_survey, stated.counts)]
+    if (binding := binding_demand(stated, planned_survey)) is not None:
+        document["binding_demand"] = asdict(binding)
     if data is not None:
         document["contradictions"] = [asdict(contradiction) for contradiction in contradicted]
     for name, cuts in planned_survey.correlation_model.ranges.items():
@@ -143,7 +146,7 @@ def plan(
     if as_json:
         show_json(document)
     else:
-        _show(summary, document, output)
+        _show(summary, document, output, [] if binding is None else [binding_line(binding), ""])
 
 
 def _contradicted(policy: Policy, correlation: Correlation, data: Path | None) -> list[Contradiction]:
@@ -203,7 +206,7 @@ def _limit(plan: Plan, correlation: Correlation) -> float | None:
     return lower_bound(plan.policy, correlation, plan).numerical
 
 
-def _show(summary: Planned, document: dict[str, Any], output: Path | None) -> None:
+def _show(summary: Planned, document: dict[str, Any], output: Path | None, binding: list[str]) -> None:
     from bcdp.compare.baselines import NO_REGRESSION
     from bcdp.present.promise import conditions, open_said, operator_says
 
@@ -218,7 +221,8 @@ def _show(summary: Planned, document: dict[str, Any], output: Path | None) -> No
         for name, f in features.items()
     }
     show(
-        "What a report tells",
+        *batch_lines(summary.batch),
+        "What a report tells" if summary.batch is None else "What a report tells, the fallback",
         table(["feature", "delta asked", "certified", *PROMISE_COLUMNS, "c"], _rows(guarantees)),
         f"the whole record: epsilon {used:.4g}{f' of the {allowed:g} allowed' * (used < 0.999 * allowed)}, "
         f"odds x{odds(used)}, 50% becomes at most {posterior_at_most(used)}, nothing assumed",
@@ -230,6 +234,7 @@ def _show(summary: Planned, document: dict[str, Any], output: Path | None) -> No
         "",
         *counts_lines(plan, summary.counted),
         *_counts_demanded(document.get("counts_demands", [])),
+        *binding,
         *_limited(document),
         *finer_lines(plan, {name: f["finer"] for name, f in features.items() if f.get("finer")}, "on the sample"),
         "",

@@ -68,8 +68,18 @@ def plan_within_counts(
             if name != RECORD:
                 policy = search.with_smaller_delta(policy, name)
         if not search.broken(policy):
-            return search.plan(policy)
+            return _promising(search.plan(policy), policy)
     raise refuse("counts", f"demands about {', '.join(search.broken(policy))}", "larger levels, or more people")
+
+
+def _promising(plan: Plan, policy: Policy) -> Plan:
+    """The plan with its demands on counts as its main promise, if the policy trusts more than devices."""
+    if policy.batch is None:
+        return plan
+    document = plan.model_dump(mode="json", by_alias=True, exclude={"certificate"})
+    document["collection"] |= {"counts": policy.batch.model_dump(mode="json"), "trust": policy.trust}
+    accuracy = plan.certificate.objective, plan.certificate.optimality_gap
+    return Plan.certified(document, lambda draft: accuracy)
 
 
 class _Search:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import Context, Decimal
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -139,7 +138,12 @@ def counts_factor(surpluses: Surpluses, people: int, chance: float, most: float)
     True
     """
     check_counts(people, chance)
-    return _least(lambda factor: excess(factor, surpluses(factor), people) <= chance, most)
+    return _least(lambda factor: is_factor(factor, surpluses, people, chance), most)
+
+
+def is_factor(factor: float, surpluses: Surpluses, people: int, chance: float) -> bool:
+    """Whether the excess over a factor is at most `chance` in the counts of `people`."""
+    return excess(factor, surpluses(factor), people) <= chance
 
 
 def counts_odds(surpluses: Surpluses, people: int, chance: float, most: float) -> float:
@@ -150,13 +154,19 @@ def counts_odds(surpluses: Surpluses, people: int, chance: float, most: float) -
     True
     """
     check_counts(people, chance)
-    share = 1 - 1 / (max(1.0, NormalDist().inv_cdf(1 - chance)) ** 2 + 1)  # any would do; this one is nearly the best
+    return _least(lambda factor: are_odds(factor, surpluses, people, chance), most)
 
-    def kept(factor: float) -> bool:
-        smaller = 1 + (factor - 1) * share
-        return excess(smaller, surpluses(smaller), people) <= chance * (1 - smaller / factor) * (1 - 1e-9)
 
-    return _least(kept, most)
+def are_odds(factor: float, surpluses: Surpluses, people: int, chance: float) -> bool:
+    """Whether the counts of `people` raise odds by more than a factor with at most this chance."""
+    smaller = 1 + (factor - 1) * (1 - 1 / (_squared_quantile(chance) + 1))  # any would do; this one is nearly the best
+    return excess(smaller, surpluses(smaller), people) <= chance * (1 - smaller / factor) * (1 - 1e-9)
+
+
+def _squared_quantile(chance: float) -> float:
+    """About the square of the number that a standard normal variable exceeds with this chance, at least 1."""
+    twice = -2 * math.log(chance)
+    return max(1.0, twice - math.log(2 * math.pi * twice))
 
 
 def _least(kept: Callable[[float], bool], most: float) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
 import bcdp
 from bcdp.correlation import Listed, PerFeature, correlation_from_dict
@@ -21,6 +21,7 @@ from bcdp.plan.certificate import Certified
 from bcdp.plan.mechanism import mechanism_of
 from bcdp.plan.structure import check_form
 from bcdp.policy import Policy
+from bcdp.policy.counts import CountsDemand
 from bcdp.policy.visible_text import check_visible
 from bcdp.questions import PlanPart, Question
 from bcdp.randomizers import Table, table_from_dict
@@ -29,7 +30,7 @@ FORMAT = 1  # the version of the plan's format: any other is refused
 PLAN_KEY = b"bcdp.plan"  # where reports name the plan that they answer
 A_PLAN = "a Plan, from make_plan(policy) or Plan.load(path)"  # what every function of a plan says it accepts
 # A plan states its correlation and mechanism itself.
-_COLLECTION = {"epsilon", "features", "tasks", "order", "survey", "relay"}
+_COLLECTION = {"epsilon", "features", "tasks", "order", "survey", "relay", "counts", "trust"}
 _UNCLAIMED = {"policy", "correlation_model", "tables", "symbols", "levels"}  # what a plan is, whatever it claims
 
 Derived = TypeVar("Derived")
@@ -59,16 +60,36 @@ class FeatureCertificate(PlanPart):
     c: Level
 
 
+class CountsClaim(PlanPart):
+    """What the counts of a batch reveal at most, as `CountsLevel` has it."""
+
+    epsilon: Level
+    odds: Level
+
+
+class CountsCertificate(CountsClaim):
+    """The levels of the whole record and of each feature in the counts of the honest people that the plan states."""
+
+    features: dict[str, CountsClaim]
+
+
 class Certificate(PlanPart):
     """The plan's claims; `objective` is n times the total squared error, second moments and tasks' weights counted.
 
-    `verify()` recomputes what concerns privacy; objective and gap are the planner's word on accuracy.
+    `verify()` recomputes what concerns privacy; objective and gap are the planner's word on accuracy. `counts`, left
+    out where only devices are trusted, is the main promise of any other plan.
     """
 
     epsilon: Level
     features: dict[str, FeatureCertificate]
     objective: Finite | None
     optimality_gap: Finite | None
+    counts: CountsCertificate | None = None
+
+    @model_serializer(mode="wrap")
+    def _plain(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        document: dict[str, Any] = write(self)
+        return document if self.counts else {key: part for key, part in document.items() if key != "counts"}
 
 
 class Plan(PlanPart):
@@ -106,6 +127,8 @@ class Plan(PlanPart):
         """The features, tasks and demands, and the correlation, unless it was measured."""
         if not set(self.collection) <= _COLLECTION:
             raise refuse("collection", sorted(self.collection), f"the keys {', '.join(sorted(_COLLECTION))}")
+        if ("counts" in self.collection) != (self.collection.get("trust", "device") != "device"):
+            raise refuse("collection.trust", self.collection.get("trust"), "relay or collector with counts, or neither")
         stated = {key: value for key, value in self.collection.items() if key != "order"}
         assumed = as_stated(self.correlation_model, _protected(stated.get("features")))
         own = {"mechanism": self.mechanism} | ({"correlation": assumed} if assumed else {})
@@ -231,7 +254,15 @@ class Plan(PlanPart):
             name: {"asked": feature.delta, "certified": claims.delta[name], "c": claims.c[name]}
             for name, feature in draft.policy.features.items()
         }
-        certificate = {"epsilon": claims.epsilon, "features": features, "objective": objective, "optimality_gap": gap}
+        certificate: dict[str, Any] = {
+            "epsilon": claims.epsilon,
+            "features": features,
+            "objective": objective,
+            "optimality_gap": gap,
+        }
+        if (demand := draft.policy.batch) is not None:
+            told = mechanism_of(draft).counts_told(draft, demand.honest_people, demand.chance, None)
+            certificate["counts"] = None if told is None else told.to_dict()
         plan = cls.build({**document, "certificate": certificate})
         vars(plan).update({part: known for part, known in vars(draft).items() if part in _UNCLAIMED})
         check_form(plan)
@@ -257,10 +288,24 @@ class Plan(PlanPart):
                 raise refuse(f"certificate.features.{name}.asked", stated.asked, f"the policy's delta {feature.delta}")
             _keep(f"features.{name}.certified", true.delta[name], stated.certified, feature.delta)
             _keep(f"features.{name}.c", true.c[name], stated.c, math.inf)
+        if self.policy.batch is not None:
+            self._check_counts(self.policy.batch)
+
+    def _check_counts(self, demand: CountsDemand) -> None:
+        """Refuses a claim about counts that is not proved, or above what was asked."""
+        for path, claimed in mechanism_of(self).broken_counts_claims(self):
+            raise InputError(f"certificate.counts.{path}: {claimed!r} is below what is proved; accepted: a true claim")
+        claims = cast("CountsCertificate", self.certificate.counts)
+        for form, asked in demand.record_levels.items():
+            _keep(f"counts.{form}", 0.0, getattr(claims, form), asked)
+        for name, asked in demand.features.items():
+            _keep(f"counts.features.{name}.epsilon", 0.0, claims.features[name].epsilon, asked)
 
 
 def collection_of(policy: Policy) -> dict[str, Any]:
     """What a plan states of its policy: all but the correlation and the mechanism, which it states itself.
+
+    Demands on counts are added when the plan is known to keep them.
 
     >>> policy = Policy(epsilon=1, features={"smoker": {"type": "binary"}}, correlation=0.1)
     >>> "correlation" in collection_of(policy)

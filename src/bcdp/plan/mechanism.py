@@ -5,7 +5,7 @@ A mechanism is asked for by its name, here and nowhere else. A new one is a fold
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -56,6 +56,9 @@ class Mechanism(Protocol):
         self, plan: Plan, people: int, chance: float, correlation: Correlation | None
     ) -> CountsLevels | None:
         """What the published counts of so many people reveal about one of them; None where that is not known."""
+
+    def broken_counts_claims(self, plan: Plan) -> Iterator[tuple[str, float]]:
+        """Each claim about counts that is not proved, as its path in the certificate and the claimed level."""
 
     def report_schema(self, plan: Plan) -> pa.Schema:
         """The columns of a report."""

@@ -9,17 +9,26 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bcdp.correlation import Correlation
 from bcdp.exact import MOST_CELLS, TOTAL, Floats, log_up
-from bcdp.notions.privacy_blanket import CountsLevel, Surplus, Surpluses, check_counts, counts_factor, counts_odds
+from bcdp.notions.privacy_blanket import (
+    CountsLevel,
+    Surplus,
+    Surpluses,
+    are_odds,
+    check_counts,
+    counts_factor,
+    counts_odds,
+    is_factor,
+)
 from bcdp.plan.certificate import certify, guessed_parts, menu_bounds
 from bcdp.plan.document import Menu, Plan
 from bcdp.plan.mechanism import check_menus
@@ -31,6 +40,7 @@ from bcdp.randomizers.dense import MOST_OVERLAPS, overlap_matrix
 LEAST_PEOPLE = LEAST_COUNTED  # of smaller tallies nothing is said: it would be little, and streams of them add up
 CHANCE = 1e-6
 
+_READERS = 1 - 1e-6  # of the chance: so that readers with other arithmetic accept what is claimed
 _ROUNDING = 1e-9  # of the largest terms: more than sums of 2^22 products of doubles can be wrong by
 _SURE = Within(0.0)  # one place, the same under both distributions
 
@@ -43,6 +53,11 @@ class CountsLevels:
     chance: float
     record: CountsLevel
     features: Mapping[str, CountsLevel]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The levels as a plan's certificate states them."""
+        features = {name: level._asdict() for name, level in self.features.items()}
+        return {**self.record._asdict(), "features": features}
 
 
 class _View(NamedTuple):
@@ -79,16 +94,42 @@ def counts_levels(
     check_counts(people, chance)
     model = plan.correlation_model if correlation is None else correlation
     claims = certify(plan, correlation)
-    record = _level(record_surplus(plan), people, chance, claims.epsilon)
+    claimed_chance = chance * _READERS
+    record = _level(record_surplus(plan), people, claimed_chance, claims.epsilon)
     features: dict[str, CountsLevel] = {}
     known: dict[object, CountsLevel] = {}  # features that all menus treat equally are computed once
     for name, delta in claims.delta.items():
         menus = _seen(plan, name, model)
         kind = frozenset(menus.items()), delta
         if kind not in known:
-            known[kind] = _level(_surplus(menus, claims.epsilon, delta), people, chance, delta)
+            known[kind] = _level(_surplus(menus, claims.epsilon, delta), people, claimed_chance, delta)
         features[name] = CountsLevel(*map(min, known[kind], record))
     return CountsLevels(people, chance, record, features)
+
+
+def broken_counts_claims(plan: Plan) -> Iterator[tuple[str, float]]:
+    """The claims of a plan about the counts of its honest people that are not proved: each is checked by itself.
+
+    What holds for one report or for the whole record holds for the counts and for a feature.
+    """
+    claims, demand = plan.certificate.counts, plan.policy.batch
+    if claims is None or demand is None:
+        return
+    people, chance, true = demand.honest_people, demand.chance, certify(plan)
+    for form, is_kept in (("epsilon", is_factor), ("odds", are_odds)):
+        whole = getattr(claims, form)
+        if whole < true.epsilon and not is_kept(_factor(whole), record_surplus(plan), people, chance):
+            yield form, whole
+        for name, claim in claims.features.items():
+            level = getattr(claim, form)
+            least = min(whole, true.delta[name])
+            if level < least and not is_kept(_factor(level), feature_surplus(plan, name), people, chance):
+                yield f"features.{name}.{form}", level
+
+
+def _factor(level: float) -> float:
+    """The factor of a level, rounded down: whatever is claimed has to hold for it."""
+    return max(1.0, math.exp(level) * (1 - 1e-15))
 
 
 def _level(surpluses: Surpluses, people: int, chance: float, alone: float) -> CountsLevel:

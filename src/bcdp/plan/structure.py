@@ -26,6 +26,11 @@ def check_form(plan: Plan) -> None:
         raise refuse(
             "certificate.features", sorted(plan.certificate.features), f"one claim for each of {sorted(features)}"
         )
+    counts = plan.certificate.counts
+    if (counts is None) != (plan.policy.batch is None) or (counts and set(counts.features) != set(features)):
+        raise refuse(
+            "certificate.counts", counts and sorted(counts.features), "claims of all features, if trust is stated"
+        )
     numbers = {name for name, feature in features.items() if feature.is_number}
     if plan.correlation_model.rounded not in (set(), numbers):  # else a number that is none might pass for a sign
         raise refuse(

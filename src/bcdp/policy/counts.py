@@ -11,6 +11,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from bcdp.policy.field_checks import Accepts, Number, Record, expected
 
 LEAST_COUNTED = 1_000  # people: of smaller tallies nothing is said
+MOST_COUNTED = 10**10  # more people than there are
 LARGEST_EPSILON = 20.0  # e^20 is half a billion: beyond it there is no protection to speak of
 CountsEpsilon = Annotated[Number, Field(gt=0, le=LARGEST_EPSILON), Accepts("a number above 0 and at most 20")]
 
@@ -24,7 +25,9 @@ class CountsDemand(Record):
     """
 
     people: Annotated[
-        int, Field(strict=True, ge=LEAST_COUNTED), Accepts(f"a whole number of at least {LEAST_COUNTED:,}")
+        int,
+        Field(strict=True, ge=LEAST_COUNTED, le=MOST_COUNTED),
+        Accepts(f"a whole number of at least {LEAST_COUNTED:,}"),
     ]
     epsilon: CountsEpsilon | None = None
     odds: Annotated[Number, Field(gt=1, le=1e8), Accepts("a factor above 1, such as 1.35")] | None = None

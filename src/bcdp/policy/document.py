@@ -73,6 +73,7 @@ class Policy(Record):
     counts: Annotated[
         CountsDemand | None, Accepts("{epsilon: 1, people: 100000, chance: 1.0e-6}, or no such key", inside=True)
     ] = None
+    trust: Annotated[Literal["device", "relay", "collector"], Accepts("device, relay or collector")] = "device"
 
     _measured: str | None = PrivateAttr(None)
 
@@ -95,6 +96,16 @@ class Policy(Record):
         if counts is not None and not set(counts.features) <= set(protected):
             raise expected(f"levels of the features {', '.join(protected)}")
         return counts
+
+    @field_validator("trust")
+    @classmethod
+    def _has_a_batch(cls, trust: str, info: ValidationInfo) -> str:
+        """Refuses a promise about many people's reports that states no such number, or no relay that mixes them."""
+        if trust != "device" and info.data.get("counts", ...) is None:
+            raise expected("device, or counts with the people and the levels of the promise")
+        if trust == "relay" and info.data.get("relay", ...) is None:
+            raise expected("device or collector, or relay with the url and the key of one (`bcdp keypair`)")
+        return trust
 
     def __init__(self, /, **document: Any) -> None:
         if broken := list(broken_keys(document)):
@@ -154,6 +165,11 @@ class Policy(Record):
     def open(self) -> dict[str, OpenFeature]:
         """The features that are not protected, which are sent as they are next to the report."""
         return {name: feature for name, feature in self.declared.items() if isinstance(feature, OpenFeature)}
+
+    @property
+    def batch(self) -> CountsDemand | None:
+        """The people and the levels of the main promise, if that is about the counts of many; else None."""
+        return None if self.trust == "device" else self.counts
 
     @cached_property
     def groups(self) -> tuple[tuple[Scalar, ...], ...]:

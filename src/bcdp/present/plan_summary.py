@@ -12,6 +12,7 @@ from bcdp.correlation import Correlation
 from bcdp.mechanisms.survey.design.budget_limits import binding
 from bcdp.mechanisms.survey.estimation.prospective_covariance import SurveyProspect
 from bcdp.plan import Plan, mechanism_of
+from bcdp.present.batch_promise import BatchPromise, batch_promise, document_of
 from bcdp.present.promise import Promise, promises
 from bcdp.present.published_counts import CountsPromise, counts_document, counts_promises, least_people
 from bcdp.present.words import number
@@ -32,6 +33,7 @@ class Planned:
     counted: Sequence[CountsPromise]
     expected: Sequence[Expected]
     document: dict[str, Any]
+    batch: BatchPromise | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,9 @@ def planned(plan: Plan, correlation: Correlation, people: int) -> Planned:
         "tasks_of_little_use": tasks_of_little_use(expected, people),
         "counts": counts_document(counted),
     }
-    return Planned(plan, survey, promised, counted, expected, document)
+    batch = batch_promise(plan)
+    document |= document_of(batch)
+    return Planned(plan, survey, promised, counted, expected, document=document, batch=batch)
 
 
 def _feature(plan: Plan, name: str, errors: Errors, promise: Promise, people: int) -> dict[str, Any]:

@@ -159,6 +159,14 @@ def _condition(plan: Plan, name: str, assumed: Sequence[Within], by_laws: bool) 
     return sentence("condition", parts=", and ".join(parts)) + _within(plan) + _covered(plan, name)
 
 
+def assumed_condition(plan: Plan, name: str) -> str:
+    """The condition that names all bounds and distributions which the plan states about a feature, needed or not."""
+    model = plan.correlation_model
+    bounds = [within[name] for within in mechanism_of(plan).bounds(plan, model)]
+    known = any(model.laws(name, other) is not None for other in plan.policy.features if other != name)
+    return _condition(plan, name, bounds, known)
+
+
 def _within(plan: Plan) -> str:
     """Among whom a condition is to hold, where some features are open (theory.md, section 4.10)."""
     labels = [quoted(feature.label) for feature in plan.policy.open.values()]
@@ -169,7 +177,7 @@ def open_said(plan: Plan) -> list[str]:
     """A sentence about each feature that is not protected, and what they do to the promise about published counts."""
     open_features = plan.policy.open.values()
     sent = [f"{quoted(feature.label)} is sent as it is, not protected." for feature in open_features]
-    return [*sent, COUNTS_BY_GROUP] if sent else []
+    return [*sent, COUNTS_BY_GROUP] if sent and plan.policy.batch is None else sent
 
 
 def _numbers(assumed: Sequence[Within]) -> str:

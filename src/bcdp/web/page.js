@@ -77,6 +77,16 @@ export function promised(promises, said, words = english) {
 }
 
 /**
+ * The main promise about a batch, whom one trusts for it, and the words before what is left without it.
+ * @type {(told: import("./device/wording/batch.js").ToldBatch, words?: PageWords) => HTMLElement[]}
+ */
+export function promisedBatch({ caption, rows, notes, fallback }, words = english) {
+  const node = table(caption, words.promiseHeads.slice(0, 3), rows);
+  node.className = "stacked promises";
+  return [node, ...notes.map((note) => element("p", {}, note)), element("p", { class: "fallback" }, fallback)];
+}
+
+/**
  * Shows a note of a kind: plain, good or bad.
  * @type {(node: HTMLElement, text: string, kind?: string) => void}
  */

@@ -1,7 +1,8 @@
 /** The survey page: a form from the plan, a review, a look at what would be sent, and the sending. */
 
+import { tellBatch } from "./device/wording/batch.js";
 import { quoted, tellHint, tellOpen, tellPromise } from "./device/wording/tell.js";
-import { element, promised, say } from "./page.js";
+import { element, promised, promisedBatch, say } from "./page.js";
 import { Failure, alone, startDevice } from "./survey/device.js";
 import { fieldOf } from "./survey/fields.js";
 import { followUpsOf } from "./survey/follow_ups.js";
@@ -279,7 +280,11 @@ async function makeAnswer(record) {
 function promiseTable() {
   const open = [...sheet.spokenOpen.values()].map(({ label }) => label);
   const rows = sheet.promises.map((told) => tellPromise(told, words, sheet.spoken.get(told.name)?.label, open));
-  return promised(rows, words.operatorSays(quoted(sheet.source)), words);
+  const each = promised(rows, words.operatorSays(quoted(sheet.source)), words);
+  if (sheet.batch === null) return each;
+  const collector = sheet.survey?.organiser ?? location.host;
+  const relay = sheet.relay === null ? "" : new URL(sheet.relay.url).host;
+  return [...promisedBatch(tellBatch(sheet.batch, words, sheet.spoken, open, { collector, relay }), words), ...each];
 }
 
 /** Says what the device computed: green only where little could be given away, and that it answers nothing beyond limits. */

@@ -5,6 +5,7 @@
 
 import * as bcdp from "./bcdp.js";
 import { drawReport } from "./device/answer.js";
+import { batchNumbers } from "./device/wording/batch.js";
 
 const MOST_FEATURES = 500; // a form beyond it is none, and the page would be held while it is drawn
 const MOST_CHOICES = 20_000;
@@ -34,6 +35,7 @@ const ASKED = {
       usual: bcdp.MAX_EPSILON, // the limit of a person who sets none
       single: [...features.values()].reduce((highest, { certified }) => Math.max(highest, certified), 0),
       promises: bcdp.promisedNumbers(plan),
+      batch: batchNumbers(plan),
       source: plan.correlation.source,
       menus: plan.menus.length,
     };

@@ -16,6 +16,7 @@ from typing import Any
 
 from bcdp.audit.verify.collection import Collection, Feature, read_collection
 from bcdp.audit.verify.correlation import Correlation, read_correlation
+from bcdp.audit.verify.counts import untrue_counts
 from bcdp.audit.verify.levels import Levels, cascade_levels, survey_levels
 from bcdp.audit.verify.questions import read_channels, read_menus
 from bcdp.audit.verify.values import check_seen, mapping, number
@@ -63,10 +64,26 @@ def verify_limits(
     _check_limits(max_epsilon, max_delta or {}, collection)
     correlation = read_correlation(document["correlation"], collection.features)
     levels = _levels(document, collection.features, correlation)
+    if collection.demand is not None and document["mechanism"] != "survey":
+        raise refuse("mechanism", document["mechanism"], "survey, where counts are promised to reveal little")
     stated = [("epsilon", levels.epsilon, max_epsilon)]
     stated += [(f"delta of {name}", levels.delta[name], limit) for name, limit in (max_delta or {}).items()]
     above = [f"{name} is {level:.4g}, above the limit {limit:g}" for name, level, limit in stated if level > limit]
     objections = (*_untrue(document["certificate"], collection, levels), *above)
+    if collection.demand is not None:
+        menus = read_menus(document, collection.features)
+        stated_counts = document["certificate"]["counts"]
+        objections += tuple(
+            untrue_counts(
+                stated_counts,
+                collection.demand,
+                document,
+                menus,
+                collection.features,
+                correlation=correlation,
+                levels=levels,
+            )
+        )
     return Verdict(levels.epsilon, levels.c, levels.delta, objections, correlation.ranges)
 
 
@@ -134,7 +151,8 @@ def _levels(document: Mapping[str, Any], features: Mapping[str, Feature], correl
 
 def _untrue(stated: Any, collection: Collection, levels: Levels) -> Iterator[str]:
     """In one sentence each, the claims that are below the computed levels, or above what was asked."""
-    certificate = mapping("certificate", stated, CERTIFICATE_KEYS)
+    keys = CERTIFICATE_KEYS if collection.demand is None else (*CERTIFICATE_KEYS, "counts")
+    certificate = mapping("certificate", stated, keys)
     for key in ("objective", "optimality_gap"):
         if certificate[key] is not None:
             number(f"certificate.{key}", certificate[key])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import count, pairwise
-from math import prod
 from typing import Any
 
 from bcdp.audit.verify.blocks import Condition, read_conditions
@@ -45,6 +46,9 @@ SURVEY_KEYS = ("title", "purpose", "organiser", "contact")
 SURVEY_TRANSLATIONS = ("titles", "purposes", "declines")
 MOST_MINUTES = 600
 LONGEST_URL = 200
+MOST_PEOPLE = 10**10  # in a batch
+LARGEST_ODDS = 1e8  # of a demand on its counts
+COLLECTION_KEYS = ("tasks", "order", "survey", "relay", "counts", "trust")
 RELAY_URL = re.compile(
     r"(https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?|http://(localhost|127\.0\.0\.1))(:[0-9]{1,5})?(/[A-Za-z0-9._~-]*)+"
 )
@@ -112,16 +116,27 @@ class Feature:
 
 
 @dataclass(frozen=True)
+class Demand:
+    """What was asked of the counts of a batch: levels by their form, and of single features; its honest people."""
+
+    people: int
+    chance: float
+    levels: Mapping[str, float]
+    features: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class Collection:
-    """The features by their names, and what was asked for the whole record."""
+    """The features by their names, what was asked for the whole record, and perhaps for the counts of a batch."""
 
     epsilon: float
     features: Mapping[str, Feature]  # those that are protected
+    demand: Demand | None = None
 
 
 def read_collection(stated: Any) -> Collection:
     """The collection that a plan states; its tasks, which no guarantee depends on, may be anything."""
-    collection = mapping("collection", stated, ("epsilon", "features"), ("tasks", "order", "survey", "relay"))
+    collection = mapping("collection", stated, ("epsilon", "features"), COLLECTION_KEYS)
     epsilon = number("collection.epsilon", collection["epsilon"])
     if not 0 < epsilon <= LARGEST_EPSILON:
         raise refuse("collection.epsilon", epsilon, f"a number above 0 and at most {LARGEST_EPSILON}")
@@ -134,7 +149,7 @@ def read_collection(stated: Any) -> Collection:
     )
     if not features:
         raise refuse("collection.features", stated, "at least one feature that is not open")
-    if prod(feature.values or 1 for feature in declared.values() if feature.kind == "open") > MOST_GROUPS:
+    if math.prod(feature.values or 1 for feature in declared.values() if feature.kind == "open") > MOST_GROUPS:
         raise refuse("collection.features", sorted(declared), f"at most {MOST_GROUPS} combinations of open values")
     if "order" in collection:
         names("collection.order", collection["order"], declared, len(declared))
@@ -142,7 +157,41 @@ def read_collection(stated: Any) -> Collection:
         _check_survey("collection.survey", collection["survey"])
     if collection.get("relay") is not None:
         _check_relay("collection.relay", collection["relay"])
-    return Collection(epsilon, features)
+    if ("counts" in collection) != ("trust" in collection):
+        raise refuse("collection.trust", sorted(collection), "relay or collector with counts, or neither")
+    demand = _demand("collection.counts", collection["counts"], features) if "counts" in collection else None
+    if "trust" in collection and collection["trust"] not in ("relay", "collector"):
+        raise refuse("collection.trust", collection["trust"], "relay or collector")
+    if collection.get("trust") == "relay" and collection.get("relay") is None:
+        raise refuse("collection.trust", "relay", "collector, or a relay")
+    return Collection(epsilon, features, demand)
+
+
+def _demand(path: str, stated: Any, features: Mapping[str, Feature]) -> Demand:
+    mapping(path, stated, ("people",), ("epsilon", "odds", "features", "chance", "honest"))
+    people = whole(f"{path}.people", stated["people"], 1_000, MOST_PEOPLE)
+    honest = _between(f"{path}.honest", stated.get("honest", 1), 0, 1)
+    counted = math.floor(people * Fraction(str(honest)))
+    chance = number(f"{path}.chance", stated.get("chance", 1e-6))
+    if counted < 1 or not 1e-15 <= chance < 1:
+        raise refuse(path, [honest, chance], "at least one honest person, and a chance from 1e-15 to below 1")
+    levels = {}
+    if stated.get("epsilon") is not None:
+        levels["epsilon"] = _between(f"{path}.epsilon", stated["epsilon"], 0, LARGEST_EPSILON)
+    if stated.get("odds") is not None:
+        levels["odds"] = math.log(_between(f"{path}.odds", stated["odds"], 1, LARGEST_ODDS))
+    single = mapping(f"{path}.features", stated.get("features", {}))
+    names(f"{path}.features", list(single), features, 0)
+    asked = {name: _between(f"{path}.features.{name}", level, 0, LARGEST_EPSILON) for name, level in single.items()}
+    if not levels and not asked:
+        raise refuse(path, sorted(stated), "at least one of epsilon, odds and features")
+    return Demand(counted, chance, levels, asked)
+
+
+def _between(path: str, stated: Any, above: float, most: float) -> float:
+    if not above < number(path, stated) <= most:
+        raise refuse(path, stated, f"a number above {above:g} and at most {most:g}")
+    return float(stated)
 
 
 def _conditional(features: Mapping[str, Feature], stated: Mapping[str, Any]) -> dict[str, Feature]:

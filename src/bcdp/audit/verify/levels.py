@@ -40,7 +40,7 @@ def cascade_levels(channels: Sequence[Channel], features: Mapping[str, Feature],
     c, delta = {}, {}
     for name in features:
         own = _times(channel.ratio for channel in channels if name in channel.features)
-        moved = _moved(correlation, name, frozenset(features) - {name}, "as they are")
+        moved = masses_moved(correlation, name, frozenset(features) - {name}, "as they are")
         c[name], delta[name] = _log_up(own), _log_up(own * _gain(Fraction(ratio) / Fraction(own), moved))
     return Levels(_log_up(ratio), c, delta)
 
@@ -48,7 +48,7 @@ def cascade_levels(channels: Sequence[Channel], features: Mapping[str, Feature],
 def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correlation: Correlation) -> Levels:
     """The draw of the menu does not look at the record: every level is the largest over the menus."""
     ratios = [_times(question.ratio for question in menu) for menu in menus]
-    views = [_seen(menu, correlation) for menu in menus]
+    views = [view_of(menu, correlation) for menu in menus]
     falling = sorted(zip(menus, ratios, views, strict=True), key=lambda menu: menu[1], reverse=True)
     epsilon = falling[0][1]
     c: dict[str, Ratio] = dict.fromkeys(features, Fraction(1))
@@ -58,7 +58,7 @@ def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correl
         for own, name in ((question, name) for question in menu for name in question.features):
             feature = features[name]
             rest = _times(question.ratio for question in menu if question is not own)
-            moved = _moved(correlation, name, asked.difference(own.features if own.possible else {name}), seen)
+            moved = masses_moved(correlation, name, asked.difference(own.features if own.possible else {name}), seen)
             parts = feature.number.parts if feature.number and name in correlation.ranges else None
             equal_pairs = feature.kind == "numeric" or feature.missing
             for level, masses, guessed in ((c, HELD, None), (delta, moved, parts)):
@@ -72,7 +72,7 @@ def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correl
     return Levels(logs[epsilon], {n: logs[r] for n, r in c.items()}, {n: logs[r] for n, r in delta.items()})
 
 
-def _seen(menu: Menu, correlation: Correlation) -> View:
+def view_of(menu: Menu, correlation: Correlation) -> View:
     """The features that a menu asks, and how it sees their numbers."""
     asked = frozenset(name for question in menu for name in question.features)
     return asked, _together([question.sees(correlation.rounded, correlation.cuts) for question in menu])
@@ -88,7 +88,7 @@ def _told_outside(name: str, menus: Sequence[tuple[Menu, Ratio, View]], correlat
         if name not in asked:
             laws = correlation.laws.get((name, min(asked))) if len(asked) == 1 else None
             by_laws = math.inf if laws is None or menu[0].product else _told(menu[0], laws)
-            worst = max(worst, min(_gain(ratio, _moved(correlation, name, asked, seen)), by_laws))
+            worst = max(worst, min(_gain(ratio, masses_moved(correlation, name, asked, seen)), by_laws))
             if not correlation.sets_differ:
                 break
     return worst
@@ -101,7 +101,7 @@ def _together(seen: Sequence[str]) -> str:
     return "in steps" if set(seen) <= {"rounded", "in steps"} else "as they are"
 
 
-def _moved(correlation: Correlation, name: str, others: frozenset[str], seen: str) -> Masses:
+def masses_moved(correlation: Correlation, name: str, others: frozenset[str], seen: str) -> Masses:
     """Of the laws of the others given two values of a feature, the part of which one has the most it may have.
 
     Where odds are stated, one law has at most so many times what the other has, anywhere: to be `q` apart it needs

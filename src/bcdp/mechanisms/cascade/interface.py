@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from bcdp.correlation import Correlation
 from bcdp.mechanisms.cascade.certificate import bounds, check_form, levels
 from bcdp.mechanisms.cascade.decoding import channel_errors
@@ -12,6 +14,7 @@ from bcdp.statistics import Single, Target
 
 __all__ = [
     "bounds",
+    "broken_counts_claims",
     "check_form",
     "counts_told",
     "description",
@@ -27,6 +30,11 @@ __all__ = [
 
 def counts_told(plan: Plan, people: int, chance: float, correlation: Correlation | None) -> None:
     """What sums of its reports reveal is not known."""
+
+
+def broken_counts_claims(plan: Plan) -> Iterator[tuple[str, float]]:
+    """All of them: what its counts reveal is not known."""
+    return iter([("epsilon", plan.certificate.counts.epsilon)] if plan.certificate.counts else [])
 
 
 def description(plan: Plan) -> str:

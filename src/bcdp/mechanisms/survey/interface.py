@@ -15,12 +15,14 @@ from bcdp.mechanisms.survey.estimation.tally import SurveyTally
 from bcdp.plan import Certified, Plan, Within, certify_menu
 from bcdp.plan.certificate import certify_menus as largest_levels
 from bcdp.plan.certificate import menu_bounds
+from bcdp.plan.published_counts import broken_counts_claims
 from bcdp.plan.published_counts import counts_levels as counts_told
 from bcdp.plan.structure import check_questions
 from bcdp.randomness import RecordWords
 
 __all__ = [
     "bounds",
+    "broken_counts_claims",
     "check_form",
     "counts_told",
     "description",

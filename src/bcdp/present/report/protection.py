@@ -11,6 +11,7 @@ from bcdp.compare.baselines import Errors
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan, certify, mechanism_of
 from bcdp.policy import Feature
+from bcdp.present.batch_promise import batch_promise
 from bcdp.present.pictures import leakage_figure
 from bcdp.present.promise import MEANING, Promise, open_said, operator_says, promise_of_all
 from bcdp.present.published_counts import VOID, counts_promises, least_people, trusted
@@ -118,6 +119,25 @@ def promises(plan: Plan, promised: Mapping[str, Promise]) -> Html:
             kind="quiet",
         ),
     )  # fmt: skip
+
+
+def batch(plan: Plan) -> Html:
+    """The main promise about a batch, whom one trusts for it, and what is left without; nothing where there is none."""
+    promise = batch_promise(plan)
+    if promise is None:
+        return Html()
+    rows = [
+        [counted.label, rounded_up(counted.epsilon), f"× {small_odds(counted.level)}", counted.condition]
+        for counted in promise.counted
+    ]
+    return section(
+        "The main promise",
+        paragraph(f"What a person's answers reveal to {promise.against}:"),
+        table(["feature", "ε of a batch", "odds move by at most", "on condition"], rows, words=(3,)),
+        paragraph(promise.holds),
+        listing(promise.conditions),
+        paragraph(promise.without),
+    )
 
 
 def _cells(promise: Promise) -> list[str]:

@@ -6,7 +6,6 @@ import { numberCode, stepOf } from "./reading/features.js";
 import { INFINITE, ONE, exactly, inUnits, larger, logUp, nearest, product, smaller, times, total } from "./exact.js";
 
 const NEARLY = 1 - 1e-6; // of the largest double: whatever is larger in truth is among these, and is computed exactly
-
 /** What a device answers at most if nobody set its limit, in nats: beyond, a guess at 50% could become 98.3%. */
 export const MAX_EPSILON = 4;
 const ALONE = { q: 0, odds: Infinity }; // with the others held fixed, BCDP is CDP
@@ -387,6 +386,7 @@ export function verifyPlan(plan, { maxEpsilon = MAX_EPSILON, maxDelta = Infinity
     keep(`features.${name}.certified`, levels.delta.get(name), certified, delta, maxDelta);
     keep(`features.${name}.c`, levels.c.get(name), c, Infinity, Infinity);
   }
+  plan.counts?.check(plan, levels, byMenu(plan).bounds);
   return levels;
 }
 

@@ -1,5 +1,6 @@
 /** Recomputes what a plan promises, beside the page: no promise is shown that this browser has not computed itself. */
 
+import { batchNumbers } from "../device/wording/batch.js";
 import { certify, oddsOf, parsePlan, promisedNumbers, verifyPlan } from "../bcdp.js";
 
 const TOTAL = 2 ** 32;
@@ -14,7 +15,11 @@ addEventListener("message", async ({ data: { text } }) => {
       return { share: menu.weight / TOTAL, asks, odds: [...delta.values()].map(oddsOf) };
     });
     const { source } = plan.correlation;
-    postMessage({ done: { id: plan.id, text, promises: promisedNumbers(plan), source, menus } });
+    const relay = plan.relay && new URL(plan.relay.url).host;
+    const organiser = plan.survey?.organiser ?? "the collector";
+    const between = { collector: organiser, relay: relay ?? "" };
+    const promises = promisedNumbers(plan);
+    postMessage({ done: { id: plan.id, text, promises, source, menus, batch: batchNumbers(plan), between } });
   } catch ({ message }) {
     postMessage({ failed: { text, message } });
   }

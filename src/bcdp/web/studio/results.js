@@ -1,7 +1,8 @@
 /** What a plan will tell and what it promises, as tables and a map; every number came from the planner or was computed here. */
 
+import { tellBatch } from "../device/wording/batch.js";
 import { tellPromise } from "../device/wording/tell.js";
-import { element, number, promised, table } from "../page.js";
+import { element, number, promised, promisedBatch, table } from "../page.js";
 import { words as english } from "../words/en.js";
 import { openNames, protectedNames } from "./policy.js";
 import { digits, example, own } from "./words.js";
@@ -74,8 +75,10 @@ function warned(policy, name, { half, useful, people }, { users }, advise) {
 }
 
 /** The promises, in words made from the numbers that this browser computed. */
-export function shownPromises(policy, { promises, source }) {
+export function shownPromises(policy, { promises, source, batch, between }) {
   const open = openNames(policy);
+  const labels = new Map(protectedNames(policy).map((name) => [name, { label: name }]));
+  const main = batch ? promisedBatch(tellBatch(batch, english, labels, open, between)) : [];
   const rows = promises.map((numbers) => tellPromise(numbers, english, numbers.name, open));
   const said = english.operatorSays(`“${source}”`);
   const note = element(
@@ -84,7 +87,7 @@ export function shownPromises(policy, { promises, source }) {
     "Computed by this browser from the plan's own tables, as every device will.",
   );
   const sent = open.map((name) => element("p", { class: "note warn" }, `${name}: ${english.openField}`));
-  return [element("h2", {}, "What is promised"), ...promised(rows, said), ...sent, note];
+  return [element("h2", {}, "What is promised"), ...main, ...promised(rows, said), ...sent, note];
 }
 
 /** What each menu tells of each feature: a map in which more colour is more. */

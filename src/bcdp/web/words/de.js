@@ -82,6 +82,25 @@ export const words = {
   promiseCaption:
     "Wie weit jemand, der einen Bericht sieht, die Chancen einer Vermutung über die Antworten steigern kann.",
   promiseHeads: ["Eine Vermutung über", "Ihre Chancen steigen", "Bedingung", "Wenn das falsch ist"],
+  batchRelay: (people) =>
+    "Das Hauptversprechen: um wie viel die Auswertung die Chancen einer Vermutung über die Antworten einer Person " +
+    `erhöhen kann. Sie sieht Antworten nur in gemischten Stapeln von mindestens ${people}.`,
+  batchCollector: (people) =>
+    `Das Hauptversprechen: um wie viel jemand, der die veröffentlichten Zählungen von mindestens ${people} Personen ` +
+    "sieht, die Chancen einer Vermutung über die Antworten einer Person erhöhen kann.",
+  batchWho: (collector, relay) =>
+    `Zwei Stellen teilen sich die Arbeit. ${collector} wertet aus: Dort kann man Antworten öffnen, erfährt aber nicht, ` +
+    `von wem sie sind. ${relay} gibt sie in gemischten Stapeln weiter und kann sie nicht öffnen. Das Hauptversprechen ` +
+    "gilt, wenn beide nicht zusammenarbeiten.",
+  batchTrust:
+    "Das Hauptversprechen gilt, wenn die Auswertung niemandem einzelne Antworten zeigt und nur eine Zählung " +
+    "veröffentlicht.",
+  batchHolds: (honest, times) =>
+    `Es setzt in jedem Stapel, in jeder Gruppe offener Angaben, ${honest} Personen voraus, die wie gefragt antworten und ` +
+    "deren Antworten nicht von Ihren abhängen, wie es in einem Haushalt sein kann. Es kann mit einer " +
+    `Wahrscheinlichkeit von 1 zu ${times} fehlschlagen.`,
+  fallbackRelay: "Wenn beide zusammenarbeiten, bleibt, was über eine einzelne Antwort versprochen ist:",
+  fallbackCollector: "Für alle, die eine einzelne Antwort sehen:",
   review: "Meine Antworten ansehen",
   reviewTitle: "Ihre Antworten, wie diese Seite sie gelesen hat",
   reviewNote: "Noch ist nichts daraus gemacht und nichts gesendet.",

@@ -13,17 +13,17 @@ import { ENGLISH } from "../device/wording/english.js";
  *   "limitAll" | "limitOne" | "limitTotal" | "limitCalm" | "usualOne" | "beyond" | "ready" | "sending" | "received" |
  *   "duplicate" | "usedElsewhere" | "keptUnsent" | "keptSent" | "showKept" | "another" | "anotherNote" | "noTicket" |
  *   "otherPlan" | "forgetful" | "full" | "sentUnkept" | "noReceipt" | "away" | "timeOut" | "tooLarge" | "tooLong" |
- *   "changed" | "reload" | "cannotSeal" | "insecure"} Text keys of plain texts
+ *   "changed" | "reload" | "cannotSeal" | "insecure" | "batchTrust" | "fallbackRelay" | "fallbackCollector"} Text keys of plain texts
  */
 /**
  * @typedef {"minutes" | "countsAs" | "noAnswerCounts" | "enter" | "readAs" | "ambiguous" | "hidden" | "lookMany" |
- *   "relaySees" | "usualTotal" | "usualCalm" | "notAFactor" | "refused" | "checked" | "notAnswered" |
+ *   "relaySees" | "batchRelay" | "batchCollector" | "usualTotal" | "usualCalm" | "notAFactor" | "refused" | "checked" | "notAnswered" |
  *   "notSent"} AboutOne keys of sentences about one text
  */
 /**
  * Every language has these keys.
  * @typedef {import("../device/wording/english.js").Words & Record<Text, string> & Record<AboutOne, One> &
- *   Record<"accepted" | "isNot" | "clipped" | "usualAll", Two> &
+ *   Record<"accepted" | "isNot" | "clipped" | "usualAll" | "batchWho" | "batchHolds", Two> &
  *   Record<"noPlan" | "tooOften" | "serverRefused", (detail: string | number) => string> &
  *   { promiseHeads: string[], bounds: (...ends: string[]) => string }} PageWords
  */
@@ -53,6 +53,22 @@ export const words = {
   promiseTitle: "What this survey promises, and on which condition",
   promiseCaption: "By how much whoever sees a report can raise the odds of a guess about the person's answers.",
   promiseHeads: ["A guess about", "Its odds rise", "On condition", "If that is wrong"],
+  batchRelay: (people) =>
+    "The main promise: by how much the collector can raise the odds of a guess about one person's answers. It sees " +
+    `answers only in shuffled batches of at least ${people}.`,
+  batchCollector: (people) =>
+    `The main promise: by how much whoever sees the published counts of at least ${people} people can raise the odds ` +
+    "of a guess about one person's answers.",
+  batchWho: (collector, relay) =>
+    `Two organisations share the work. ${collector} collects: it can open answers, and does not learn who sent them. ` +
+    `${relay} passes them on in shuffled batches, and cannot open them. The main promise holds if the two do not work ` +
+    "together.",
+  batchTrust: "The main promise holds if the collector shows nobody single answers, and publishes one set of counts.",
+  batchHolds: (honest, times) =>
+    `It counts on ${honest} people in each batch, in each group of what is sent as it is, who answer as asked and whose ` +
+    `answers do not depend on yours, as those of a household may. It may fail with a chance of 1 in ${times}.`,
+  fallbackRelay: "If the two work together, what is promised about a single answer is left:",
+  fallbackCollector: "Whoever sees a single answer:",
   review: "Review my answers",
   reviewTitle: "Your answers, as this page read them",
   reviewNote: "They have not been used yet, and nothing has been sent.",

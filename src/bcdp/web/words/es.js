@@ -81,6 +81,24 @@ export const words = {
   promiseCaption:
     "Cuánto puede aumentar quien vea un informe las posibilidades de una suposición sobre las respuestas.",
   promiseHeads: ["Una suposición sobre", "Sus posibilidades suben", "Con la condición", "Si eso es falso"],
+  batchRelay: (people) =>
+    "La promesa principal: cuánto puede aumentar el recolector las probabilidades de acertar sobre las respuestas de " +
+    `una persona. Solo ve respuestas en lotes mezclados de al menos ${people}.`,
+  batchCollector: (people) =>
+    `La promesa principal: cuánto puede aumentar quien vea los recuentos publicados de al menos ${people} personas las ` +
+    "probabilidades de acertar sobre las respuestas de una persona.",
+  batchWho: (collector, relay) =>
+    `Dos organizaciones se reparten el trabajo. ${collector} recolecta: puede abrir las respuestas y no sabe quién las ` +
+    `envió. ${relay} las entrega en lotes mezclados y no puede abrirlas. La promesa principal vale si las dos no ` +
+    "colaboran.",
+  batchTrust:
+    "La promesa principal vale si el recolector no muestra a nadie respuestas sueltas y publica un solo recuento.",
+  batchHolds: (honest, times) =>
+    `Cuenta con ${honest} personas en cada lote, en cada grupo de lo que se envía tal cual, que responden como se pide y ` +
+    "cuyas respuestas no dependen de las suyas, como las de un hogar. Puede fallar con una probabilidad de 1 entre " +
+    `${times}.`,
+  fallbackRelay: "Si las dos colaboran, queda lo que se promete sobre una sola respuesta:",
+  fallbackCollector: "Para quien vea una sola respuesta:",
   review: "Revisar mis respuestas",
   reviewTitle: "Sus respuestas, tal como las leyó esta página",
   reviewNote: "Todavía no se ha hecho nada con ellas ni se ha enviado nada.",

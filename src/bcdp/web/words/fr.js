@@ -78,6 +78,24 @@ export const words = {
   promiseTitle: "Ce que promet cette enquête, et à quelle condition",
   promiseCaption: "De combien qui voit un rapport peut augmenter la cote d’une supposition sur les réponses.",
   promiseHeads: ["Une supposition sur", "Sa cote augmente", "À condition", "Si c’est faux"],
+  batchRelay: (people) =>
+    "La promesse principale : de combien le collecteur peut augmenter les chances d’une supposition sur les réponses " +
+    `d’une personne. Il ne voit les réponses qu’en lots mélangés d’au moins ${people}.`,
+  batchCollector: (people) =>
+    `La promesse principale : de combien quiconque voit les décomptes publiés d’au moins ${people} personnes peut ` +
+    "augmenter les chances d’une supposition sur les réponses d’une personne.",
+  batchWho: (collector, relay) =>
+    `Deux organisations se partagent le travail. ${collector} collecte : elle peut ouvrir les réponses, sans savoir qui ` +
+    `les a envoyées. ${relay} les transmet en lots mélangés et ne peut pas les ouvrir. La promesse principale tient si ` +
+    "les deux ne s’entendent pas.",
+  batchTrust:
+    "La promesse principale tient si le collecteur ne montre à personne de réponses isolées et ne publie qu’un décompte.",
+  batchHolds: (honest, times) =>
+    `Elle compte sur ${honest} personnes dans chaque lot, dans chaque groupe de ce qui est envoyé tel quel, qui répondent ` +
+    "comme demandé et dont les réponses ne dépendent pas des vôtres, comme dans un ménage. Elle peut échouer avec une " +
+    `probabilité de 1 sur ${times}.`,
+  fallbackRelay: "Si les deux s’entendent, il reste ce qui est promis pour une réponse isolée :",
+  fallbackCollector: "Pour quiconque voit une réponse isolée :",
   review: "Revoir mes réponses",
   reviewTitle: "Vos réponses, telles que cette page les a lues",
   reviewNote: "Rien n’en a encore été fait, et rien n’a été envoyé.",

@@ -11,14 +11,14 @@ import { readTable } from "./randomizers.js";
 /**
  * @typedef {import("./questions.js").Parts & { id: string, epsilon: number,
  *   open: import("./features.js").Named<import("./features.js").Listed>, survey: Record<string, any> | null,
- *   relay: { url: string, key: string } | null, correlation: import("./correlation.js").Correlation & { source: string },
+ *   relay: { url: string, key: string } | null, counts: import("../counts.js").Counts | null, correlation: import("./correlation.js").Correlation & { source: string },
  *   certificate: { epsilon: number, features: ReadonlyMap<string, Claim> } }} Plan
  */
 
 const FORMAT = 1; // the version of the plan's format: any other is refused
 const LARGEST_EPSILON = 20;
 /** @type {[string[], string[]]} */
-const COLLECTION_KEYS = [["epsilon", "features"], ["tasks", "order", "survey", "relay"]]; // prettier-ignore
+const COLLECTION_KEYS = [["epsilon", "features"], ["tasks", "order", "survey", "relay", "counts", "trust"]]; // prettier-ignore
 const CERTIFICATE_KEYS = ["epsilon", "features", "objective", "optimality_gap"];
 const CLAIM_KEYS = ["asked", "certified", "c"];
 const PARTS = "bcdp mechanism collection correlation tables questions menus channels certificate".split(" ");
@@ -39,37 +39,44 @@ export async function parsePlan(text) {
     throw refuse("collection.epsilon", collection.epsilon, `a number above 0 and at most ${LARGEST_EPSILON}`);
   }
   const { features, open } = readFeatures(collection);
-  const follows = [...features.values()].some(({ askedIf }) => askedIf !== null);
   // tasks are what the answers are for: covered by the plan's id, never read
   const { survey = null, relay = null } = collection;
   const stated = /** @type {typeof import("./stated.js")} */ (
     (survey ?? relay) === null ? null : await import("./stated.js")
   );
+  const batch = "trust" in collection || "counts" in collection;
   const plan = {
     id: await sha256(text),
     epsilon: collection.epsilon,
     features,
     open,
-    blocks: follows ? (await import("./blocks.js")).readBlocks(features) : null,
+    blocks: await blocksOf(features),
     survey: survey === null ? null : stated.readSurvey("collection.survey", survey),
     relay: relay === null ? null : stated.readRelay("collection.relay", relay),
     correlation: await readCorrelation(document.correlation, features),
     tables: list("tables", document.tables).map((table, number) => readTable(`tables.${number}`, table)),
     questions: list("questions", document.questions),
     menus: list("menus", document.menus, 1),
-    certificate: readCertificate(certificate, features),
+    certificate: readCertificate(certificate, features, batch ? ["counts"] : []),
+    counts: batch ? (await import("../counts.js")).readCounts(collection, certificate.counts, features) : null,
   };
-  checkQuestions(plan);
+  await checkQuestions(plan);
   checkMenus(plan);
   return plan;
 }
 
+/** @type {(features: Plan["features"]) => Promise<Plan["blocks"]>} */
+async function blocksOf(features) {
+  const follows = [...features.values()].some(({ askedIf }) => askedIf !== null);
+  return follows ? (await import("./blocks.js")).readBlocks(features) : null;
+}
+
 /**
  * What the plan claims of itself: the level of the whole report, and one claim for each feature.
- * @type {(certificate: any, features: Plan["features"]) => Plan["certificate"]}
+ * @type {(certificate: any, features: Plan["features"], more: string[]) => Plan["certificate"]}
  */
-function readCertificate(certificate, features) {
-  keys("certificate", certificate, CERTIFICATE_KEYS);
+function readCertificate(certificate, features, more) {
+  keys("certificate", certificate, [...CERTIFICATE_KEYS, ...more]);
   for (const key of ["objective", "optimality_gap"]) {
     if (certificate[key] !== null && !Number.isFinite(certificate[key])) {
       throw refuse(`certificate.${key}`, certificate[key], "null or a number");

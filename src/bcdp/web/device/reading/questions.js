@@ -1,6 +1,6 @@
 /** The form of questions and menus. */
 
-import { MOST_CELLS, TOTAL, areCuts, keys, list, namesAmong, refuse, whole } from "../checks.js";
+import { MOST_CELLS, TOTAL, keys, list, namesAmong, refuse, whole } from "../checks.js";
 import { checkCells } from "./randomizers.js";
 
 /** @typedef {import("./features.js").Feature} Feature */
@@ -18,13 +18,16 @@ import { checkCells } from "./randomizers.js";
 const MOST_ANSWERS = 2 ** 24;
 const KEYS = ["features", "levels", "table"];
 const KEYS_OF = { values: KEYS, product: [...KEYS, "kind", "categories"], block: [...KEYS, "kind"] };
-const MOST_STEPS = 256; // of a number that enters by steps
 
 /**
  * Refuses questions that do not fit their features and tables.
- * @type {(plan: Parts) => void}
+ * @type {(plan: Parts) => Promise<void>}
  */
-export function checkQuestions({ questions, tables, features, blocks }) {
+export async function checkQuestions({ questions, tables, features, blocks }) {
+  const special = questions.some((question) => question?.kind === "product" || question?.cuts !== undefined);
+  const { checkCuts, checkProduct } = /** @type {typeof import("./special.js")} */ (
+    special ? await import("./special.js") : {}
+  );
   questions.forEach((question, number) => {
     const path = `questions.${number}`;
     const product = question?.kind === "product";
@@ -58,46 +61,6 @@ function checkValues(path, { levels }, asked) {
       "one number for each feature: that of its values, if it has values, no answer counted",
     );
   }
-}
-
-/**
- * Numbers that enter by steps have one cut less than levels, rising and inside their bounds; other features none.
- * @type {(path: string, question: Question, asked: Feature[]) => void}
- */
-function checkCuts(path, { cuts, levels }, asked) {
-  /** @type {(own: any, place: number) => boolean} */
-  const fits = (own, place) =>
-    own === null ||
-    (areCuts(own, asked[place]?.bounds) &&
-      !asked[place].extras &&
-      own.length === levels[place] - 1 &&
-      own.length < MOST_STEPS);
-  const stated = list(path, cuts);
-  if (stated.length !== asked.length || !stated.every(fits) || stated.every((own) => own === null)) {
-    throw refuse(
-      path,
-      cuts,
-      "for each feature null, or for a number rising cuts inside the bounds, one less than levels",
-    );
-  }
-}
-
-/** @type {(path: string, question: Product, asked: Feature[]) => void} */
-function checkProduct(path, { levels, categories }, asked) {
-  if (asked.some(({ extras }) => extras))
-    throw refuse(path, levels, "features in which no answer is not a value of its own");
-  const squared = asked.length === 1 && asked[0].type === "numeric";
-  if (!(squared || asked.length === 2) || levels.length !== 1) {
-    throw refuse(path, levels, "one entry, for two features or a number");
-  }
-  if (list(`${path}.categories`, categories).length !== asked.length) {
-    throw refuse(`${path}.categories`, categories, "one entry for each feature");
-  }
-  categories.forEach((category, index) => {
-    const { type, values } = asked[index];
-    if (type === "categorical" || type === "ordinal") whole(`${path}.categories`, category, 0, values.length - 1);
-    else if (category !== null) throw refuse(`${path}.categories`, category, "null for what is not categorical");
-  });
 }
 
 /**

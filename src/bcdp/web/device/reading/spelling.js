@@ -44,8 +44,11 @@ function placeOf(path, name, { type }) {
 
 /** @type {(number: number, path: readonly string[], token: string) => string} */
 function spelled(number, path, token) {
-  const [part, list, , key] = path;
-  const listed = list === "survey" || (list === "features" && ["values", "asked_if"].includes(key));
+  const [part, list, name, key] = path;
+  const listed =
+    list === "survey" ||
+    (list === "counts" && name === "people") ||
+    (list === "features" && ["values", "asked_if"].includes(key));
   const whole = WHOLE_PARTS.includes(part) && list !== "cuts"; // of a question, where steps of a number begin
   if (whole || (part === "collection" && listed)) return String(number);
   return part !== "certificate" && /^(0|-?[1-9][0-9]*)$/.test(token) ? token : pythonFloat(number);

@@ -92,7 +92,7 @@ export const operatorSays = ({ correlation: { source } }, words = ENGLISH) => wo
  * A q that the odds imply is not mentioned, nor odds if q is 0.
  * @type {(plan: Plan, name: string, bounds: Within[], byLaws: boolean) => Condition | null}
  */
-function conditionOf(plan, name, bounds, byLaws) {
+export function conditionOf(plan, name, bounds, byLaws) {
   /** @type {(within: Within) => number} */
   const implied = ({ odds }) => (odds === Infinity ? 1 : (odds - 1) / (odds + 1));
   const points = ends(

@@ -72,7 +72,7 @@ export function tellPromise({ name, odds, becomes, condition, doubled, numbers, 
 }
 
 /** @type {(condition: Condition, words: Words, open: readonly string[]) => string} */
-function tellCondition({ points, times, byLaws, ends }, words, open) {
+export function tellCondition({ points, times, byLaws, ends }, words, open) {
   const { plain } = words;
   /** @type {(ends: Ends, one: (text: string, several: boolean) => string, two: Two) => string} */
   const between = ([low, high], one, two) => (low < high ? two(plain(low), plain(high)) : one(plain(high), high !== 1));

@@ -1,0 +1,123 @@
+"""A plan whose main promise is about a batch: its claims are true, met in every reader, and never below the truth."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bcdp import Plan, Policy, make_plan
+from bcdp.audit import verify_limits
+from bcdp.errors import InputError
+from bcdp.mechanisms.counts_demand import counts_demands
+from bcdp.notions import Surplus, excess
+from bcdp.plan.published_counts import counts_levels
+from bcdp.present.batch_promise import batch_promise, binding_demand
+from support.readers import accepted_by_device, accepted_by_plan, accepted_by_verify, canonical
+
+RELAY = {"url": "https://relay.example.org/", "key": f"010020{'ab' * 32}000400010001"}
+FEATURES: dict[str, Any] = {
+    "ill": {"type": "binary", "delta": 1.5},
+    "income": {"type": "numeric", "bounds": [0, 1]},
+    "region": {"type": "categorical", "values": ["n", "s", "e"]},
+}
+COUNTS: dict[str, Any] = {"people": 10_000, "honest": 0.9, "epsilon": 1, "features": {"income": 0.25}}
+
+
+@pytest.fixture(scope="module")
+def policy() -> Policy:
+    return Policy(epsilon=4, features=FEATURES, correlation=0.1, relay=RELAY, trust="relay", counts=COUNTS)
+
+
+@pytest.fixture(scope="module")
+def plan(policy: Policy) -> Plan:
+    return make_plan(policy)
+
+
+def test_the_plan_carries_its_main_promise(policy: Policy, plan: Plan) -> None:
+    levels = counts_levels(plan, 9_000)
+    assert plan.certificate.counts is not None
+    assert plan.certificate.counts.model_dump() == levels.to_dict()
+    assert all(kept.is_kept for kept in counts_demands(plan, policy.counts))  # type: ignore[arg-type]
+    assert plan.certificate.counts.features["income"].epsilon <= 0.25
+    assert Plan.parse(plan.text).id == plan.id == make_plan(plan.policy).id
+    promise = batch_promise(plan)
+    assert promise is not None
+    assert (promise.people, promise.honest, promise.counted[-1].name) == (10_000, 9_000, None)
+    assert promise.counted[-1].level == plan.certificate.counts.odds
+    assert "relay.example.org" in promise.conditions[0]
+
+
+def test_a_plan_of_devices_alone_states_nothing_of_it(policy: Policy) -> None:
+    alone = make_plan(policy.model_copy(update={"trust": "device"}))
+    assert not {"trust", "counts"} & alone.collection.keys()
+    assert "counts" not in json.loads(alone.text)["certificate"]
+    assert batch_promise(alone) is None
+
+
+def test_every_reader_refuses_a_claim_that_is_a_little_too_low(plan: Plan) -> None:
+    """Claims are within 1e-4 of what is proved; a part in ten thousand of the chance is not forgiven."""
+    texts = [plan.text]
+    for form in ("epsilon", "odds"):
+        for name in (None, *FEATURES):
+            for times in (1 + 1e-12, 1 - 1e-3):
+                document = json.loads(plan.text)
+                claims = document["certificate"]["counts"]
+                (claims if name is None else claims["features"][name])[form] *= times
+                texts.append(canonical(document))
+    expected = [True, *([True, False] * 8)]
+    assert list(map(accepted_by_plan, texts)) == expected
+    assert list(map(accepted_by_verify, texts)) == expected
+    assert accepted_by_device(texts) == expected
+
+
+def test_the_second_certifier_bounds_the_same_excess() -> None:
+    """Other arithmetic: from above, and by less than the margin that planners leave."""
+    from bcdp.audit.verify.counts import _Bound
+
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        people, epsilon = int(10 ** rng.uniform(0, 8)), float(rng.exponential(1.0))
+        factor = 1 + float(rng.uniform(0, 1)) * (math.exp(epsilon) - 1)
+        second = (factor - 1) ** 2 + float(rng.exponential(0.5))
+        largest = math.exp(epsilon) - factor + 1e-12 * math.exp(epsilon)
+        ours = excess(factor, Surplus(second, largest), people)
+        other = _Bound(lambda _, second=second: second, epsilon, epsilon).excess(factor, people)
+        assert ours * (1 - 1e-8) <= other <= ours * (1 + 5e-7) + 1e-300
+
+
+def test_more_people_or_a_smaller_chance_break_nothing_but_what_was_claimed(plan: Plan) -> None:
+    for key, value in (("honest", 0.89), ("chance", 9e-7), ("people", 9_900)):
+        document = json.loads(plan.text)
+        document["collection"]["counts"][key] = value
+        with pytest.raises(InputError, match="counts"):
+            Plan.parse(canonical(document))
+        assert not verify_limits(canonical(document)).acceptable
+
+
+@pytest.mark.parametrize(
+    ("stated", "why"),
+    [
+        ({"trust": "relay", "counts": None}, "trust: got 'relay'; accepted: device, or counts"),
+        ({"trust": "relay", "relay": None}, "trust: got 'relay'; accepted: device or collector"),
+        ({"trust": "nobody"}, "trust: got 'nobody'; accepted: device, relay or collector"),
+    ],
+)
+def test_what_a_policy_may_trust(stated: dict[str, Any], why: str) -> None:
+    document = {"epsilon": 4, "features": FEATURES, "relay": RELAY, "counts": COUNTS} | stated
+    with pytest.raises(InputError) as caught:
+        Policy(**{key: value for key, value in document.items() if value is not None})
+    assert why in str(caught.value)
+
+
+def test_which_demand_limits_the_plan() -> None:
+    base: dict[str, Any] = {"features": {"ill": {"type": "binary"}}, "trust": "collector"}
+    for epsilon, level, about in ((1.0, 1.0, "one report"), (12.0, 0.1, "all answers together")):
+        policy = Policy(epsilon=epsilon, counts={"people": 10_000, "epsilon": level}, **base)
+        binding = binding_demand(policy, make_plan(policy))
+        assert binding is not None
+        assert binding.about == about
+        assert 0.97 < binding.level / binding.demanded <= 1
