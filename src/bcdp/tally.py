@@ -133,7 +133,7 @@ class Tally:
 
     def save(self, path: Source) -> None:
         """Writes the tally as JSON, to a path or an open file."""
-        write_text(path, json.dumps({"format": FORMAT, **self.to_dict()}, allow_nan=False))
+        write_text(path, json.dumps(self.to_dict(), allow_nan=False))
 
     @staticmethod
     def load(path: Source, plan: Plan) -> Tally:
@@ -255,7 +255,7 @@ class OpenTally(Tally):
 
     def to_dict(self) -> dict[str, Any]:
         parts = [[number, part.to_dict()] for number, part in sorted(self._parts.items()) if part.people]
-        return {"plan": self.plan.id, "people": self.people, "groups": parts}
+        return {"format": FORMAT, "plan": self.plan.id, "people": self.people, "groups": parts}
 
     def _read(self, document: dict[str, Any]) -> None:
         rows = document.get("groups")

@@ -347,7 +347,7 @@ def test_export_is_a_tally_without_ids_or_order(
     shown = {"plan": plan.id, "tally": str(output), "people": 700, "counts": None}  # of so few nothing is said
     assert json.loads(capsys.readouterr().out) == shown
     direct = {"menu": [menu for _, menu, _ in reports], "answer": [answer for *_, answer in reports]}
-    assert output.read_text() == json.dumps({"format": 1, **Tally(plan).add(direct).to_dict()})
+    assert output.read_text() == json.dumps(Tally(plan).add(direct).to_dict())
     assert main(["export", str(path), "--store", store_url, "-o", str(tmp_path / "reports.parquet")]) == 2
     assert "a name that ends in .json" in capsys.readouterr().err
 

@@ -253,8 +253,8 @@ def test_counters_are_totals() -> None:
     counters.claim()
     counters.add(ACCEPTED, 4)
     counters.add(200)
-    assert "bcdp_reports_accepted_total 7\n" in counters.text(1)
-    assert 'bcdp_requests_total{status="200"} 1\n' in counters.text(1)
+    assert "bcdp_reports_accepted_total 7\n" in counters.text(1, [])
+    assert 'bcdp_requests_total{status="200"} 1\n' in counters.text(1, [])
 
 
 def test_settings_are_checked(collection: tuple[Plan, Path]) -> None:

@@ -103,11 +103,11 @@ def test_metrics_tell_no_single_report() -> None:
     for _ in range(3 * REFRESH):
         for column, amount in ((ACCEPTED, 1), (DUPLICATE, 2), (COMMITS, 1), (COMMIT_MICROSECONDS, 777), (200, 3)):
             counters.add(column, amount)
-        seen.append(counters.text(REFRESH))
+        seen.append(counters.text(REFRESH, []))
     assert len(set(seen)) == 4
     assert list(dict.fromkeys(seen)) == [seen[0], *seen[REFRESH - 1 :: REFRESH]]
     counters.add(503)  # what goes wrong is told at once
-    assert 'status="503"} 1' in counters.text(REFRESH)
+    assert 'status="503"} 1' in counters.text(REFRESH, [])
 
 
 def test_what_the_token_sees_of_a_service(plan: Plan, tmp_path: Path) -> None:
@@ -143,7 +143,9 @@ def test_what_the_token_sees_of_a_service(plan: Plan, tmp_path: Path) -> None:
     assert {document["people"] for document in estimates if document["waiting"]} == {0}
     totals = {re.search(r"accepted_total (\d+)", text)[1] for _, path, text in seen if path == "metrics"}  # type: ignore[index]
     assert totals == {"0", "101"}  # counted from each start on
-    assert len({text for _, path, text in seen if path == "metrics"}) == 2
+    shown = {(re.search(r"bcdp_people (\d+)", text)[1], text) for _, path, text in seen if path == "metrics"}  # type: ignore[index]
+    assert {int(number) for number, _ in shown} == {0, *people[1:]}  # the same as the dashboard
+    assert len(shown) == 4  # at the start, at 101, after the restart, at 202
 
 
 def test_numbers_have_the_digits_that_their_errors_support(plan: Plan) -> None:

@@ -156,7 +156,8 @@ class Collector:
     async def metrics(self, request: Request) -> Response:
         """Totals over all workers, in the text format of Prometheus; for the operator."""
         self._for_operator(request)
-        return Response(self._counters.text(self._refresh), media_type="text/plain; version=0.0.4")
+        text = self._counters.text(self._refresh, await self._operator.metrics())
+        return Response(text, media_type="text/plain; version=0.0.4")
 
 
 def create_app(settings: Settings) -> ASGIApp:

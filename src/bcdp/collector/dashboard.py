@@ -7,16 +7,16 @@ import json
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, cast
+from typing import Any
 
 from bcdp.collector.http.errors import RETRY, RefusalError
+from bcdp.collector.menu_drift import menu_counts, menu_metrics
 from bcdp.collector.rounding import rounded, rounded_count
 from bcdp.collector.settings import Settings
 from bcdp.collector.shown_counts import ShownCounts
 from bcdp.collector.storage.store import Store, StoreError
 from bcdp.estimates import estimate
 from bcdp.exact import TOTAL
-from bcdp.mechanisms.survey.estimation.tally import SurveyTally
 from bcdp.plan import Menu, Plan
 from bcdp.present.plan_summary import own_errors
 from bcdp.present.promise import operator_says, promise_of_all, promises
@@ -37,6 +37,7 @@ class OperatorDocument:
         self._thread = ThreadPoolExecutor(1, "estimates")
         self._one = asyncio.Lock()
         self._until, self._document = 0.0, b""
+        self._lines: list[str] = []
 
     async def document(self) -> bytes:
         """The document as JSON, read anew at most every second or ten times what it takes to compute."""
@@ -52,8 +53,17 @@ class OperatorDocument:
                 self._until = ended + max(self._settings.quotas.shown_seconds, _SHARE * (ended - began))
         return self._document
 
+    async def metrics(self) -> list[str]:
+        """What the document says of people and menus, as lines of Prometheus' text format; none without a store."""
+        try:
+            await self.document()
+        except RefusalError:
+            return []
+        return self._lines
+
     def _compute(self) -> bytes:
         tally = self._shown.tally()
+        self._lines = menu_metrics(tally or Tally(self._settings.plan))
         document = operator_document(tally or Tally(self._settings.plan), self._settings.planned)
         rule = {"waiting": tally is None or tally.people == 0, "refresh": self._settings.refresh}
         return json.dumps(document | rule, allow_nan=False).encode()
@@ -73,8 +83,7 @@ def operator_document(tally: Tally, planned: int | None = None) -> dict[str, Any
     plan = tally.plan
     estimates, promised = estimate(tally), promises(plan)
     sections = list(estimates.sections())
-    survey = cast("SurveyTally", tally.whole)
-    drawn = [rounded_count(int(survey.counts(number).sum())) for number in range(len(plan.menus))]
+    drawn = [rounded_count(count) for count in menu_counts(tally)]
     return {
         "plan": plan.id,
         "title": None if plan.policy.survey is None else plan.policy.survey.title,

@@ -78,7 +78,10 @@ class Guard:
             if message["type"] == "http.response.start":
                 message["headers"] = self._safely(scope, message["headers"])
                 self._counters.add(message["status"])
-                self._log(scope, message["status"], time.perf_counter() - began)
+                seconds = time.perf_counter() - began
+                if scope["method"] == "POST" and message["status"] < 400:
+                    self._counters.took(seconds)
+                self._log(scope, message["status"], seconds)
             try:
                 await send(message)
             except (OSError, RuntimeError) as error:  # such as that of a pipelined request after a reset

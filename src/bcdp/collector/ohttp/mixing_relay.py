@@ -26,7 +26,7 @@ from bcdp.collector.http.cors import Anyone
 from bcdp.collector.http.errors import RETRY, RefusalError
 from bcdp.collector.http.middleware import Guard, ThrottledLog, log
 from bcdp.collector.http.routing import Routes, Service
-from bcdp.collector.metrics import Counters
+from bcdp.collector.metrics import Counters, build_info, metric
 from bcdp.collector.ohttp.mixing import BATCH, BATCH_TYPE, MESSAGE_BYTES, Mixing, shuffled_parts
 from bcdp.collector.ohttp.relay import RELAY_QUOTAS, Entrance, check_address, client_to_collector
 from bcdp.collector.settings import Quotas, check_token
@@ -192,10 +192,10 @@ class MixingRelay:
                 totals = await asyncio.to_thread(self._read.totals)
         except StoreError as error:
             raise RefusalError(503, str(error), RETRY) from None
-        lines = []
+        lines = build_info()
         for total, (kind, meaning) in _MEANINGS.items():
             name = f"bcdp_relay_{total}{'_total' if kind == 'counter' else ''}"
-            lines += [f"# HELP {name} {meaning}", f"# TYPE {name} {kind}", f"{name} {getattr(totals, total)}"]
+            lines += metric(name, kind, meaning, {"": str(getattr(totals, total))})
         text = "\n".join([*lines, *self._settings.counters.states(), *self._settings.counters.statuses()]) + "\n"
         return Response(text, media_type="text/plain; version=0.0.4")
 

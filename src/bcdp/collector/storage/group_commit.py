@@ -79,6 +79,7 @@ class Writer(Generic[V]):
         stored: asyncio.Future[int] = self._loop.create_future()
         self._waiting.append((reports, stored))
         self._size += len(reports)
+        self._counters.wait(self._size)
         self._arrived.set()
         new = await stored
         self._counters.add(ACCEPTED, new)
@@ -132,6 +133,7 @@ class Writer(Generic[V]):
             size += len(reports)
             group.append((reports, stored))
         self._size -= size
+        self._counters.wait(self._size)
         if not self._waiting:
             self._arrived.clear()
         return group

@@ -14,7 +14,7 @@ from bcdp.mechanisms.cascade.decoding import CascadeDecoder
 from bcdp.mechanisms.cascade.plans import largest_estimates
 from bcdp.plan import Plan
 from bcdp.records.encoding import as_arrow
-from bcdp.tally import LARGEST_COUNT, Tally
+from bcdp.tally import FORMAT, LARGEST_COUNT, Tally
 
 
 class CascadeTally(Tally):
@@ -62,7 +62,7 @@ class CascadeTally(Tally):
 
     def to_dict(self) -> dict[str, Any]:
         total, products = (_without_nan(array) for array in (self.sum, self.products))
-        return {"plan": self.plan.id, "people": self.people, "sum": total, "products": products}
+        return {"format": FORMAT, "plan": self.plan.id, "people": self.people, "sum": total, "products": products}
 
     def _read(self, document: dict[str, Any]) -> None:
         people = document.get("people")

@@ -18,7 +18,7 @@ from bcdp.mechanisms.survey.estimation.weighted_decoder import WeightedDecoder
 from bcdp.plan import Plan
 from bcdp.records.encoding import as_arrow, whole_column
 from bcdp.statistics.shared.weighting import Weighting
-from bcdp.tally import LARGEST_COUNT, Tally
+from bcdp.tally import FORMAT, LARGEST_COUNT, Tally
 
 _BLOCK = 2**17  # rows that fit in the processor's cache
 _LARGEST_RECTANGLE = 2**16
@@ -147,7 +147,7 @@ class SurveyTally(Tally):
         return rows
 
     def to_dict(self) -> dict[str, Any]:
-        return {"plan": self.plan.id, "people": self.people, "counts": self.rows()}
+        return {"format": FORMAT, "plan": self.plan.id, "people": self.people, "counts": self.rows()}
 
     def _read(self, document: dict[str, Any]) -> None:
         rows = document.get("counts")
