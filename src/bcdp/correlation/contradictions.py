@@ -94,7 +94,7 @@ def contradictions(
     table = as_arrow(sample)
     codes = encode(policy, table)
     coded = {name: _coded(policy, name, codes[name], table.column(name)) for name in codes}
-    compared = list(_comparisons(model, list(coded), _groups(group_numbers(policy, table))))
+    compared = list(_comparisons(policy, model, list(coded), _groups(group_numbers(policy, table))))
     numbers = sum((comparison.q < 1) + (comparison.odds < math.inf) for comparison in compared)
     strongest: dict[tuple[str, str], Contradiction] = {}
     for comparison in compared:
@@ -113,9 +113,11 @@ def _coded(policy: Policy, name: str, codes: npt.NDArray[Any], column: Any) -> _
     feature = policy.features[name]
     given = cell = codes.astype(np.int64)
     if feature.is_number:  # beyond 1 there is no answer, where that is a value
-        given = np.where(codes > 1, len(feature.cuts) + 1, np.searchsorted(coded_cuts(feature), codes, side="right"))
+        given = np.where(
+            codes > 1, len(feature.cuts) - 1 + codes, np.searchsorted(coded_cuts(feature), codes, side="right")
+        )
         bins = np.minimum(((np.minimum(codes, 1.0) + 1) / 2 * _PARTS).astype(np.int64), _PARTS - 1)
-        cell = np.where(codes > 1, _PARTS, bins)
+        given, cell = given.astype(np.int64), np.where(codes > 1, _PARTS - 2 + codes, bins).astype(np.int64)
     if feature.imputes:
         given = np.where(is_missing(column), given.max(initial=0) + 1, given)
     return _Binned(given, cell)
@@ -129,10 +131,15 @@ def _groups(numbers: npt.NDArray[np.uint32]) -> list[Integers]:
     return [order[numbers[order] == group] for group in largest[:_MOST_GROUPS]]
 
 
-def _comparisons(model: Correlation, names: Sequence[str], groups: list[Integers]) -> Iterator[_Comparison]:
-    """Every feature with each other, with two others, and with all; bounds about rounded numbers are not compared."""
+def _comparisons(
+    policy: Policy, model: Correlation, names: Sequence[str], groups: list[Integers]
+) -> Iterator[_Comparison]:
+    """Every feature with each other, with two others, and with all; bounds about rounded numbers are not compared.
+
+    Nothing is stated about features of one block.
+    """
     for feature in names:
-        rest = [name for name in names if name != feature]
+        rest = [name for name in names if name not in policy.blocks.get(feature, (feature,))]
         sizes = {1, *([2] if len(names) <= _MOST_TOGETHER else []), len(rest)} - {0}
         for others in itertools.chain.from_iterable(itertools.combinations(rest, size) for size in sorted(sizes)):
             q, odds = model.q(feature, others), model.odds(feature, others)

@@ -11,9 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.correlation.models import ROUNDING, Bounds, Correlation, Ranges, Sets, listed
-from bcdp.errors import InputError
+from bcdp.errors import InputError, refuse
+from bcdp.policy import Policy
 
 Array = npt.NDArray[np.float64]
+
+
+def check_measurable(policy: Policy, source: str) -> None:
+    """Raises `InputError` for a policy with follow-ups, whose q and odds no sample measures yet."""
+    if policy.blocks:
+        accepted = "q and odds that are stated, for a policy with follow-ups"
+        raise refuse("correlation", source, accepted)
 
 
 @dataclass(frozen=True)

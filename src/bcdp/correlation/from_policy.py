@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from bcdp.correlation.documents import bound, odds_bound
+from bcdp.correlation.estimated import check_measurable
 from bcdp.correlation.grouped import GroupedPrior, within_groups
 from bcdp.correlation.models import Correlation, Listed, PerFeature, Ranges, pairwise
 from bcdp.correlation.pilot import estimate_correlation, read_pilot
@@ -216,6 +217,7 @@ def _prior_of(path: Path, policy: Policy, rows: list[list[str]]) -> FinitePrior 
     An empty cell means missing, where the policy has a rule for that. Open features have columns too, all of them, and
     the prior is that of each of their groups.
     """
+    check_measurable(policy, "a prior")
     if not policy.open:
         return _one_prior(path, policy, rows)
     header, opened = rows[0] if rows else [], list(policy.open)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bcdp.correlation.estimated import Estimated, Tree
+from bcdp.correlation.estimated import Estimated, Tree, check_measurable
 from bcdp.correlation.fitted_odds import fitted_odds
 from bcdp.correlation.grouped import group_names, largest, within_groups
 from bcdp.correlation.limits import (
@@ -96,6 +96,7 @@ def estimate_correlation(
     """
     if not isinstance(confidence, int | float) or not 0 < confidence < 1:
         raise refuse("confidence", confidence, "a number above 0 and below 1")
+    check_measurable(policy, "a sample")
     table = as_arrow(sample)
     group = group_numbers(policy, table)
     failure = (1 - confidence) / len(policy.groups)  # of each group, so that all of them hold together

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.correlation.estimated import Estimated
+from bcdp.correlation.estimated import Estimated, check_measurable
 from bcdp.correlation.grouped import group_names, largest, within_groups
 from bcdp.correlation.limits import odds_between
 from bcdp.errors import refuse
@@ -60,6 +60,7 @@ def correlation_from_wave(tally: Tally, confidence: float = 0.95) -> Estimated:
     if not 0 < confidence < 1:
         raise refuse("confidence", confidence, "a number above 0 and below 1")
     policy = tally.plan.policy
+    check_measurable(policy, "private reports")
     failure = (1 - confidence) / len(policy.groups)  # of each group of open values, so that all of them hold together
     parts = [
         _limits(cast("SurveyTally", tally.parts[number]), failure) if number in tally.parts else _nothing(policy)
