@@ -11,11 +11,18 @@ import pytest
 
 from bcdp import Plan, Policy, make_plan
 from bcdp.audit import verify_limits
+from bcdp.compare.baselines import open_people
 from bcdp.errors import InputError
+from bcdp.exact import TOTAL
 from bcdp.mechanisms.counts_demand import counts_demands
 from bcdp.notions import Surplus, excess
+from bcdp.plan import mechanism_of
 from bcdp.plan.published_counts import counts_levels
 from bcdp.present.batch_promise import batch_promise, binding_demand
+from bcdp.randomizers import response
+from bcdp.statistics import headline
+from support.helpers import build, full_kernel
+from support.published_counts import Case, cases, claims_used
 from support.readers import accepted_by_device, accepted_by_plan, accepted_by_verify, canonical
 
 RELAY = {"url": "https://relay.example.org/", "key": f"010020{'ab' * 32}000400010001"}
@@ -113,6 +120,20 @@ def test_what_a_policy_may_trust(stated: dict[str, Any], why: str) -> None:
     assert why in str(caught.value)
 
 
+@pytest.mark.slow
+def test_no_batch_reveals_more_than_is_claimed() -> None:
+    """Batches with fakes and two open groups, correlated priors; published_counts.py has 500 plans."""
+    rng = np.random.default_rng(11)
+    assert 0.05 < max(max(claims_used(rng, case, 1)) for case in cases(rng, 6)) <= 1
+
+
+def test_claims_that_count_fakes_as_honest_people_are_found_out() -> None:
+    rng = np.random.default_rng(12)
+    plan = build({"bit": {"type": "binary", "delta": 20.0}}, [(("bit",), (2,), response(2, 1.5))], [(TOTAL, [0])])
+    case = Case(plan, full_kernel(plan).reshape(2, -1), 4, [])
+    assert max(claims_used(rng, case, 2)) <= 1 < max(claims_used(rng, case, 2, counted=40))
+
+
 def test_which_demand_limits_the_plan() -> None:
     base: dict[str, Any] = {"features": {"ill": {"type": "binary"}}, "trust": "collector"}
     for epsilon, level, about in ((1.0, 1.0, "one report"), (12.0, 0.1, "all answers together")):
@@ -121,3 +142,23 @@ def test_which_demand_limits_the_plan() -> None:
         assert binding is not None
         assert binding.about == about
         assert 0.97 < binding.level / binding.demanded <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("people", "demand", "worth"),
+    [(27_000, {"odds": math.exp(0.3)}, 13_900), (10_000, {"epsilon": 1}, 7_000), (3_000, {"epsilon": 1}, 1_600)],
+)
+def test_what_protected_answers_are_worth(people: int, demand: dict[str, float], worth: int) -> None:
+    """A binary feature, two numbers and one with five values; the search leaves no demand unused by more than 1%."""
+    features: dict[str, Any] = {
+        "bit": {"type": "binary"},
+        "first": {"type": "numeric", "bounds": [0, 1]},
+        "second": {"type": "numeric", "bounds": [0, 1]},
+        "kind": {"type": "categorical", "values": list("abcde")},
+    }
+    policy = Policy(epsilon=12, features=features, counts={"people": people, **demand})
+    plan = make_plan(policy)
+    errors = mechanism_of(plan).largest_errors(plan)
+    assert open_people(plan.policy, "bit", errors[headline(plan.policy, "bit")], people) >= worth
+    assert all(0.99 < kept.used <= 1 for kept in counts_demands(plan, policy.counts))  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from bcdp.correlation import Listed
 from bcdp.exact import TOTAL
 from bcdp.notions import excess
 from bcdp.plan import Plan
-from bcdp.plan.published_counts import feature_surplus, record_surplus
+from bcdp.plan.published_counts import counts_levels, feature_surplus, record_surplus
 from support.helpers import full_kernel, per_feature, random_dense, random_product_document, sizes_of, survey
 from support.priors import plan_and_prior
 
@@ -198,3 +198,38 @@ def shares_used(rng: np.random.Generator, case: Case, most: int, bound: Any = ex
             found.append((exceeding(mine, factor) - 1e-12) / proved)
             found.append((raised(mine, odds) - 1e-12) * (1 - factor / odds) / proved)
     return found
+
+
+def claims_used(rng: np.random.Generator, case: Case, most: int, counted: int | None = None) -> list[float]:
+    """What is true at the levels that a plan claims of a batch, as a share of the chance; above 1 is a violation.
+
+    A batch holds the honest reports, fakes that the collector sent itself, and a report of another open group: the
+    collector knows the fakes, and sees the groups apart. `counted`: people that are claimed for, else the honest ones.
+    """
+    used, names = [], list(case.plan.policy.features)
+    fakes = tuple(map(int, rng.integers(case.kernel.shape[1], size=2)))
+    stranger = case.kernel[int(rng.integers(len(case.kernel)))]
+    for chance in (0.2, 0.02, 1e-3):
+        claims = counts_levels(case.plan, counted or case.people, chance)
+        for others in populations(rng, case, most):
+            laws = batch_laws(case.kernel, others, fakes, stranger)
+            about = [(claims.record, laws[rng.permutation(len(laws))[:MOST_RECORDS]])]
+            for axes, prior in case.priors:
+                about += [(claims.features[names[axis]], given(prior, axis, laws)) for axis in axes]
+            for level, mine in about:
+                used.append((exceeding(mine, math.exp(level.epsilon)) - 1e-12) / chance)
+                used.append((raised(mine, math.exp(level.odds)) - 1e-12) / chance)
+    return used
+
+
+def batch_laws(kernel: Kernel, others: tuple[int, ...], fakes: tuple[int, ...], stranger: Array) -> Array:
+    """For each record of one person, the chance of every batch: two groups of reports, each in no order."""
+    symbols = kernel.shape[1]
+    law = {(0,) * symbols: np.ones(1)}
+    for report in fakes:
+        law = _with(law, np.eye(symbols)[report][:, None])
+    for record in others:
+        law = _with(law, kernel[record][:, None])
+    law = _with({tally: chance * np.ones(len(kernel)) for tally, chance in law.items()}, kernel.T)
+    own = np.array(list(law.values())).T
+    return (own[:, :, None] * stranger).reshape(len(kernel), -1)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bcdp.plan import Plan
     from bcdp.present.batch_promise import BatchPromise
     from bcdp.present.published_counts import CountsPromise
+    from bcdp.present.trust_choices import TrustChoice
     from bcdp.tally import Tally
 
 NOTE = "published.json"
@@ -68,6 +69,26 @@ def batch_lines(promise: BatchPromise | None) -> list[str | Table]:
         promise.holds,
         *(f"- {condition}" for condition in promise.conditions),
         *wrap(promise.without, PIPED_WIDTH),
+        "",
+    ]
+
+
+def trust_lines(choices: Sequence[TrustChoice], people: int) -> list[str | Table]:
+    """Whom to trust, as a choice: at the same level, what answers are worth."""
+    from bcdp.present.trust_choices import MOST_COLUMNS, choice_cells
+
+    if not choices:
+        return []
+    features = list(choices[0].open_people)
+    names = features if len(features) <= MOST_COLUMNS else []
+    heads = ["whom to trust", "hidden among", "level", "one report", *(names or ["worth"])]
+    few = len(choices) == 1
+    return [
+        f"Whom to trust: the same level against three observers, and what answers of {people:,} people are worth",
+        table(heads, [choice_cells(choice, names) for choice in choices]),
+        "level: epsilon of what the observer sees: one report, a batch, published counts. one report: the fallback.",
+        "the numbers of each feature: how many openly asked people would have the same standard error.",
+        *(["batches and tallies of fewer than 1,000 people, or of open groups without counts, promise nothing."] * few),
         "",
     ]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bcdp.cli.bound import read_bound
-from bcdp.cli.counts import batch_lines, counts_lines
+from bcdp.cli.counts import batch_lines, counts_lines, trust_lines
 from bcdp.cli.expected import expected_lines
 from bcdp.cli.options import AsJson, Users
 from bcdp.cli.output import (
@@ -30,6 +30,8 @@ from bcdp.errors import refuse
 from bcdp.present.words import number, odds, posterior_at_most, some, together
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from bcdp.audit.exact import Finer
     from bcdp.correlation import Correlation
     from bcdp.correlation.contradictions import Contradiction
@@ -99,6 +101,9 @@ def plan(
     bound: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A bound on any mechanism, by bcdp bound, to compare with.")
     ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Compare whom to trust: devices alone, relay and collector, the collector.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Design the collection: what each device will be asked, and the proof of what that protects.
@@ -111,6 +116,7 @@ def plan(
         bcdp plan policy.yaml --users 50000
         bcdp plan policy.yaml -o plan.json --data people.csv
         bcdp plan policy.yaml --bound bound.json
+        bcdp plan policy.yaml --users 10000 --trust
     """
     from bcdp.correlation import correlation_of
     from bcdp.files import written_whole
@@ -119,6 +125,7 @@ def plan(
     from bcdp.policy import Policy
     from bcdp.present.batch_promise import binding_demand, binding_line
     from bcdp.present.plan_summary import planned
+    from bcdp.present.trust_choices import trust_choices
 
     check_output("--output", output, policy, bound, ending=".json")
     stated = Policy.load(policy)
@@ -131,6 +138,7 @@ def plan(
         summary = planned(planned_survey, correlation, users)
         limit = _limit(summary.survey, correlation) if summary.survey and proved is None else None
         finer = _finer(summary.survey, stated) if summary.survey else {}
+        choices = trust_choices(stated, users, tell) if trust else ()
     if output is not None:
         with written_whole(output) as draft:
             planned_survey.save(draft)
@@ -139,6 +147,8 @@ def plan(
         document["counts_demands"] = [asdict(kept) for kept in counts_demands(planned_survey, stated.counts)]
     if (binding := binding_demand(stated, planned_survey)) is not None:
         document["binding_demand"] = asdict(binding)
+    if trust:
+        document["trust_choices"] = [choice.to_dict() for choice in choices]
     if data is not None:
         document["contradictions"] = [asdict(contradiction) for contradiction in contradicted]
     for name, cuts in planned_survey.correlation_model.ranges.items():
@@ -146,7 +156,8 @@ def plan(
     if as_json:
         show_json(document)
     else:
-        _show(summary, document, output, [] if binding is None else [binding_line(binding), ""])
+        lines = [] if binding is None else [binding_line(binding), ""]
+        _show(summary, document, output, [*lines, *trust_lines(choices, users)])
 
 
 def _contradicted(policy: Policy, correlation: Correlation, data: Path | None) -> list[Contradiction]:
@@ -206,7 +217,7 @@ def _limit(plan: Plan, correlation: Correlation) -> float | None:
     return lower_bound(plan.policy, correlation, plan).numerical
 
 
-def _show(summary: Planned, document: dict[str, Any], output: Path | None, binding: list[str]) -> None:
+def _show(summary: Planned, document: dict[str, Any], output: Path | None, choices: list[str | Table]) -> None:
     from bcdp.compare.baselines import NO_REGRESSION
     from bcdp.present.promise import conditions, open_said, operator_says
 
@@ -234,7 +245,7 @@ def _show(summary: Planned, document: dict[str, Any], output: Path | None, bindi
         "",
         *counts_lines(plan, summary.counted),
         *_counts_demanded(document.get("counts_demands", [])),
-        *binding,
+        *choices,
         *_limited(document),
         *finer_lines(plan, {name: f["finer"] for name, f in features.items() if f.get("finer")}, "on the sample"),
         "",

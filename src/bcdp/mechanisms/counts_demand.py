@@ -6,6 +6,7 @@ report, or the delta of the feature that it is about, as little as a search find
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -19,7 +20,8 @@ from bcdp.policy.counts import CountsDemand
 
 RECORD = "all answers together"
 
-_CLOSE = 0.02  # to the largest level that keeps a demand: a plan takes seconds to make
+_CLOSE = 0.002  # a level in counts this close to its demand is not raised any more: a plan takes seconds to make
+_AHEAD = (1.01, 1.02, 1.04)  # levels beyond one that breaks a demand, at which the plan may be of another kind
 _SWEEPS = 3  # over the features, because lowering one level may raise what the counts reveal about another feature
 
 
@@ -36,6 +38,11 @@ class KeptDemand:
     def is_kept(self) -> bool:
         """Whether the counts reveal no more than demanded."""
         return self.level <= self.demanded
+
+    @property
+    def used(self) -> float:
+        """The level over the one that was demanded."""
+        return self.level / self.demanded
 
 
 def counts_demands(plan: Plan, demand: CountsDemand, correlation: Correlation | None = None) -> list[KeptDemand]:
@@ -98,8 +105,14 @@ class _Search:
 
     def broken(self, policy: Policy) -> list[str]:
         """What the counts reveal too much about."""
-        kept = counts_demands(self.plan(policy), self._demand, self._correlation)
-        return list(dict.fromkeys(each.about for each in kept if not each.is_kept))
+        return list(dict.fromkeys(each.about for each in self._demands(policy) if not each.is_kept))
+
+    def _demands(self, policy: Policy) -> list[KeptDemand]:
+        return counts_demands(self.plan(policy), self._demand, self._correlation)
+
+    def _used(self, policy: Policy, about: str) -> float:
+        """How much of the demands about something the counts use up, the closest of them."""
+        return max(each.used for each in self._demands(policy) if each.about == about)
 
     def with_smaller_epsilon(self, policy: Policy) -> Policy:
         """The policy with the largest epsilon that keeps the demands about the whole record."""
@@ -108,7 +121,7 @@ class _Search:
             self._progress(f"epsilon {epsilon:.3g}")
             return policy.model_copy(update={"epsilon": epsilon})
 
-        return _largest(at, lambda tried: RECORD not in self.broken(tried), policy.epsilon)
+        return _largest(at, lambda tried: self._used(tried, RECORD), policy.epsilon)
 
     def with_smaller_delta(self, policy: Policy, name: str) -> Policy:
         """The policy with the largest delta of a feature that keeps the demand about it."""
@@ -120,20 +133,39 @@ class _Search:
             return policy.model_copy(update={"declared": {**policy.declared, name: changed}})
 
         try:
-            return _largest(at, lambda tried: name not in self.broken(tried), min(feature.delta, policy.epsilon))
+            return _largest(at, lambda tried: self._used(tried, name), min(feature.delta, policy.epsilon))
         except InputError:
             accepted = "a larger level, more people, or a smaller correlation: other answers reveal this feature too"
             raise refuse(f"counts.features.{name}", self._demand.features[name], accepted) from None
 
 
-def _largest(at: Callable[[float], Policy], is_kept: Callable[[Policy], bool], most: float) -> Policy:
-    """The policy of the largest level, to within 2%, that keeps a demand which `most` breaks."""
-    best, low, high = None, 0.0, most
-    while best is None or high > low * (1 + _CLOSE):
-        level = (low + high) / 2 if best is None else (low * high) ** 0.5
-        tried = at(level)
-        if is_kept(tried):
-            best, low = tried, level
+def _largest(at: Callable[[float], Policy], used: Callable[[Policy], float], most: float) -> Policy:
+    """The policy of the largest level that a search finds to keep a demand which `most` breaks.
+
+    A larger level may reveal less, where the plan changes to larger menus: some are tried, and searched from.
+    """
+    level, high = most / 2, most
+    while used(at(level)) > 1:
+        level, high = level / 2, level
+    level = _close_to(at, used, level, high)
+    for ahead in _AHEAD:
+        if level * ahead < most and used(at(level * ahead)) <= 1:
+            level = _close_to(at, used, level * ahead, min(most, level * ahead * _AHEAD[-1]))
+    return at(level)
+
+
+def _close_to(at: Callable[[float], Policy], used: Callable[[Policy], float], low: float, high: float) -> float:
+    """A level from `low`, which keeps a demand, to `high`: one that nearly uses it up, or next to one that breaks it.
+
+    The next to be tried is where the logarithm of what is used would reach 0 on a straight line, at least a tenth of
+    the way from either end.
+    """
+    below, above = used(at(low)), used(at(high))
+    while below < 1 - _CLOSE and above > 1 and high > low * (1 + _CLOSE / 2):
+        share = math.log(below) / (math.log(below) - math.log(above)) if below > 0 and above < math.inf else 0.5
+        level = low * (high / low) ** min(max(share, 0.1), 0.9)
+        if (reached := used(at(level))) <= 1:
+            low, below = level, reached
         else:
-            high = level
-    return best
+            high, above = level, reached
+    return low if above > 1 else high
