@@ -78,6 +78,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/studies/distributions.py coverage
 	$(BIN)/python benchmarks/studies/distributions.py pairs
 	$(BIN)/python benchmarks/studies/practice_coverage.py
+	$(BIN)/python benchmarks/studies/interval_coverage.py
 	$(BIN)/python benchmarks/sweeps/published_counts.py
 	$(BIN)/python benchmarks/sweeps/blocks.py
 	$(BIN)/python benchmarks/sweeps/ledgers.py

@@ -49,7 +49,7 @@ class Estimate:
         """The estimate in plain JSON; what is not finite is null, and a rule is named where there is one."""
         document = {key: value for key, value in finite(vars(self)).items() if key not in _HIDDEN}
         document = {key: value.to_dict() if isinstance(value, Estimate) else value for key, value in document.items()}
-        if self.linear is not None:
+        if self.open_people is not None:
             document["open_people"] = self.open_people
         return {key: value for key, value in document.items() if key != "rule" or value is not None}
 
