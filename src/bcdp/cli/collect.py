@@ -166,6 +166,9 @@ def estimate(
         typer.Option(metavar="NAME", help="An open feature whose numbers of people the design fixed; several."),
     ] = None,
     by: Annotated[str | None, typer.Option(metavar="NAME", help="Tell everything by this open feature.")] = None,
+    liars: Annotated[
+        float, typer.Option(metavar="B", help="The share of reports that may be fake: intervals allow for them.")
+    ] = 0.0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="A table to write: .csv, .parquet or .html.")
     ] = None,
@@ -177,6 +180,7 @@ def estimate(
     With `--weights` people count by weights that depend on open features: one file with a column `people` is a margin
     of the population, to which the answers are post-stratified; several are raked; a column `weight` is the design's.
     `--strata` names what people were sampled by, so many of each: then chance chose people within each stratum only.
+    `--liars 0.01` allows for 1% fake reports: how far they could have shifted each estimate, and intervals that hold.
     By an open feature every estimate is told for each of its values, which are different people, and the differences.
 
     Examples:
@@ -184,6 +188,7 @@ def estimate(
         bcdp estimate plan.json tally.json --plot estimates.png
         bcdp estimate plan.json tally.json --by region -o regions.csv
         bcdp estimate plan.json tally.json --weights region.csv --weights age.csv
+        bcdp estimate plan.json tally.json --liars 0.01
     """
     from bcdp.estimates import estimate as from_tally
     from bcdp.estimates import estimate_by
@@ -195,14 +200,14 @@ def estimate(
     loaded = Plan.load(plan)
     counted = count(loaded, tally)
     if by is not None:
-        if plot is not None or weights or strata:
-            raise refuse("--by", by, "no --plot, --weights or --strata beside it")
+        if plot is not None or weights or strata or liars:
+            raise refuse("--by", by, "no --plot, --weights, --strata or --liars beside it")
         groups = estimate_by(counted, by, level)
         if output is not None:
             write_tidy(tidy(groups, by), output, level)
         show_by(groups, by, level, as_json)
         return
-    estimates = from_tally(counted, level, weights or (), strata or ())
+    estimates = from_tally(counted, level, weights or (), strata or (), liars=liars)
     if output is not None:
         write_tidy(tidy(estimates), output, level)
     if plot is not None:
@@ -246,8 +251,17 @@ def estimate_tables(estimates: Estimates) -> list[Any]:
             section_table(section, estimates.level),
             *section.remarks,
         ]
-    if any(row.open_people is not None for section in estimates.sections() for row in section.rows):
+    rows = [row for section in estimates.sections() for row in section.rows]
+    if any(row.open_people is not None for row in rows):
         parts += ["", "worth: how many openly asked people, at most, would have the same standard error"]
+    if estimates.liars:
+        share = f"{100 * estimates.liars:g}%"
+        parts += [
+            "",
+            f"fakes: how far {share} fake reports could have shifted it; intervals hold with up to {share}",
+        ]
+    if estimates.liars and any(row.moved is None for row in rows):
+        parts.append("Rows without that number do not allow for fake reports.")
     return parts
 
 
@@ -263,12 +277,14 @@ def section_table(section: Section, confidence: float) -> Any:
     pictured = section.drawn == "curve"
     valued = not pictured and any(row.open_people is not None for row in section.rows)
     head = [*section.heads, *["unprojected"] * projected, "std. error", share]
-    head += [*["answers"] * counted, *["worth"] * valued]
+    shifted = any(row.moved is not None for row in section.rows)
+    head += [*["answers"] * counted, *["worth"] * valued, *["fakes"] * shifted]
     rows = []
     for row in section.told:
         value, se = measured(row.number.value, row.number.se), row.number.se
         raw = [measured(row.raw, se)] if projected and row.raw is not None else []
         cells = [row.name, value, *raw, se, interval(row.number), *([_counted(row.answers)] if counted else [])]
         cells += [_counted(row.open_people)] if valued else []
+        cells += ["" if row.moved is None else measured(row.moved, se)] if shifted else []
         rows.append([*cells, *([strip(row.number, row.possible)] if pictured else [])])
     return table([*head, *[""] * pictured], rows)

@@ -104,6 +104,9 @@ def plan(
     trust: Annotated[
         bool, typer.Option("--trust", help="Compare whom to trust: devices alone, relay and collector, the collector.")
     ] = False,
+    liars: Annotated[
+        float, typer.Option(metavar="B", help="Show how far this share of fake reports could shift estimates.")
+    ] = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Design the collection: what each device will be asked, and the proof of what that protects.
@@ -117,6 +120,7 @@ def plan(
         bcdp plan policy.yaml -o plan.json --data people.csv
         bcdp plan policy.yaml --bound bound.json
         bcdp plan policy.yaml --users 10000 --trust
+        bcdp plan policy.yaml --liars 0.01
     """
     from bcdp.correlation import correlation_of
     from bcdp.files import written_whole
@@ -124,6 +128,7 @@ def plan(
     from bcdp.mechanisms.planning import make_plan
     from bcdp.policy import Policy
     from bcdp.present.batch_promise import binding_demand, binding_line
+    from bcdp.present.fake_shifts import fake_lines, fake_shifts
     from bcdp.present.plan_summary import planned
     from bcdp.present.trust_choices import trust_choices
 
@@ -149,6 +154,8 @@ def plan(
         document["binding_demand"] = asdict(binding)
     if trust:
         document["trust_choices"] = [choice.to_dict() for choice in choices]
+    shifts = fake_shifts(planned_survey, liars) if liars else {}
+    document |= {"fakes": {"liars": liars, "shifts": shifts}} if liars else {}
     if data is not None:
         document["contradictions"] = [asdict(contradiction) for contradiction in contradicted]
     for name, cuts in planned_survey.correlation_model.ranges.items():
@@ -157,7 +164,7 @@ def plan(
         show_json(document)
     else:
         lines = [] if binding is None else [binding_line(binding), ""]
-        _show(summary, document, output, [*lines, *trust_lines(choices, users)])
+        _show(summary, document, output, [*lines, *fake_lines(shifts, liars), *trust_lines(choices, users)])
 
 
 def _contradicted(policy: Policy, correlation: Correlation, data: Path | None) -> list[Contradiction]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
@@ -21,10 +22,12 @@ from bcdp.statistics.group_means import GroupEstimate
 from bcdp.statistics.regression.model import RegressionEstimate
 from bcdp.statistics.shared.follow_ups import AskedMean, AskedShare
 from bcdp.statistics.shared.interval import finite
+from bcdp.statistics.shared.linear_form import LARGEST_SHARE_OF_FAKES, LinearForm
 from bcdp.statistics.shared.nonresponse import AnsweredMean, AnsweredShare
 from bcdp.statistics.two_way_table import Pair, TableEstimate
 from bcdp.tally import Tally
 
+_SHARE_OF_FAKES = f"a number of at least 0 and below {LARGEST_SHARE_OF_FAKES}"
 TIDY = pa.schema(
     [(name, pa.string()) for name in ("about", "name", "label")]
     + [(name, pa.float64()) for name in ("value", "se", "low", "high")]
@@ -51,6 +54,7 @@ class Estimates:
     results: Mapping[str, Mapping[Any, Any]]
     policy: Policy
     design_effects: Mapping[str, float] = field(default_factory=dict)  # of each feature, where people were weighted
+    liars: float = 0.0  # the share of fake reports that intervals allow for
 
     def __repr__(self) -> str:
         counts = [f"{key} ({len(parts)})" for key, parts in self.results.items() if parts]
@@ -142,11 +146,18 @@ class Estimates:
         documents = (statistic.document(self.results[statistic.key]) for statistic in statistics().values())
         parts = {key: value for document in documents for key, value in document.items()}
         effects = {"design_effects": finite(dict(self.design_effects))} if self.design_effects else {}
-        return {"people": self.people, "level": self.level, **parts, **effects}
+        liars = {"liars": self.liars} if self.liars else {}
+        return {"people": self.people, "level": self.level, **liars, **parts, **effects}
 
 
 def estimate(
-    tally: Tally, level: float = 0.95, weights: Any = (), strata: Sequence[str] = (), group: str = ""
+    tally: Tally,
+    level: float = 0.95,
+    weights: Any = (),
+    strata: Sequence[str] = (),
+    group: str = "",
+    *,
+    liars: float = 0.0,
 ) -> Estimates:
     """The estimates of all that the plan's tasks name, with intervals that hold the truth with probability `level`.
 
@@ -154,6 +165,8 @@ def estimate(
     people, or of the design's weights, by open features, or a list of such tables (`bcdp.estimates.weighting_of`).
     `strata` are open features of whose values the design fixed how many people there are. `group` names the people
     where a collection is reported in parts: estimates of different people may be subtracted, even if counts are equal.
+    With `liars`, means, frequencies, shares and cells have intervals that hold if at most this share of the reports is
+    fake, and `moved`: how far so many could have shifted the value.
 
     >>> from bcdp import Policy, make_plan, privatize
     >>> plan = make_plan(Policy(epsilon=2, features={"age": {"type": "numeric", "bounds": [0, 100]}}))
@@ -165,6 +178,9 @@ def estimate(
     expect("level", level, float, "a number above 0 and below 1")
     if not 0 < level < 1:
         raise refuse("level", level, "a number above 0 and below 1")
+    expect("liars", liars, float, _SHARE_OF_FAKES)
+    if not 0 <= liars < LARGEST_SHARE_OF_FAKES:
+        raise refuse("liars", liars, _SHARE_OF_FAKES)
     tables = tables_in(weights)
     decoder, effects = _weighted(tally, tables, strata) if tables or strata else (tally.decoder(), {})
     results: dict[str, dict[Any, Any]] = {statistic.key: {} for statistic in statistics().values()}
@@ -174,7 +190,12 @@ def estimate(
             # several tasks may ask for parts of one feature
             results[task.key][name] = {**known, **found} if isinstance(known, dict) else found
     collection = hashlib.sha256(json.dumps([group, tally.to_dict()]).encode()).hexdigest()
-    return Estimates(tally.people, level, _of_collection(results, collection), tally.plan.policy, effects)
+    fakes = math.ceil(liars * tally.people)
+
+    def finished(number: Estimate) -> Estimate:
+        return replace(number.if_fakes(fakes) if liars else number, collection=collection)
+
+    return Estimates(tally.people, level, _changed(results, finished), tally.plan.policy, effects, liars)
 
 
 def _weighted(tally: Tally, tables: Sequence[Any], strata: Sequence[str]) -> tuple[Decoder, dict[str, float]]:
@@ -186,19 +207,18 @@ def _weighted(tally: Tally, tables: Sequence[Any], strata: Sequence[str]) -> tup
     return decoder, decoder.design_effects()
 
 
-def _of_collection(part: Any, collection: str) -> Any:
-    """The same with estimates that name their collection; what has no estimate in it is kept as it is."""
+def _changed(part: Any, change: Callable[[Estimate], Estimate]) -> Any:
+    """The same with every estimate changed, also inside others; what has no estimate in it is kept as it is."""
     if isinstance(part, Mapping):
-        marked: Any = {key: _of_collection(inner, collection) for key, inner in part.items()}
-        return marked if any(marked[key] is not inner for key, inner in part.items()) else part
+        new: Any = {key: _changed(inner, change) for key, inner in part.items()}
+        return new if any(new[key] is not inner for key, inner in part.items()) else part
     if isinstance(part, tuple):
-        marked = tuple(_of_collection(inner, collection) for inner in part)
-        return marked if any(new is not old for new, old in zip(marked, part, strict=True)) else part
-    if not is_dataclass(part) or isinstance(part, type):
+        new = tuple(_changed(inner, change) for inner in part)
+        return new if any(after is not before for after, before in zip(new, part, strict=True)) else part
+    if not is_dataclass(part) or isinstance(part, type | LinearForm):
         return part
-    old = {each.name: getattr(part, each.name) for each in fields(part)}
-    new = {name: _of_collection(inner, collection) for name, inner in old.items()}
-    changed = {name: inner for name, inner in new.items() if inner is not old[name]}
-    if isinstance(part, Estimate):
-        changed["collection"] = collection
-    return replace(part, **changed) if changed else part
+    before = {each.name: getattr(part, each.name) for each in fields(part)}
+    after = {name: _changed(inner, change) for name, inner in before.items()}
+    changed = {name: inner for name, inner in after.items() if inner is not before[name]}
+    whole = replace(part, **changed) if changed else part
+    return change(whole) if isinstance(whole, Estimate) else whole

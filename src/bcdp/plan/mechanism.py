@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 import pyarrow as pa
 
 from bcdp.errors import refuse
+from bcdp.exact import Floats
 
 if TYPE_CHECKING:
     from bcdp.correlation import Correlation
@@ -51,6 +52,14 @@ class Mechanism(Protocol):
 
     def largest_errors(self, plan: Plan) -> dict[Target, float]:
         """For each feature, n times its squared error in the worst population; infinite if it is not asked."""
+
+    def largest_shift(
+        self, plan: Plan, target: Target, factors: Floats, fakes: float, span: tuple[float, float]
+    ) -> float | None:
+        """How far a share of fake reports shifts a linear function of a target at most; None where that is not known.
+
+        `span` is what the function can be.
+        """
 
     def counts_told(
         self, plan: Plan, people: int, chance: float, correlation: Correlation | None

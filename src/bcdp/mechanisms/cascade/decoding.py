@@ -48,6 +48,9 @@ class CascadeDecoder:
         """The unbiased values of several features, shape (size,)."""
         return {target: self.decode(target).value for target in targets}
 
+    def honest_range(self, target: Target, factors: npt.NDArray[np.float64], fakes: int) -> None:
+        """Not known."""
+
     def together(self, targets: Collection[Target]) -> None:
         """None: sums do not show how the reports vary together, so nothing that needs products is estimated."""
 

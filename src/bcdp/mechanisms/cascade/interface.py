@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bcdp.correlation import Correlation
+from bcdp.exact import Floats
 from bcdp.mechanisms.cascade.certificate import bounds, check_form, levels
 from bcdp.mechanisms.cascade.decoding import channel_errors
 from bcdp.mechanisms.cascade.plans import make_plan, plan_channels, release, report_schema
@@ -20,6 +21,7 @@ __all__ = [
     "description",
     "largest_errors",
     "largest_levels",
+    "largest_shift",
     "levels",
     "make_plan",
     "release",
@@ -35,6 +37,10 @@ def counts_told(plan: Plan, people: int, chance: float, correlation: Correlation
 def broken_counts_claims(plan: Plan) -> Iterator[tuple[str, float]]:
     """All of them: what its counts reveal is not known."""
     return iter([("epsilon", plan.certificate.counts.epsilon)] if plan.certificate.counts else [])
+
+
+def largest_shift(plan: Plan, target: Target, factors: Floats, fakes: float, span: tuple[float, float]) -> None:
+    """How far fake reports shift its estimates is not known."""
 
 
 def description(plan: Plan) -> str:

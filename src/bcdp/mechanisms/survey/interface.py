@@ -11,6 +11,7 @@ from bcdp.errors import refuse
 from bcdp.mechanisms.survey.answering.batches import reports
 from bcdp.mechanisms.survey.design.planner import plan_survey as make_plan
 from bcdp.mechanisms.survey.estimation.decoder import largest_errors
+from bcdp.mechanisms.survey.estimation.fake_reports import largest_shift
 from bcdp.mechanisms.survey.estimation.tally import SurveyTally
 from bcdp.plan import Certified, Plan, Within, certify_menu
 from bcdp.plan.certificate import certify_menus as largest_levels
@@ -28,6 +29,7 @@ __all__ = [
     "description",
     "largest_errors",
     "largest_levels",
+    "largest_shift",
     "levels",
     "make_plan",
     "release",

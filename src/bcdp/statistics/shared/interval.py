@@ -7,7 +7,7 @@ section 4.3).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -44,10 +44,13 @@ class Estimate:
     rule: str | None = None
     collection: str = field(default="", compare=False, repr=False)
     linear: LinearForm | None = field(default=None, compare=False, repr=False)
+    moved: float | None = None  # how far fake reports could have shifted it, where their number is assumed
 
     def to_dict(self) -> dict[str, Any]:
         """The estimate in plain JSON; what is not finite is null, and a rule is named where there is one."""
         document = {key: value for key, value in finite(vars(self)).items() if key not in _HIDDEN}
+        if self.moved is None:
+            del document["moved"]
         document = {key: value.to_dict() if isinstance(value, Estimate) else value for key, value in document.items()}
         if self.open_people is not None:
             document["open_people"] = self.open_people
@@ -61,6 +64,16 @@ class Estimate:
         where the standard error is 0 or not known.
         """
         return None if self.linear is None else self.linear.open_people(self.value, self.se)
+
+    def if_fakes(self, fakes: int) -> Estimate:
+        """The same with an interval that holds even if so many reports are fake, where that is known."""
+        honest = None if self.linear is None else self.linear.honest_range(fakes)
+        if self.linear is None or honest is None or not math.isfinite(self.raw):
+            return self
+        (first, last), down, up = self.linear.span, -honest.least, honest.largest
+        low = max(first, self.value - honest.growth * (self.value - self.low) - down)
+        high = min(last, self.value + honest.growth * (self.high - self.value) + up)
+        return replace(self, low=low, high=high, moved=min(max(down, up), last - first))
 
     def __add__(self, other: object) -> Estimate:
         """The sum of two estimates of one collection."""

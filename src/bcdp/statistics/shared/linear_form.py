@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 
 
 Array = npt.NDArray[np.float64]
+LARGEST_SHARE_OF_FAKES = 0.5
+
+
+class HonestRange(NamedTuple):
+    """The least and the largest value that honest reports may have, and by how much their errors may be larger."""
+
+    least: float
+    largest: float
+    growth: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +57,22 @@ class LinearForm:
             return math.nan
         factors = np.concatenate(list(self.coefficients.values()))
         return math.sqrt(max(float(factors @ joint.covariance @ factors), 0.0))
+
+    def honest_range(self, fakes: int) -> HonestRange | None:
+        """How far honest reports may be below and above the value, if so many reports are fake; None if not known.
+
+        Of several targets the sum of what each may be: fake reports need not reach all of it at once.
+        """
+        observed = self.decoder.means(list(self.coefficients))
+        least, largest, growth = 0.0, 0.0, 1.0
+        for target, factors in self.coefficients.items():
+            honest = self.decoder.honest_range(target, factors, fakes)
+            if honest is None or target not in observed:
+                return None
+            value = float(factors @ observed[target])
+            least, largest = least + honest.least - value, largest + honest.largest - value
+            growth = max(growth, honest.growth)
+        return HonestRange(least, largest, growth)
 
     def interval(self, value: float, error: float) -> tuple[float, float]:
         """The ends of its interval around a value that it can have."""

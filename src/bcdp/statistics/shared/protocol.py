@@ -18,6 +18,7 @@ from pydantic import Field
 from bcdp.policy import Policy
 from bcdp.policy.field_checks import Accepts, Number, Record
 from bcdp.statistics.shared.decoded_values import Decoded, JointEstimate
+from bcdp.statistics.shared.linear_form import HonestRange
 from bcdp.statistics.shared.rows import Section
 from bcdp.statistics.shared.target import Codes, Target
 
@@ -45,6 +46,9 @@ class Decoder(Protocol):
 
     def together(self, targets: Collection[Target]) -> JointEstimate | None:
         """The unbiased values of several targets with all their covariances; None if that cannot be."""
+
+    def honest_range(self, target: Target, factors: Array, fakes: int) -> HonestRange | None:
+        """What a linear function of a target may be if so many reports are fake; None if that is not known."""
 
 
 class Prospect(Protocol):

@@ -52,7 +52,13 @@ class Row:
         number = {name: _finite(getattr(self.number, name)) for name in ("value", "se", "low", "high")}
         possible = [_finite(end) for end in self.possible]
         document = {"name": self.name, "label": self.label, **number, "answers": self.answers, "possible": possible}
-        return document if self.open_people is None else {**document, "open_people": self.open_people}
+        more = {"open_people": self.open_people, "moved": self.moved}
+        return document | {name: number for name, number in more.items() if number is not None}
+
+    @property
+    def moved(self) -> float | None:
+        """How far fake reports could have shifted the estimate, where their number is assumed."""
+        return getattr(self.number, "moved", None)
 
     @property
     def open_people(self) -> int | None:

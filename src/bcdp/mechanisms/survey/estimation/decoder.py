@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.exact import TOTAL
+from bcdp.mechanisms.survey.estimation.fake_reports import honest_range
 from bcdp.mechanisms.survey.estimation.readings import Asked, CountsOf, Way, Ways, marginals
 from bcdp.plan import Plan
 from bcdp.policy import Policy
 from bcdp.statistics import Decoded, Means, Target
 from bcdp.statistics.shared.decoded_values import JointEstimate, combined, known, unknown
+from bcdp.statistics.shared.linear_form import HonestRange
 
 Array = npt.NDArray[np.float64]
 
@@ -128,6 +130,10 @@ class SurveyDecoder:
         unknown = np.isnan(value)
         covariance[unknown] = covariance[:, unknown] = math.nan
         return JointEstimate(value, covariance, tuple(answers))
+
+    def honest_range(self, target: Target, factors: Array, fakes: int) -> HonestRange:
+        """What a linear function of a target may be if so many reports are fake."""
+        return honest_range(self.ways, self._counts, target, factors, fakes)
 
     @cached_property
     def _people(self) -> list[float]:

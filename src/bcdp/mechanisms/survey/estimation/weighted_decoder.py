@@ -61,6 +61,9 @@ class WeightedDecoder:
         nothing = np.zeros_like(variance)
         return Decoded(joint.value, variance, nothing, 0.0, variance**2 / max(answers - 1, 1), answers)
 
+    def honest_range(self, target: Target, factors: Array, fakes: int) -> None:
+        """Not known: a fake report may name the group whose people count most."""
+
     def together(self, targets: Collection[Target]) -> JointEstimate:
         """The weighted values of several targets, one after the other, and their covariances."""
         value, asked, answers = self._told(targets)
