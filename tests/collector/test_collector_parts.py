@@ -12,6 +12,7 @@ import pytest
 
 from bcdp import Plan, Policy, make_plan
 from bcdp.collector import Settings, Store, StoreError, make_tickets, open_store
+from bcdp.collector.dashboard import OperatorDocument
 from bcdp.collector.http.errors import RefusalError
 from bcdp.collector.http.report_body import Reports
 from bcdp.collector.limits.connections import ConnectionLimits
@@ -323,3 +324,72 @@ def test_two_writers_of_one_store(store_url: str) -> None:
     }
     for store in stores:
         store.close()
+
+
+class Clock:
+    """A clock that moves when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    perf_counter = monotonic
+
+
+def test_settling_takes_a_thousandth_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that took 2 seconds is settled again 2,000 seconds later, one that took none after 10."""
+    clock, store = Clock(), Slow()
+    store.may_commit.set()
+    monkeypatch.setattr("bcdp.collector.storage.group_commit.time", clock)
+    took = 2.0
+    settle = store.settle
+
+    def slowly() -> None:
+        clock.now += took
+        settle()
+
+    monkeypatch.setattr(store, "settle", slowly)
+
+    async def work(writer: Writer) -> None:
+        for expected in (2000.0, 10.0):
+            for _ in range(200):
+                if writer._rest == expected and writer._settle_at is None:
+                    break
+                await asyncio.sleep(0.01)
+            nonlocal took
+            took = 0.0
+            await writer.add(one(str(expected)))
+            assert writer._settle_at == clock.now + expected
+            clock.now += expected
+            await writer.add(one(f"{expected} again"))  # wakes it
+
+    with_writer(store, work)
+
+
+def test_estimates_are_shown_for_ten_times_as_long_as_they_took(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = make_plan(Policy(epsilon=1, features={"a": {"type": "binary"}}))
+    settings = Settings(plan, str(tmp_path / "reports.db"), TOKEN)
+    clock = Clock()
+    monkeypatch.setattr("bcdp.collector.dashboard.time", clock)
+    document = OperatorDocument(settings, open_store(settings.store, plan.id))
+    computed: list[float] = []
+
+    def compute() -> bytes:
+        computed.append(clock.now)
+        clock.now += 3.0
+        return b"{}"
+
+    monkeypatch.setattr(document, "_compute", compute)
+
+    async def work() -> None:
+        for pause in (0.0, 29.5, 1.0):
+            clock.now += pause
+            await document.document()
+
+    asyncio.run(work())
+    document.close()
+    assert computed == [1000.0, 1033.5]

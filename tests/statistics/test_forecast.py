@@ -139,3 +139,12 @@ def test_typical_people_are_those_that_a_regression_is_planned_for(intercept: bo
     # so every two columns are nearly uncorrelated, and products have the variance that is planned for
     both = typical(policy, (("ill", None), ("old", None)), intercept)
     assert np.var(signs[0] * signs[1]) == pytest.approx(both[1], abs=0.03)
+
+
+def test_the_mean_of_a_sign_takes_a_third_of_its_second_moment() -> None:
+    """As stated: of two values the second is had by 21%, (1 - 3^-1/2) / 2; checked against that number itself."""
+    policy = Policy(epsilon=1, features={"a": {"type": "binary"}, "b": {"type": "binary"}})
+    records = typical_records(policy, intercept=True)
+    assert float(np.mean(records["a"])) == pytest.approx(0.21132486540518713, abs=1 / 2**13)
+    assert typical(policy, (("a", None),), intercept=True) == pytest.approx((1 / 3, 2 / 3))
+    assert typical(policy, (("a", None), ("b", None)), intercept=True) == pytest.approx((1 / 9, 8 / 9))

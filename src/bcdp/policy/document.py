@@ -24,7 +24,7 @@ from bcdp.policy.relay import Relay
 from bcdp.policy.survey import Survey
 from bcdp.policy.tasks import Task, statistics
 from bcdp.policy.valued_features import MOST_GROUPS, BinaryFeature, CategoricalFeature, OpenFeature, OrdinalFeature
-from bcdp.policy.yaml_text import read_yaml, write_yaml
+from bcdp.policy.yaml_text import MOST_FEATURES, read_yaml, write_yaml
 
 if TYPE_CHECKING:
     from bcdp.files import Source
@@ -110,9 +110,11 @@ class Policy(Record):
     def __init__(self, /, **document: Any) -> None:
         if broken := list(broken_keys(document)):
             raise InputError("\n".join(broken))
+        stated = document.get("features")
+        if isinstance(stated, Mapping) and len(stated) > MOST_FEATURES:
+            raise refuse("features", f"{len(stated)} features", f"at most {MOST_FEATURES}")
         types = _declared_types(document.get("features"))
         filled = {**_default_tasks(types or {}), **document}
-        stated = document.get("features")
         context = {
             "types": types,
             "own": _own_names(stated),

@@ -11,6 +11,7 @@ import yaml
 
 from bcdp.errors import InputError
 from bcdp.policy.error_sentences import dotted
+from bcdp.policy.valued_features import MOST_GROUPS, MOST_VALUES
 
 # Only what is unmistakable is not text. YAML 1.1 reads `no` as false, 1:30 as 90, 2024-01-01 as a date, 01234 as 668
 # and 1e5 as text; people who write such values mean what they see.
@@ -26,12 +27,25 @@ _WORDS: dict[str, tuple[str, Callable[[str], object]]] = {
 }
 
 
+MOST_FEATURES = 10_000
+_MOST_ITEMS = max(MOST_VALUES, MOST_GROUPS)
+
+
 class _Loader(yaml.BaseLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):  # a few aliases of aliases are enough to fill the memory
             alias = cast("Any", self).peek_event()
             raise yaml.MarkedYAMLError(problem="an alias", problem_mark=alias.start_mark)
+        # refused here, before the rest is read: that may take minutes
+        if isinstance(parent, yaml.SequenceNode) and index >= _MOST_ITEMS:
+            raise self._too_many(f"a list of more than {_MOST_ITEMS} values", _MOST_ITEMS)
+        if isinstance(parent, yaml.MappingNode) and len(parent.value) >= MOST_FEATURES:
+            raise self._too_many(f"more than {MOST_FEATURES} features", MOST_FEATURES)
         return super().compose_node(parent, index)
+
+    def _too_many(self, got: str, most: int) -> InputError:
+        line = cast("Any", self).peek_event().start_mark.line + 1
+        return InputError(f"policy: got {got} on line {line}; accepted: at most {most}")
 
 
 class Dumper(yaml.SafeDumper):

@@ -64,11 +64,15 @@ def _feature_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> d
     distributed = {target.feature for target in _of_role(weights, Role.DISTRIBUTION)}
     products: list[Product] = _of_role(weights, Role.PRODUCT)
     multiplied = {name for target in products if target.is_shaped for name in target.features}
+    jointly = {name for target in weights if target.role in (Role.PAIR, Role.PRODUCT) for name in target.features}
+    numbers: dict[str, list[ValueMeans]] = {}
+    for target in _of_role(weights, Role.VALUES):
+        numbers.setdefault(target.feature, []).append(target)
     result = {}
     for name, feature in policy.features.items():
         if name in policy.blocks:
             continue
-        member, kind, weight = _asked(policy, name, weights)
+        member, kind, weight = _asked(policy, name, weights, numbers.get(name, []), name in jointly)
         weight = max(weight, _BARELY if name in multiplied else 0.0)
         if weight == 0 or feature.joint_inputs < 2 or limits.alone[name] < NEGLIGIBLE:
             continue  # not needed, known without asking, or not to be asked at all
@@ -90,16 +94,16 @@ def _feature_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> d
     return result
 
 
-def _asked(policy: Policy, name: str, weights: Mapping[Target, float]) -> tuple[Target, Kind, float]:
+def _asked(
+    policy: Policy, name: str, weights: Mapping[Target, float], numbers: list[ValueMeans], joint: bool
+) -> tuple[Target, Kind, float]:
     """How a feature is asked by itself, and how much that counts.
 
     Where nothing but numbers of its values are wanted, the question is designed for these; where joint questions ask
     it too, for its frequencies.
     """
     feature, alone = policy.features[name], Single(name)
-    numbers: list[ValueMeans] = [target for target in _of_role(weights, Role.VALUES) if target.feature == name]
     weight = weights[alone] + sum(weights[target] for target in numbers)
-    joint = any(name in target.features for target in weights if target.role in (Role.PAIR, Role.PRODUCT))
     if not numbers or joint:
         return alone, Kind("categorical" if numbers else feature.asked_as, feature.joint_inputs), weight
     criterion = weights[alone] * np.eye(feature.joint_inputs)
