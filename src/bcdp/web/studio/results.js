@@ -129,6 +129,16 @@ export function shownMenus(policy, { menus }) {
   return [element("h2", {}, "What each menu tells"), said, frame];
 }
 
+/** Whom to trust, as a choice: one row for each, at the same level. */
+export function shownTrust(choices, names, people) {
+  const caption =
+    `With ${people.toLocaleString("en")} people: the level of whatever is seen, that of one report, which is the fallback, and ` +
+    "how many openly asked people would have the same standard error, for each feature.";
+  const node = table(caption, ["Whom to trust", "Hidden among", "Level", "One report", ...names], choices);
+  node.className = "stacked";
+  return [node];
+}
+
 /** What the published counts tell; nothing is said of few people. */
 export function shownCounts({ counts_told: told, counts_said: said, users }) {
   if (!told?.length) return [];
