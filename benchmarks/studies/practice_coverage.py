@@ -3,8 +3,8 @@
 Counts are drawn from the exact laws of the answers, 2,000 collections of each kind: differences between two waves of
 different people, slopes over three waves and all waves together, post-stratified means of a sample in which one region
 is far too frequent, means of strata whose sizes were fixed, tier-stratified means where those who choose the strict
-tier differ, means and shares among those who answered, and means and shares of mixed batches. The exit code is 1 if one is farther than 1.5 points from
-95%.
+tier differ, means and shares among those who answered, and means and shares of mixed batches. The exit code is 1 if
+one is farther than 1.5 points from 95%.
 """
 
 from __future__ import annotations

@@ -145,12 +145,18 @@ def refuse_earlier(row: object) -> None:
         raise StoreError("the store was written by an earlier version of bcdp, which kept each report with its id")
 
 
-def open_store(url: str, plan_id: str) -> Store:
-    """The store at `postgresql://...` or in an SQLite file (`sqlite:///path` or a path), for one plan."""
+def location_of(url: str) -> tuple[str, str]:
+    """The scheme of a store, and its URL or the path of its file."""
     scheme = url.partition("://")[0] if "://" in url else "sqlite"
     location = url.removeprefix("sqlite:///")
     if scheme not in STORES or not location or (scheme == "sqlite" and "://" in location):
         raise refuse("--store", url.split("@")[-1], "a file's path, sqlite:///path or postgresql://host/database")
+    return scheme, location
+
+
+def open_store(url: str, plan_id: str) -> Store:
+    """The store at `postgresql://...` or in an SQLite file (`sqlite:///path` or a path), for one plan."""
+    scheme, location = location_of(url)
     module, _, name = STORES[scheme].rpartition(".")
     store: Callable[[str, str], Store] = getattr(import_module(module), name)
     return store(location, plan_id)

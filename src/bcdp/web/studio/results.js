@@ -1,6 +1,6 @@
 /** What a plan will tell and what it promises, as tables and a map; every number came from the planner or was computed here. */
 
-import { tellBatch } from "../device/wording/batch.js";
+import { tellBatch } from "../device/wording/tell_batch.js";
 import { tellPromise } from "../device/wording/tell.js";
 import { element, number, promised, promisedBatch, table } from "../page.js";
 import { words as english } from "../words/en.js";
