@@ -3,8 +3,8 @@
 Counts are drawn from the exact laws of the answers, 2,000 collections of each kind: differences between two waves of
 different people, slopes over three waves and all waves together, post-stratified means of a sample in which one region
 is far too frequent, means of strata whose sizes were fixed, tier-stratified means where those who choose the strict
-tier differ, and means and shares among those who answered. The exit code is 1 if one is farther than 1.5 points from
-95%.
+tier differ, means and shares among those who answered, and means and shares of mixed batches. The exit code is 1 if
+one is farther than 1.5 points from 95%.
 """
 
 from __future__ import annotations
@@ -160,6 +160,25 @@ def answered(rng: np.random.Generator, collections: int) -> Found:
         yield found.frequencies["party"]["c"].highest, 0.4
 
 
+def mixed(rng: np.random.Generator, collections: int) -> Found:
+    """Three batches that a relay mixed, counted together, of a plan at the high local levels that batches allow."""
+    features = {
+        "smoker": {"type": "binary"},
+        "income": {"type": "numeric", "bounds": [0, 100]},
+        "party": {"type": "categorical", "values": ["a", "b", "c", "d", "e"]},
+    }
+    counts = {"people": 3_000, "honest": 0.9, "epsilon": 1}
+    draw = Drawing(make_plan(Policy(epsilon=4, features=features, trust="collector", counts=counts)))
+    guess = {"smoker": 0.3, "income": 35.0, "party": {"a": 0.4, "b": 0.3, "c": 0.2, "d": 0.08, "e": 0.02}}
+    for _ in range(collections):
+        one, two, three = (draw.tally(rng, {0: (size, guess)}) for size in (3_000, 3_500, 8_000))
+        found = estimate(one + two + three)
+        yield found.means["smoker"], 0.3
+        yield found.means["income"], 35.0
+        for value, share in (("a", 0.4), ("c", 0.2), ("e", 0.02)):
+            yield found.frequencies["party"][value], share
+
+
 KINDS: dict[str, Callable[[np.random.Generator, int], Found]] = {
     "trend differences": trends,
     "slopes and pooled means": waves,
@@ -167,6 +186,7 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Found]] = {
     "strata of fixed sizes": stratified,
     "tier-stratified means": tiers,
     "among those who answered": answered,
+    "mixed batches": mixed,
 }
 
 

@@ -18,15 +18,15 @@ from bcdp.collector.ohttp import mixing
 from bcdp.collector.ohttp.mixing import MESSAGE_BYTES, MOST_MESSAGES, Mixing, read_period, read_time, sizes
 from bcdp.collector.ohttp.mixing_relay import MixingSettings
 from bcdp.collector.settings import Quotas
-from bcdp.collector.storage.messages import MessageStore, Receipt, mark_of
+from bcdp.collector.storage.messages import MessageStore, Receipt, mark_of, open_messages
 from support.collector_fixtures import run_sql
 from support.mixing import Collection
 
 TO = "https://survey.example.org/v1/batch"
 
 
-def opened(path: Path, least: int = 2, to: str = TO) -> MessageStore:
-    return MessageStore(str(path), to, least, 0)
+def opened(url: Path | str, least: int = 2, to: str = TO) -> MessageStore:
+    return open_messages(str(url), to, least, 0)
 
 
 def test_no_batch_is_smaller_than_stated_and_none_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,8 +116,8 @@ def test_every_report_is_sealed_at_the_length_that_relays_take(tmp_path: Path) -
     assert len(short) == len(collection.sealed_body(body)) == MESSAGE_BYTES
 
 
-def test_a_message_is_kept_once_also_after_it_was_drawn(tmp_path: Path) -> None:
-    store = opened(tmp_path / "relay.db")
+def test_a_message_is_kept_once_also_after_it_was_drawn(store_url: str) -> None:
+    store = opened(store_url)
     messages = [secrets.token_bytes(MESSAGE_BYTES) for _ in range(6)]
     values = {mark_of(message): message for message in messages}
     assert store.add(values) == values.keys()
@@ -142,13 +142,15 @@ def test_a_message_is_kept_once_also_after_it_was_drawn(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_store_belongs_to_one_collector_and_one_promise(tmp_path: Path) -> None:
-    opened(tmp_path / "relay.db", least=50).check()
-    opened(tmp_path / "relay.db", least=51).check()  # larger batches keep the promise
+def test_a_store_belongs_to_one_collector_and_one_promise(store_url: str) -> None:
+    for least in (50, 51):  # larger batches keep the promise
+        store = opened(store_url, least)
+        store.check()
+        store.close()
     with pytest.raises(StoreError, match="at least 50"):
-        opened(tmp_path / "relay.db", least=49).check()
+        opened(store_url, least=49).check()
     with pytest.raises(StoreError, match="another collector"):
-        opened(tmp_path / "relay.db", 50, "https://other.example.org/v1/batch").check()
+        opened(store_url, 50, "https://other.example.org/v1/batch").check()
 
 
 def test_what_a_settled_relay_holds_decides_its_bytes(tmp_path: Path) -> None:

@@ -167,13 +167,13 @@ def test_the_documents_name_every_column_of_the_relay(tmp_path: Path) -> None:
     """The table of what a relay keeps is its schema."""
     import re
 
-    from bcdp.collector.storage.messages import MessageStore
+    from bcdp.collector.storage.messages import open_messages
     from support.paths import ROOT
 
     page = (ROOT / "docs/guide/mixing-relay.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| (`.*?`) \|", page, re.MULTILINE)
     documented = {(table, column) for table, columns in rows for column in re.findall(r"`(\w+)`", columns)}
-    store = MessageStore(str(tmp_path / "relay.db"), "https://a.example/v1/batch", 2, 0)
+    store = open_messages(str(tmp_path / "relay.db"), "https://a.example/v1/batch", 2, 0)
     store.check()
     store.close()
     columns = "SELECT m.name, c.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'"

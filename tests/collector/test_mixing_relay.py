@@ -17,8 +17,9 @@ from playwright.sync_api import Browser, Route, expect
 from bcdp import InputError
 from bcdp.collector import Settings
 from bcdp.collector.ohttp.mixing import MESSAGE_BYTES
+from bcdp.collector.storage.messages import mark_of
 from bcdp.device import Device, NotTakenError, send
-from support.collector_fixtures import TOKEN, run_sql, stored
+from support.collector_fixtures import TOKEN, Postgres, new_database, run_sql, stored
 from support.helpers import small_disk
 from support.mixing import (
     SEALED,
@@ -109,6 +110,27 @@ def test_a_batch_is_never_smaller_than_stated(collection: Collection, tmp_path: 
     assert [set(split(body)) for body in batches.received] == [set(messages[:20]), set(messages[20:])]
     known = {"host", "accept", "accept-encoding", "connection", "user-agent", "content-type", "content-length"}
     assert all(head.keys() == known for head in batches.heads)
+
+
+def test_messages_in_postgresql(collection: Collection, postgres: Postgres, tmp_path: Path) -> None:
+    """Kept over a kill, each once, delivered in a batch and reported; the order of rows is not that of arrival."""
+    batches, messages = Batches(), list(collection.messages(40).values())
+    url = new_database(postgres)
+    given = ["--mix", "40", "--store", url, "--rate", "0", "--every", "1s"]
+    with batches.running() as to:
+        with mixing(tmp_path, to, *given) as relay:
+            fill(relay, messages[:30])
+            fill(relay, messages[:30])
+            assert relay.totals() == totals(30)
+            relay.kill()
+        with mixing(tmp_path, to, *given) as relay:
+            fill(relay, messages[30:])
+            wait_until(lambda: relay.totals() == totals(0, 40))
+            fill(relay, messages)  # forwarded before
+            assert relay.totals() == totals(0, 40)
+    assert [sorted(split(body)) for body in batches.received] == [sorted(messages)]
+    marks = [row[0] for row in run_sql(url, "SELECT mark FROM forwarded ORDER BY ctid")]
+    assert marks == sorted(map(mark_of, messages))
 
 
 def test_everything_at_the_end(collection: Collection, tmp_path: Path) -> None:

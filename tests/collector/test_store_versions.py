@@ -16,7 +16,7 @@ import pytest
 from bcdp import InputError, Plan, Tally
 from bcdp.cli import main
 from bcdp.collector import StoreError, open_store
-from bcdp.collector.storage.messages import MessageStore
+from bcdp.collector.storage.messages import open_messages
 from support.collector_fixtures import run_sql
 from support.system import require
 
@@ -65,11 +65,11 @@ def test_a_store_without_a_number_is_read_and_numbered(store_url: str) -> None:
 
 def test_a_message_store_has_a_number_too(tmp_path: Path) -> None:
     path = str(tmp_path / "relay.db")
-    MessageStore(path, "https://example.org/v1/batch", 2, 0).check()
+    open_messages(path, "https://example.org/v1/batch", 2, 0).check()
     assert run_sql(path, "PRAGMA user_version") == [(1,)]
     number(path, 7)
     with pytest.raises(StoreError, match="schema 7"):
-        MessageStore(path, "https://example.org/v1/batch", 2, 0).check()
+        open_messages(path, "https://example.org/v1/batch", 2, 0).check()
 
 
 def test_tables_of_something_else_are_left_alone(store_url: str) -> None:

@@ -4,7 +4,8 @@ import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
 
 import { explain, parsePlan } from "../../src/bcdp/web/bcdp.js";
-import { batchNumbers, tellBatch } from "../../src/bcdp/web/device/wording/batch.js";
+import { batchNumbers } from "../../src/bcdp/web/device/wording/batch.js";
+import { tellBatch } from "../../src/bcdp/web/device/wording/tell_batch.js";
 import { LANGUAGES, languageOf, spoken, wordsOf } from "../../src/bcdp/web/words/choose.js";
 
 const folder = new URL("../../vectors/", import.meta.url);

@@ -19,6 +19,7 @@ from bcdp.notions import Surplus, excess
 from bcdp.plan import mechanism_of
 from bcdp.plan.published_counts import counts_levels
 from bcdp.present.batch_promise import batch_promise, binding_demand
+from bcdp.present.trust_choices import trust_choices
 from bcdp.randomizers import response
 from bcdp.statistics import headline
 from support.helpers import build, full_kernel
@@ -162,3 +163,17 @@ def test_what_protected_answers_are_worth(people: int, demand: dict[str, float],
     errors = mechanism_of(plan).largest_errors(plan)
     assert open_people(plan.policy, "bit", errors[headline(plan.policy, "bit")], people) >= worth
     assert all(0.99 < kept.used <= 1 for kept in counts_demands(plan, policy.counts))  # type: ignore[arg-type]
+
+
+def test_whom_to_trust_as_a_choice() -> None:
+    """The same demands against three observers; with a relay some of the people may be fakes."""
+    choices = trust_choices(Policy(epsilon=0.3, features={"ill": {"type": "binary"}}), 10_000)
+    device, relay, collector = choices
+    assert [choice.trust for choice in choices] == ["device", "relay", "collector"]
+    assert all(0.29 < choice.level <= 0.3 for choice in choices)
+    assert device.fallback == device.level
+    assert (device.people, relay.people, collector.people) == (1, 9_000, 10_000)
+    assert 30 * device.open_people["ill"] < relay.open_people["ill"] < collector.open_people["ill"]
+    assert max(relay.fallback, collector.fallback) <= 4
+    few = trust_choices(Policy(epsilon=0.3, features={"ill": {"type": "binary"}}), 999)
+    assert [choice.trust for choice in few] == ["device"]

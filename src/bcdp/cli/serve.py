@@ -134,7 +134,9 @@ def relay(
     at_end: Annotated[
         Literal["keep", "delete"], typer.Option(help="What becomes of messages that are too few for a batch.")
     ] = "keep",
-    store: Annotated[str, typer.Option(metavar="F", help="Where messages wait: an SQLite file.")] = "relay.db",
+    store: Annotated[
+        str, typer.Option(metavar="F", help="Where messages wait: an SQLite file, or postgresql://...")
+    ] = "relay.db",
     token_file: Annotated[
         Path | None, typer.Option(metavar="F", help="The operator's token, for the metrics of a mixing relay.")
     ] = None,

@@ -15,6 +15,7 @@ from bcdp.compare.baselines import open_people
 from bcdp.correlation import Correlation, correlation_of
 from bcdp.mechanisms.counts_demand import plan_within_counts
 from bcdp.plan import Plan, mechanism_of
+from bcdp.plan.published_counts import CHANCE
 from bcdp.policy import Policy
 from bcdp.policy.counts import LEAST_COUNTED, CountsDemand
 from bcdp.present.published_counts import least_people
@@ -73,7 +74,7 @@ def trust_choices(
 ) -> tuple[TrustChoice, ...]:
     """The three choices for so many people; only the first where no batch is large enough to promise anything.
 
-    >>> device, relay, collector = trust_choices(Policy(epsilon=0.5, features={"ill": {"type": "binary"}}), 10_000)
+    >>> device, relay, collector = trust_choices(Policy(epsilon=0.3, features={"ill": {"type": "binary"}}), 10_000)
     >>> device.open_people["ill"] < relay.open_people["ill"] < collector.open_people["ill"] < 10_000
     True
     """
@@ -81,7 +82,7 @@ def trust_choices(
     plan = mechanism_of(alone).make_plan(alone, model, progress)
     choices = [_choice(plan, "device", 1, plan.certificate.epsilon, people)]
     batch = policy.counts.people if policy.counts else least_people(plan, people)
-    if batch < LEAST_COUNTED or not plan.menus:
+    if batch < LEAST_COUNTED or mechanism_of(plan).counts_told(plan, batch, CHANCE, model) is None:
         return tuple(choices)
     for trust, honest in (("relay", policy.counts.honest if policy.counts else HONEST), ("collector", 1.0)):
         progress(f"trusting {trust}")
@@ -107,7 +108,7 @@ def _batched(
     """The best plan with the same levels in the counts of a batch, its reports limited as the policy allows."""
     most = max(policy.epsilon, USUAL_FALLBACK)
     stated = {name: feature.delta for name, feature in alone.features.items() if feature.delta < alone.epsilon}
-    chance = policy.counts.chance if policy.counts else 1e-6
+    chance = policy.counts.chance if policy.counts else CHANCE
     demand = CountsDemand(people=batch, epsilon=alone.epsilon, features=stated, chance=chance, honest=honest)
     features = {name: feature.model_copy(update={"delta": most}) for name, feature in alone.features.items()}
     plan = plan_within_counts(

@@ -49,7 +49,7 @@ class Studio:
         self.routes: dict[str, Handler] = {
             "api/start": self.start,
             "api/problems": self.problems,
-            **{f"api/{kind}": self._job(kind) for kind in ("plan", "numbers", "curve", "ways")},
+            **{f"api/{kind}": self._job(kind) for kind in ("plan", "numbers", "curve", "ways", "trust")},
             "api/policy": self._file(dropped.policy_of),
             "api/columns": self._file(dropped.draft_of),
             "api/check": self._file(dropped.checked),

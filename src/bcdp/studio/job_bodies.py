@@ -16,6 +16,7 @@ from bcdp.plan import Plan
 from bcdp.policy import Policy
 from bcdp.present.plan_summary import of_little_use, own_errors, planned
 from bcdp.present.published_counts import VOID
+from bcdp.present.trust_choices import MOST_COLUMNS, choice_cells, trust_choices
 from bcdp.present.words import number, posterior_at_most
 from bcdp.present.words import odds as odds_of
 from bcdp.studio.policy_edits import AXES, leaving_out, with_delta
@@ -126,6 +127,15 @@ def ways_of(given: Mapping[str, Any], send: Send) -> None:
             send({"way": f"leaving out “{policy.features[other].label}”", "without": other})
 
 
+def trust_of(given: Mapping[str, Any], send: Send) -> None:
+    """Whom to trust, as a choice: the table of `bcdp plan --trust`."""
+    policy, people = Policy.parse(given["policy"]), people_of(given)
+    choices = trust_choices(policy, people, lambda line: send({"progress": line}))
+    features = list(policy.features)
+    names = features if len(features) <= MOST_COLUMNS else []
+    send({"choices": [choice_cells(choice, names) for choice in choices], "names": names or ["worth"]})
+
+
 def _least_delta(policy: Policy, name: str, useful: Callable[[float], bool]) -> float | None:
     """The least delta, in two digits, at which the feature is useful; None if even epsilon is not enough."""
     low, high = max(policy.features[name].delta, 1e-3), policy.epsilon
@@ -157,4 +167,5 @@ JOBS: dict[str, Callable[[Mapping[str, Any], Send], None]] = {
     "numbers": numbers_of,
     "curve": curve_of,
     "ways": ways_of,
+    "trust": trust_of,
 }

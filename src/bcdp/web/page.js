@@ -78,7 +78,7 @@ export function promised(promises, said, words = english) {
 
 /**
  * The main promise about a batch, whom one trusts for it, and the words before what is left without it.
- * @type {(told: import("./device/wording/batch.js").ToldBatch, words?: PageWords) => HTMLElement[]}
+ * @type {(told: import("./device/wording/tell_batch.js").ToldBatch, words?: PageWords) => HTMLElement[]}
  */
 export function promisedBatch({ caption, rows, notes, fallback }, words = english) {
   const node = table(caption, words.promiseHeads.slice(0, 3), rows);

@@ -8,7 +8,7 @@ import { added, deltaOf, protectedNames } from "./studio/policy.js";
 import { curvePicture, uselessHalf } from "./studio/pictures.js";
 import * as draft from "./studio/draft.js";
 import { shownTasks } from "./studio/tasks.js";
-import { shownCounts, shownLearned, shownMenus, shownPromises } from "./studio/results.js";
+import { shownCounts, shownLearned, shownMenus, shownPromises, shownTrust } from "./studio/results.js";
 
 const $ = (id) => document.getElementById(id);
 const state = {
@@ -176,6 +176,8 @@ async function replan() {
   keep();
   cease("curve");
   cease("ways");
+  cease("trust");
+  $("choices").replaceChildren();
   document.body.dataset.state = "planning";
   $("out").hidden = true;
   for (const id of ["learned", "promises", "menus", "counts", "tradeoffs"]) $(id).classList.add("stale");
@@ -209,8 +211,21 @@ function numbersCame(numbers) {
   show("counts", shownCounts(numbers));
 }
 
+/** Whom to trust, as a choice: the planner makes a plan for each, on demand. */
+async function compareTrust() {
+  try {
+    say($("choices"), "Computing…");
+    await follow("trust", { policy: state.policy, people: state.people }, ({ choices, names }) => {
+      if (choices) $("choices").replaceChildren(...shownTrust(choices, names, state.people));
+      $("choices").className = "";
+    });
+  } catch (error) {
+    failed(error);
+  }
+}
+
 function settle() {
-  $("out").hidden = state.wrong !== null;
+  $("out").hidden = $("trust").hidden = state.wrong !== null;
   if (state.wrong) return;
   say($("status"), "The plan is made, and this browser checks what it promises.");
   showCommands(state).catch(failed);
@@ -368,6 +383,7 @@ async function followCurve(feature, axis) {
 }
 
 for (const id of ["curve-feature", "curve-axis"]) $(id).addEventListener("change", drawCurve);
+$("compare-trust").addEventListener("click", compareTrust);
 
 wireOut(state, failed);
 start().catch(failed);

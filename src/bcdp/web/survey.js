@@ -1,6 +1,6 @@
 /** The survey page: a form from the plan, a review, a look at what would be sent, and the sending. */
 
-import { tellBatch } from "./device/wording/batch.js";
+import { tellBatch } from "./device/wording/tell_batch.js";
 import { quoted, tellHint, tellOpen, tellPromise } from "./device/wording/tell.js";
 import { element, promised, promisedBatch, say } from "./page.js";
 import { Failure, alone, startDevice } from "./survey/device.js";

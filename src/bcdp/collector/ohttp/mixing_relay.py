@@ -32,7 +32,7 @@ from bcdp.collector.ohttp.relay import RELAY_QUOTAS, Entrance, check_address, cl
 from bcdp.collector.settings import Quotas, check_token
 from bcdp.collector.storage.group_commit import Writer
 from bcdp.collector.storage.health import Health
-from bcdp.collector.storage.messages import MessageStore, Receipt, mark_of
+from bcdp.collector.storage.messages import MessageStore, Receipt, mark_of, open_messages
 from bcdp.collector.storage.report_marks import Marked
 from bcdp.collector.storage.store import StoreError
 from bcdp.errors import refuse
@@ -72,7 +72,7 @@ class MixingSettings:
 
     def open_store(self) -> MessageStore:
         """A connection to the messages."""
-        return MessageStore(self.store, self.collector, self.mixing.least, self.mixing.due(self.clock()))
+        return open_messages(self.store, self.collector, self.mixing.least, self.mixing.due(self.clock()))
 
 
 class MixingRelay:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from bcdp.collector.storage.postgres_database import PostgresDatabase
 from bcdp.collector.storage.report_marks import MARK_BYTES
-from bcdp.collector.storage.store import SCHEMA, TABLES, Answers, DamagedStoreError, Store, StoreError, check_tables
-from bcdp.errors import InputError, install
+from bcdp.collector.storage.store import TABLES, Answers, Store
 
-try:
+if TYPE_CHECKING:
     import psycopg
-except ImportError:
-    raise InputError(f"--store: PostgreSQL needs the package psycopg; accepted: {install('serve')}") from None
-
-log = logging.getLogger("bcdp.collector")
 
 _NAME = "bcdp collector"
-_SESSION = "SET synchronous_commit = on; SET statement_timeout = '60s'"
 _SCHEMA = f"""
 SELECT pg_advisory_xact_lock(hashtext('{_NAME}'));
 CREATE TABLE IF NOT EXISTS collection (plan text NOT NULL, settled boolean NOT NULL);
@@ -43,58 +37,25 @@ counted AS (
 unsettled AS (UPDATE collection SET settled = false WHERE settled)
 SELECT string_agg(mark, '') FROM new
 """
-_NUMBERED = "bcdp schema "
-_STATED = "SELECT obj_description(to_regclass('collection'), 'pg_class')"
-_COLUMNS = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()"
-_OTHERS = """
-SELECT EXISTS (
-  SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
-  WHERE locktype = 'virtualxid' AND datname = current_database() AND application_name <> %s
-)
-"""
-# In a writer's own order, and with less patience than PostgreSQL has with transactions that block each other.
-_LOCK = """
-SET LOCAL statement_timeout = 0;
-SET LOCAL lock_timeout = '500ms';
-LOCK TABLE answered, counts, collection IN ACCESS EXCLUSIVE MODE
-"""
-_REFILL = """
-CREATE TEMPORARY TABLE kept ON COMMIT DROP AS SELECT * FROM {table};
-TRUNCATE {table};
-INSERT INTO {table} SELECT * FROM kept ORDER BY {key};
-DROP TABLE kept
-"""
 
 
-class PostgresStore(Store):
+class PostgresStore(PostgresDatabase, Store):
     """A collection in a PostgreSQL database, committed on its disk before every acknowledgement."""
 
-    failures = (psycopg.Error, OSError)
-    given = "%s"
+    name, state, given = _NAME, "collection", "%s"
+    keys: ClassVar = {"answered": "mark", "counts": "menu, answer"}
+    tables = TABLES
 
     def __init__(self, url: str, plan_id: str, read_only: bool = False) -> None:
         super().__init__(plan_id, read_only)
         self._url = url
-        self._told = False
-
-    def _connect(self) -> psycopg.Connection[Any]:
-        return psycopg.connect(self._url, autocommit=True, connect_timeout=5, application_name=_NAME)
-
-    def _check_tables(self, connection: psycopg.Connection[Any]) -> None:
-        stated = (connection.execute(_STATED).fetchone() or (None,))[0]
-        rows = connection.execute(_COLUMNS).fetchall()
-        found = {table: {column for owner, column in rows if owner == table} for table, _ in rows}
-        number = str(stated or "").removeprefix(_NUMBERED)
-        check_tables(int(number) if number.isdecimal() else 0, found, TABLES)
 
     def _prepare(self, connection: psycopg.Connection[Any]) -> None:
-        connection.execute(_SESSION)
         with connection.transaction():
             connection.execute(_SCHEMA)
             empty = "SELECT %s::text, true WHERE NOT EXISTS (SELECT 1 FROM collection)"
             connection.execute(f"INSERT INTO collection {empty}", (self._plan_id,))
-            if connection.execute(_STATED).fetchone() == (None,):
-                connection.execute(f"COMMENT ON TABLE collection IS '{_NUMBERED}{SCHEMA}'")
+            self._number(connection)
 
     def _insert(self, connection: psycopg.Connection[Any], marks: list[bytes], answers: Answers) -> set[bytes]:
         menus, numbers = zip(*(answers[mark] for mark in marks), strict=True)
@@ -102,43 +63,3 @@ class PostgresStore(Store):
         row = connection.execute(_INSERT, given, binary=True).fetchone()
         new = row[0] or b"" if row else b""
         return {new[start : start + MARK_BYTES] for start in range(0, len(new), MARK_BYTES)}
-
-    def _rewrite(self, connection: psycopg.Connection[Any]) -> None:
-        """Fills the tables again: every row gets the same transaction's number, and its place by its content.
-
-        A reader that began before would then see empty tables, so it waits for a dump that is running.
-        """
-        self._let_others_end(connection)
-        with connection.transaction():
-            connection.execute(_LOCK)
-            if connection.execute("SELECT settled FROM collection").fetchone() == (True,):
-                return
-            self._let_others_end(connection)
-            connection.execute(_REFILL.format(table="answered", key="mark"))
-            connection.execute(_REFILL.format(table="counts", key="menu, answer"))
-            connection.execute("TRUNCATE collection")
-            connection.execute("INSERT INTO collection VALUES (%s, true)", (self._plan_id,))
-        self._end_log(connection)
-
-    def _let_others_end(self, connection: psycopg.Connection[Any]) -> None:
-        if connection.execute(_OTHERS, (_NAME,)).fetchone() == (True,):
-            raise StoreError("others are reading the store")
-
-    def _end_log(self, connection: psycopg.Connection[Any]) -> None:
-        """Lets the server drop the write-ahead log of what was rewritten, where the collector has that right."""
-        try:
-            connection.execute("SELECT pg_switch_wal()")
-            connection.execute("CHECKPOINT")
-        except psycopg.errors.InsufficientPrivilege:
-            if not self._told:
-                log.warning("the database's write-ahead log still tells the order of reports; see docs/guide/deploy.md")
-            self._told = True
-
-    def _write_nothing(self, connection: psycopg.Connection[Any]) -> None:
-        connection.execute("SELECT pg_current_xact_id()")  # takes a number, so that the commit is written
-
-    def _refusal(self, error: Exception) -> StoreError:
-        if isinstance(error, (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)):
-            return DamagedStoreError("the store is damaged")
-        full = isinstance(error, psycopg.errors.DiskFull)
-        return StoreError("the store is full" if full else "the store cannot be used now")

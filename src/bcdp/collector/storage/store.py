@@ -181,15 +181,21 @@ def check_tables(stated: int, found: Tables, expected: Tables) -> None:
             raise StoreError(f"the database has a table {table} of something else; give the store one of its own")
 
 
+def location_of(url: str) -> tuple[str, str]:
+    """The scheme of a store, and its URL or the path of its file."""
+    scheme = url.partition("://")[0] if "://" in url else "sqlite"
+    location = url.removeprefix("sqlite:///")
+    if scheme not in STORES or not location or (scheme == "sqlite" and "://" in location):
+        raise refuse("--store", url.split("@")[-1], "a file's path, sqlite:///path or postgresql://host/database")
+    return scheme, location
+
+
 def open_store(url: str, plan_id: str, read_only: bool = False) -> Store:
     """The store at `postgresql://...` or in an SQLite file (`sqlite:///path` or a path), for one plan.
 
     What is only read may be a snapshot that cannot be written.
     """
-    scheme = url.partition("://")[0] if "://" in url else "sqlite"
-    location = url.removeprefix("sqlite:///")
-    if scheme not in STORES or not location or (scheme == "sqlite" and "://" in location):
-        raise refuse("--store", url.split("@")[-1], "a file's path, sqlite:///path or postgresql://host/database")
+    scheme, location = location_of(url)
     module, _, name = STORES[scheme].rpartition(".")
     store: Callable[[str, str, bool], Store] = getattr(import_module(module), name)
     return store(location, plan_id, read_only)

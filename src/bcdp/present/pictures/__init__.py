@@ -8,6 +8,7 @@ from bcdp.present.pictures.leak import draw_leak
 from bcdp.present.pictures.leakage import draw_pairs, leakage_figure
 from bcdp.present.pictures.simulation import draw_simulation
 from bcdp.present.pictures.tradeoff import draw_trade_off
+from bcdp.present.pictures.trust import draw_trust
 from bcdp.present.pictures.waves import trend_figure
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "draw_pairs",
     "draw_simulation",
     "draw_trade_off",
+    "draw_trust",
     "estimate_figure",
     "gain_figure",
     "leakage_figure",

@@ -61,7 +61,7 @@ def report_page(
     parts = [
         protection.organiser(plan),
         protection.summary(plan, promised, errors, users, estimates, kept=audited is None or audited.kept),
-        protection.batch(plan),
+        protection.batch(plan, users),
         protection.promises(plan, promised),
         protection.counts(plan, promised, users if estimates is None else estimates.people),
         protection.assumption(plan),

@@ -16,6 +16,7 @@ from bcdp.present.pictures import leakage_figure
 from bcdp.present.promise import MEANING, Promise, open_said, operator_says, promise_of_all
 from bcdp.present.published_counts import VOID, counts_promises, least_people, trusted
 from bcdp.present.report.html import Html, bold, code, joined, listing, paragraph, picture, section, table
+from bcdp.present.trust_choices import MOST_COLUMNS, choice_cells, trust_choices
 from bcdp.present.words import finer_guesses, number, odds, one_in, posterior_at_most, rounded_up, small_odds
 
 BROKEN = joined(
@@ -121,7 +122,7 @@ def promises(plan: Plan, promised: Mapping[str, Promise]) -> Html:
     )  # fmt: skip
 
 
-def batch(plan: Plan) -> Html:
+def batch(plan: Plan, users: int) -> Html:
     """The main promise about a batch, whom one trusts for it, and what is left without; nothing where there is none."""
     promise = batch_promise(plan)
     if promise is None:
@@ -130,6 +131,8 @@ def batch(plan: Plan) -> Html:
         [counted.label, rounded_up(counted.epsilon), f"× {small_odds(counted.level)}", counted.condition]
         for counted in promise.counted
     ]
+    choices = trust_choices(plan.policy, users)
+    names = list(plan.policy.features)[:MOST_COLUMNS] if len(plan.policy.features) <= MOST_COLUMNS else []
     return section(
         "The main promise",
         paragraph(f"What a person's answers reveal to {promise.against}:"),
@@ -137,7 +140,15 @@ def batch(plan: Plan) -> Html:
         paragraph(promise.holds),
         listing(promise.conditions),
         paragraph(promise.without),
-    )
+        paragraph(
+            f"Whom to trust is a choice. At the same level, answers of {users:,} people are worth as much as those of "
+            "so many openly asked people:"
+        ),
+        table(
+            ["whom to trust", "hidden among", "ε of what is seen", "ε of one report", *(names or ["worth"])],
+            [choice_cells(choice, names) for choice in choices], words=(0,),
+        ),
+    )  # fmt: skip
 
 
 def _cells(promise: Promise) -> list[str]:

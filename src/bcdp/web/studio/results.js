@@ -1,6 +1,6 @@
 /** What a plan will tell and what it promises, as tables and a map; every number came from the planner or was computed here. */
 
-import { tellBatch } from "../device/wording/batch.js";
+import { tellBatch } from "../device/wording/tell_batch.js";
 import { tellPromise } from "../device/wording/tell.js";
 import { element, number, promised, promisedBatch, table } from "../page.js";
 import { words as english } from "../words/en.js";
@@ -127,6 +127,16 @@ export function shownMenus(policy, { menus }) {
     node,
   );
   return [element("h2", {}, "What each menu tells"), said, frame];
+}
+
+/** Whom to trust, as a choice: one row for each, at the same level. */
+export function shownTrust(choices, names, people) {
+  const caption =
+    `With ${people.toLocaleString("en")} people: the level of whatever is seen, that of one report, which is the fallback, and ` +
+    "how many openly asked people would have the same standard error, for each feature.";
+  const node = table(caption, ["Whom to trust", "Hidden among", "Level", "One report", ...names], choices);
+  node.className = "stacked";
+  return [node];
 }
 
 /** What the published counts tell; nothing is said of few people. */

@@ -7,16 +7,13 @@
 import { byMenu } from "../certificate.js";
 import { oddsOf } from "../exact.js";
 import { conditionOf } from "./promise.js";
-import { quoted, tellCondition } from "./tell.js";
 
 /** @typedef {import("../reading/plan.js").Plan} Plan */
-/** @typedef {import("../../words/en.js").PageWords} PageWords */
 /** @typedef {{ name: string | null, odds: number, condition: import("./tell.js").Condition | null }} Counted */
 /**
  * `people` in a batch, `honest` ones among them; it may fail once in so many `times`.
  * @typedef {{ trust: "relay" | "collector", people: number, honest: number, times: number, promises: Counted[] }} Batch
  */
-/** @typedef {{ caption: string, rows: string[][], notes: string[], fallback: string }} ToldBatch */
 
 /**
  * The numbers of the main promise; null where only devices are trusted.
@@ -41,29 +38,5 @@ export function batchNumbers(plan) {
     honest: people,
     times,
     promises: [...promises, { name: null, odds: whole, condition: null }],
-  };
-}
-
-/**
- * The main promise in words: rows of a table, whom one trusts for it, on what it counts, and what is left without.
- * @type {(batch: Batch, words: PageWords, labels: ReadonlyMap<string, { label: string }>, open: string[],
- *   between: { collector: string, relay: string }) => ToldBatch}
- */
-export function tellBatch({ trust, people, honest, times, promises }, words, labels, open, { collector, relay }) {
-  const relayed = trust === "relay";
-  const count = words.number(people);
-  const rows = promises.map(({ name, odds, condition }) => [
-    name === null ? words.all : /** @type {{ label: string }} */ (labels.get(name)).label,
-    odds === Infinity ? words.anyTimes : words.times(words.factor(odds)),
-    condition === null ? words.nothingAssumed : tellCondition(condition, words, open),
-  ]);
-  return {
-    caption: relayed ? words.batchRelay(count) : words.batchCollector(count),
-    rows,
-    notes: [
-      relayed ? words.batchWho(quoted(collector), quoted(relay)) : words.batchTrust,
-      words.batchHolds(words.number(honest), words.number(times)),
-    ],
-    fallback: relayed ? words.fallbackRelay : words.fallbackCollector,
   };
 }
