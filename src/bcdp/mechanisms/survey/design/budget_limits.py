@@ -42,7 +42,11 @@ class BudgetLimits:
 
     def demand(self, name: str) -> float:
         """The level that a feature demands, at most epsilon."""
-        return max(min(self.policy.features[name].delta, self.policy.epsilon) - _SLACK, 0.0)
+        return self.within(self.policy.features[name].delta)
+
+    def within(self, delta: float) -> float:
+        """What a delta leaves, at most epsilon."""
+        return max(min(delta, self.policy.epsilon) - _SLACK, 0.0)
 
     def is_free(self, name: str) -> bool:
         """Whether any menu keeps the demand of a feature, so that its correlation does not matter."""
