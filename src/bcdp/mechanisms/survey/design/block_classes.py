@@ -33,7 +33,7 @@ def block_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> Iter
     groups = [*policy.blocks.values(), *(names for names in lists if names[0] not in policy.blocks)]
     for block in dict.fromkeys(groups):
         wanted = {target: weight for target, weight in weights.items() if weight and set(target.features) <= set(block)}
-        strictest = min(map(limits.demand, block))
+        strictest = min(map(limits.strictest, block))
         others = (limits.level(name, frozenset(block)) for name in policy.features if name not in block)
         alone = min([limits.epsilon, *others])
         if not wanted or min(strictest, alone) < NEGLIGIBLE:
@@ -42,9 +42,6 @@ def block_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> Iter
         views = list(views_of(policy, question))
         if len(views) == 1:  # a list with one demand
             yield _ticked(limits, block[0], float(f"{sum(wanted.values()):.12g}"), min(alone, strictest))
-            continue
-        strictest = min(strictest, *(limits.within(view.delta) for view in views))
-        if strictest < NEGLIGIBLE:
             continue
         aim = BlockAim(_criterion(policy, question, wanted), _limits(limits, views), suggested_sets(policy, question))
         bounds = [limits.total_bounds(name) for name in block]

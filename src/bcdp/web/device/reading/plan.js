@@ -7,7 +7,7 @@ import { checkMenus, checkQuestions } from "./questions.js";
 import { canonical } from "./spelling.js";
 import { readTable } from "./randomizers.js";
 
-/** @typedef {{ asked: number, certified: number, c: number }} Claim */
+/** @typedef {{ asked: number, certified: number, c: number, items?: Record<string, Claim> }} Claim */
 /**
  * @typedef {import("./questions.js").Parts & { id: string, epsilon: number,
  *   open: import("./features.js").Named<import("./features.js").Listed>, survey: Record<string, any> | null,
@@ -39,7 +39,7 @@ export async function parsePlan(text) {
     throw refuse("collection.epsilon", collection.epsilon, `a number above 0 and at most ${LARGEST_EPSILON}`);
   }
   const { features, open } = readFeatures(collection);
-  const follows = [...features.values()].some(({ askedIf }) => askedIf !== null);
+  const linked = [...features.values()].some(({ askedIf, type }) => askedIf !== null || type === "multiple");
   // tasks are what the answers are for: covered by the plan's id, never read
   const { survey = null, relay = null } = collection;
   const stated = /** @type {typeof import("./stated.js")} */ (
@@ -50,7 +50,7 @@ export async function parsePlan(text) {
     epsilon: collection.epsilon,
     features,
     open,
-    blocks: follows ? (await import("./blocks.js")).readBlocks(features) : null,
+    blocks: linked ? (await import("./blocks.js")).readBlocks(features) : null,
     survey: survey === null ? null : stated.readSurvey("collection.survey", survey),
     relay: relay === null ? null : stated.readRelay("collection.relay", relay),
     correlation: await readCorrelation(document.correlation, features),
@@ -77,8 +77,8 @@ function readCertificate(certificate, features) {
   }
   keys("certificate.features", certificate.features, [...features.keys()]);
   for (const [name, claim] of Object.entries(certificate.features)) {
-    keys(`certificate.features.${name}`, claim, CLAIM_KEYS);
-    for (const key of Object.keys(claim)) level(`certificate.features.${name}.${key}`, claim[key]);
+    keys(`certificate.features.${name}`, claim, CLAIM_KEYS, features.get(name).items ? ["items"] : []);
+    for (const key of CLAIM_KEYS) level(`certificate.features.${name}.${key}`, claim[key]);
   }
   const claims = new Map([...features.keys()].map((name) => [name, certificate.features[name]]));
   return { epsilon: level("certificate.epsilon", certificate.epsilon), features: claims };
