@@ -16,8 +16,10 @@ from bcdp.device import answers
 from bcdp.exact import TOTAL, chance_up, log_up, odds_up
 from bcdp.mechanisms.planning import make_plan
 from bcdp.plan import Plan, certify
-from bcdp.policy import NumericFeature, Policy
+from bcdp.policy import MultipleFeature, NumericFeature, Policy
+from bcdp.policy.multiple_feature import sets_of
 from bcdp.randomizers import Dense, Table, Waves, binary, hadamard, joint, numeric, response, subset
+from bcdp.randomizers.ticks import padded
 from bcdp.records.encoding import as_arrow, encode
 from bcdp.records.open_groups import group_numbers
 
@@ -75,7 +77,10 @@ def records_of(plan: Plan, seed: int, people: int) -> dict[str, list[Any]]:
     for number, name in enumerate(sorted(plan.policy.declared)):
         feature = plan.policy.declared[name]
         words = word(seed, np.arange(people, dtype=np.uint32), 1000 + number)
-        if isinstance(feature, NumericFeature):
+        values: list[Any]
+        if isinstance(feature, MultipleFeature):
+            values = [[feature.values[item] for item in feature.sets[int(w) // 16 % len(feature.sets)]] for w in words]
+        elif isinstance(feature, NumericFeature):
             low, high = feature.bounds
             values = [low + (high - low) * (int(w) / 2**32 * 1.5 - 0.25) for w in words]
         else:
@@ -100,12 +105,16 @@ def _as_asked(plan: Plan, record: dict[str, Any]) -> dict[str, Any]:
 def _is_value(plan: Plan, parent: str, value: Any, values: Sequence[Any]) -> bool:
     """Whether a feature has one of some values, no answer counting as the policy says."""
     feature = plan.policy.features[parent]
+    if isinstance(value, list):
+        return any(one in value for one in values)
     counted = feature.definition["missing"] if value is None and feature.imputes else value
     return counted is not None and any(feature.codes_with(v) == feature.codes_with(counted) for v in values)
 
 
 def _usual(feature: Any) -> Any:
-    """The middle of the bounds, or the first value."""
+    """The middle of the bounds, or the first value; of a list nothing ticked."""
+    if isinstance(feature, MultipleFeature):
+        return []
     if isinstance(feature, NumericFeature):
         low, high = feature.bounds
         return low + (high - low) / 2
@@ -147,6 +156,8 @@ def _place(feature: Any, which: int) -> Any:
     """The first or last value; a number a quarter from the low or the high bound; no answer, if that is the last."""
     if which and getattr(feature, "own", False):
         return None
+    if isinstance(feature, MultipleFeature):
+        return [feature.values[item] for item in feature.sets[-which]]
     if isinstance(feature, NumericFeature):
         low, high = feature.bounds
         return low + (high - low) * (0.25, 0.75)[which]
@@ -232,6 +243,7 @@ def built(
 BLOCK: dict[str, Any] = {"kind": "block"}
 PRODUCT: dict[str, Any] = {"kind": "product"}
 BIT: dict[str, Any] = {"type": "binary"}
+LIST: dict[str, Any] = {"type": "multiple", "values": ["tv", "radio", "3", "web"]}
 NUMBER: dict[str, Any] = {"type": "numeric", "bounds": [-3.5, 12.25]}
 BRACKETS = [-3.25, -1, 0, 0.5, 1, 1.5, 2, 2.75, 3.125, 4, 5.5, 6, 8, 10.5, 12]
 
@@ -569,6 +581,21 @@ PLANS: dict[str, Callable[[], Plan]] = {
         PLANS["known-laws"](), "collector", {"people": 2500, "epsilon": 2, "chance": 1e-9}
     ),
     "batch-of-ranges": lambda: batched(PLANS["odds"](), "collector", {"people": 1000, "odds": 20.0}),
+    "ticks": lambda: built(
+        {
+            "media": LIST | {"at_most": 2, "items": {"tv": {"delta": 12.5}, "3": {"delta": 11}}},
+            "apps": LIST | {"values": ["a", "b"], "missing": "own"},
+            "bit": BIT,
+            "which": LIST | {"asked_if": {"bit": 1}, "at_most": 1, "items": {"web": {"delta": 9.5}}},
+            "more": BIT | {"asked_if": {"which": ["tv", "web"]}},
+        },
+        [
+            (("media",), (11,), padded(sets_of(4, 2), 4, 2, 1.25)),
+            (("apps",), (5,), hinting(4, 1, 3, 5, 2)),
+            (("bit", "which", "more"), (2, 6, 3), hinting(5, 1, 3, 2, 4, 7, 1, 6), None),
+        ],
+        [[0, 1], [2], [0]],
+    ),
 }
 
 

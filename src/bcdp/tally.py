@@ -18,8 +18,8 @@ import bcdp
 from bcdp.errors import InputError, expect, refuse
 from bcdp.files import Source, naming_file, path_of, read_text, write_text
 from bcdp.plan import A_PLAN, GROUP, PLAN_KEY, Plan, mechanism_of
-from bcdp.records.encoding import as_arrow, whole_column
-from bcdp.records.open_groups import digits_of, value_number
+from bcdp.records.encoding import as_arrow
+from bcdp.records.open_groups import digits_of, value_number, whole_column
 from bcdp.statistics import Decoder
 from bcdp.statistics.shared.protocol import Weighed
 from bcdp.statistics.shared.weighting import Weighting

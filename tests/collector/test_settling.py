@@ -38,10 +38,10 @@ exec chroot "$root" "$@"
 """
 SETTLES = """
 import sys
-from bcdp.collector.storage.messages import MessageStore
+from bcdp.collector.storage.messages import open_messages
 from bcdp.collector.storage.store import open_store
 kind, path = sys.argv[1:]
-store = open_store(path, "plan") if kind == "reports" else MessageStore(path, "https://example.org/v1/batch", 10, 0)
+store = open_store(path, "plan") if kind == "reports" else open_messages(path, "https://example.org/v1/batch", 10, 0)
 store.settle()
 """
 
@@ -53,9 +53,9 @@ def filled(kind: str, path: Path) -> None:
         store.add({secrets.token_bytes(16): (0, 0) for _ in range(MARKS)})
         store.close()
     else:
-        from bcdp.collector.storage.messages import MessageStore, mark_of
+        from bcdp.collector.storage.messages import mark_of, open_messages
 
-        messages = MessageStore(str(path), "https://example.org/v1/batch", 10, 0)
+        messages = open_messages(str(path), "https://example.org/v1/batch", 10, 0)
         sealed = [secrets.token_bytes(900) for _ in range(6_000)]
         messages.add({mark_of(message): message for message in sealed})
         messages.close()

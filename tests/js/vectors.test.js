@@ -21,6 +21,10 @@ function mix(x) {
 const word = (seed, record, position) => mix(mix(mix(seed) + record) + position);
 
 function valueOf(feature, w) {
+  if (feature.sets) {
+    if (w % 16 === 0) return feature.missing === null ? [] : null;
+    return feature.sets[Math.floor(w / 16) % feature.sets.length].map((item) => feature.values[item]);
+  }
   const [low, high] = feature.bounds ?? [];
   if (w % 16 === 0 && feature.missing !== null) return null;
   if (w % 16 === 0) return feature.values?.[0] ?? low + (high - low) / 2;
@@ -42,6 +46,7 @@ function recordOf(plan, seed, number) {
 
 /** Whether a feature has one of some values, no answer counting as the plan says; 0 and 1 may be false and true. */
 function isAmong({ plain, missing, own }, value, values) {
+  if (Array.isArray(value)) return values.some((one) => value.includes(one));
   const counted = value === null && !own ? missing : value;
   return counted !== null && values.some((one) => (plain ? Number(one) === Number(counted) : one === counted));
 }

@@ -24,6 +24,8 @@ def questionnaire() -> Plan:
                   "asked_if": {"drugs": "yes"}, "delta": 0.8},
         "spent": {"type": "numeric", "bounds": [0, 500], "label": "Spent per week",
                   "asked_if": {"often": ["weekly", "daily"]}},
+        "media": {"type": "multiple", "values": ["tv", "radio", "print", "web"], "at_most": 2, "delta": 1.0,
+                  "items": {"tv": {"delta": 0.5}}, "label": "Media used"},
         "party": {"type": "categorical", "values": ["red", "blue", "green"], "missing": "own", "label": "Party"},
     }  # fmt: skip
     return make_plan(Policy(epsilon=2, features=features, correlation=0.1))
@@ -63,6 +65,14 @@ def test_every_question_is_answered_and_sent(visit: Visit, questionnaire: Plan, 
     choose(page, "Region", "south")
     page.get_by_label("Age", exact=True).fill("41")
     choose(page, "Party", "blue")
+    media = page.get_by_role("group", name="Media used")
+    media.get_by_label("None of these").check()
+    for item in ("tv", "radio", "print"):
+        media.get_by_label(item, exact=True).check()
+    expect(media.get_by_label("None of these")).not_to_be_checked()
+    page.get_by_role("button", name="Review my answers").click()
+    expect(media.locator(".remark")).to_have_text("Choose at most 2.")
+    media.get_by_label("radio", exact=True).uncheck()
     choose(page, "Drugs, ever", "yes")
     choose(page, "How often", "weekly")
     page.get_by_label("Spent per week").fill("30")
@@ -70,6 +80,7 @@ def test_every_question_is_answered_and_sent(visit: Visit, questionnaire: Plan, 
     page.get_by_role("button", name="Review my answers").click()
     entered = page.locator("#entered")
     expect(entered).to_contain_text("Drugs, ever")
+    expect(entered).to_contain_text("tv, print")
     assert ("weekly" in entered.inner_text()) == (drugs == "yes")  # a question that is not asked is not answered
     assert not violations(page)
     page.get_by_role("button", name="Show me").click()
@@ -84,6 +95,7 @@ def test_a_follow_up_without_an_answer_is_missed_only_where_it_is_asked(visit: V
     choose(page, "Region", "north")
     page.get_by_label("Age", exact=True).fill("41")
     choose(page, "Party", "red")
+    choose(page, "Media used", "None of these")
     choose(page, "Drugs, ever", "yes")
     page.get_by_role("button", name="Review my answers").click()
     expect(page.locator("#look")).not_to_be_empty()

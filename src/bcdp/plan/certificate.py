@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -22,9 +22,9 @@ from bcdp.correlation import Correlation, product_q, unrounded_odds, unrounded_q
 from bcdp.errors import refuse
 from bcdp.exact import MOST_CELLS, Integers, log_up
 from bcdp.plan.mechanism import mechanism_of
-from bcdp.plan.views import view_ratio
+from bcdp.plan.views import views_of
 from bcdp.plan.worst_prior import Ratio, Within, independent_ratio, joint_ratio
-from bcdp.policy import Feature, NumericFeature, Policy
+from bcdp.policy import Feature, MultipleFeature, NumericFeature, Policy
 from bcdp.questions import Question
 from bcdp.randomizers import Table, mixture_delta
 from bcdp.records.encoding import coded_numbers
@@ -47,6 +47,7 @@ class Certified:
     epsilon: float
     c: Mapping[str, float]
     delta: Mapping[str, float]
+    items: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)  # of lists to tick: c and delta
 
 
 def certify(plan: Plan, correlation: Correlation | None = None) -> Certified:
@@ -76,7 +77,22 @@ def certify_menus(plan: Plan, correlation: Correlation) -> Certified:
                 delta[name] = max(delta[name], menu.delta(plan, name, correlation))
                 if correlation.alike:  # of all menus that do not ask it the one with the largest ratio reveals most
                     break
-    return Certified(log_up(menus[0].ratio), c, delta)
+    return Certified(log_up(menus[0].ratio), c, delta, _item_levels(plan, menus, correlation))
+
+
+def _item_levels(
+    plan: Plan, menus: Sequence[_AskedMenu], correlation: Correlation
+) -> dict[tuple[str, str], tuple[float, float]]:
+    """For each item with a delta of its own the largest levels `c` and `delta` of any menu."""
+    levels = {}
+    for name, feature in plan.policy.features.items():
+        for item in feature.strict_items if isinstance(feature, MultipleFeature) else ():
+            asking = [menu for menu in menus if name in menu.numbers]
+            c = max((menu.view_level(plan, name, item, _ALONE) for menu in asking), default=0.0)
+            told = [menu.view_level(plan, name, item, menu.bounds(name)) for menu in asking]
+            told += [menu.delta(plan, name, correlation) for menu in menus if name not in menu.numbers]
+            levels[name, item] = (c, max(told))
+    return levels
 
 
 def certify_menu(plan: Plan, menu: Menu, correlation: Correlation) -> Certified:
@@ -127,13 +143,19 @@ class _AskedMenu:
         if number is None:
             return independent_delta(_ONE, self.ratio, within)
         if self.questions[number].rules.asks_blocks:
-            own = view_ratio(plan.policy, self.questions[number], self.tables[number], name)
-            rest = ratio_product(tuple(table.ratio for other, table in enumerate(self.tables) if other != number))
-            return independent_delta(own, rest, within)
+            return self.view_level(plan, name, None, within)
         shared = shares_inputs(feature)
         return menu_delta(
             self.questions, self.tables, name, number=number, shared=shared, within=within, parts=parts, own=feature.own
         )
+
+    def view_level(self, plan: Plan, name: str, item: str | None, within: Within) -> float:
+        """The level of a feature of a block, or of one item of a list to tick, that the menu asks."""
+        number = self.numbers[name]
+        views = views_of(plan.policy, self.questions[number])
+        own = next(view.ratio(self.tables[number]) for view in views if (view.feature, view.item) == (name, item))
+        rest = ratio_product(tuple(table.ratio for other, table in enumerate(self.tables) if other != number))
+        return independent_delta(own, rest, within)
 
     def delta(self, plan: Plan, name: str, correlation: Correlation) -> float:
         feature, number = plan.policy.features[name], self.numbers.get(name)

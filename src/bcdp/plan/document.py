@@ -20,7 +20,7 @@ from bcdp.files import Source, naming_file, path_of, read_text, write_text
 from bcdp.plan.certificate import Certified
 from bcdp.plan.mechanism import mechanism_of
 from bcdp.plan.structure import check_form
-from bcdp.policy import Policy
+from bcdp.policy import Feature, MultipleFeature, Policy
 from bcdp.policy.counts import CountsDemand
 from bcdp.policy.visible_text import check_visible
 from bcdp.questions import PlanPart, Question
@@ -52,12 +52,25 @@ class Channel(PlanPart):
     keep: Annotated[int, Field(ge=TOTAL // 2, lt=TOTAL)]
 
 
-class FeatureCertificate(PlanPart):
-    """What one feature was promised, what it certainly gets, and its own share of the budget."""
+class Claim(PlanPart):
+    """What was promised, what certainly holds, and the own share of the budget."""
 
     asked: Level
     certified: Level
     c: Level
+
+
+class FeatureCertificate(Claim):
+    """The claim about one feature; of a list to tick also about `items` with a delta of their own."""
+
+    items: dict[str, Claim] | None = None
+
+    @model_serializer(mode="wrap")
+    def _plain(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        document: dict[str, Any] = write(self)
+        if self.items is None:
+            del document["items"]
+        return document
 
 
 class CountsClaim(PlanPart):
@@ -252,6 +265,7 @@ class Plan(PlanPart):
         claims, (objective, gap) = draft.levels, accuracy(draft)
         features = {
             name: {"asked": feature.delta, "certified": claims.delta[name], "c": claims.c[name]}
+            | _item_claims(name, feature, claims)
             for name, feature in draft.policy.features.items()
         }
         certificate: dict[str, Any] = {
@@ -288,6 +302,7 @@ class Plan(PlanPart):
                 raise refuse(f"certificate.features.{name}.asked", stated.asked, f"the policy's delta {feature.delta}")
             _keep(f"features.{name}.certified", true.delta[name], stated.certified, feature.delta)
             _keep(f"features.{name}.c", true.c[name], stated.c, math.inf)
+            self._check_items(name, stated.items, true)
         if self.policy.batch is not None:
             self._check_counts(self.policy.batch)
 
@@ -300,6 +315,34 @@ class Plan(PlanPart):
             _keep(f"counts.{form}", 0.0, getattr(claims, form), asked)
         for name, asked in demand.features.items():
             _keep(f"counts.features.{name}.epsilon", 0.0, claims.features[name].epsilon, asked)
+
+    def _check_items(self, name: str, stated: Mapping[str, Claim] | None, true: Certified) -> None:
+        """The claims about items with a delta of their own, one for each."""
+        feature = self.policy.features[name]
+        demands = feature.strict_items if isinstance(feature, MultipleFeature) else {}
+        if set(stated or {}) != set(demands) or (stated is not None and not stated):
+            raise refuse(
+                f"certificate.features.{name}.items", sorted(stated or {}), f"one claim for each of {[*demands]}"
+            )
+        for item, claim in (stated or {}).items():
+            path, delta = f"features.{name}.items.{item}", demands[item][1]
+            if claim.asked != delta:
+                raise refuse(f"certificate.{path}.asked", claim.asked, f"the policy's delta {delta}")
+            _keep(f"{path}.certified", true.items[name, item][1], claim.certified, delta)
+            _keep(f"{path}.c", true.items[name, item][0], claim.c, math.inf)
+
+
+def _item_claims(name: str, feature: Feature, claims: Certified) -> dict[str, Any]:
+    """The claims about items with a delta of their own; nothing where there are none."""
+    if not isinstance(feature, MultipleFeature) or not feature.items:
+        return {}
+    levels = {item: claims.items[name, item] for item in feature.strict_items}
+    return {
+        "items": {
+            item: {"asked": feature.strict_items[item][1], "certified": delta, "c": c}
+            for item, (c, delta) in levels.items()
+        }
+    }
 
 
 def collection_of(policy: Policy) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from bcdp.correlation import Listed
 from bcdp.errors import refuse
 from bcdp.exact import MOST_CELLS, TOTAL
 from bcdp.plan.mechanism import mechanism_of
-from bcdp.policy import Feature
+from bcdp.policy import Feature, MultipleFeature
 from bcdp.questions import Question
 
 if TYPE_CHECKING:
@@ -101,6 +101,9 @@ def _check_question(plan: Plan, path: str, question: Question) -> None:
         raise refuse(f"{path}.table", question.table, f"a number below {len(plan.tables)}")
     if not question.rules.asks_blocks and (linked := sorted(plan.policy.blocks.keys() & set(question.features))):
         raise refuse(f"{path}.kind", question.kind, f"block, because other questions depend on {', '.join(linked)}")
+    lists = [name for name in question.features if isinstance(features[name], MultipleFeature)]
+    if lists and len(question.features) > 1 and not question.rules.asks_blocks:
+        raise refuse(f"{path}.features", question.features, "a list to tick alone, or in its block")
     levels, needed = plan.tables[question.table].levels, question.inputs(plan.policy)
     if levels != needed:
         raise refuse(f"{path}.table", f"{levels} levels", f"{needed} levels")

@@ -8,14 +8,16 @@ and exceeded by none.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from bcdp.exact import NEARLY
 from bcdp.plan.worst_prior import Ratio
-from bcdp.policy import Feature, NumericFeature, Policy
+from bcdp.policy import Feature, MultipleFeature, NumericFeature, Policy
 from bcdp.questions import Question
 from bcdp.randomizers import Table
 from bcdp.records.encoding import codes_of, imputed_code
@@ -33,12 +35,34 @@ def shared_codes(feature: Feature, size: int) -> frozenset[int]:
     return frozenset({imputed_code(feature, codes_of(feature.values), 0)}) if feature.imputes else frozenset()
 
 
-def view_ratio(policy: Policy, question: Question, table: Table, name: str) -> Ratio:
-    """The largest ratio of the probabilities of one answer between two values of a feature, the block as it may be."""
-    possible, position = question.combinations(policy), question.features.index(name)
-    assert possible is not None
-    shared = shared_codes(policy.features[name], question.levels[position])
-    return _ratio(table, tuple(possible[:, position].tolist()), shared)
+class View(NamedTuple):
+    """What may be guessed of a question's input: a feature, or one `item` of a list to tick.
+
+    `parts`: which value it has at each input. Two values of a `shared` part may each go with anything in it.
+    """
+
+    feature: str
+    item: str | None
+    delta: float
+    parts: tuple[int, ...]
+    shared: frozenset[int]
+
+    def ratio(self, table: Table) -> Ratio:
+        """The largest ratio of the probabilities of one answer between two values, whatever goes with them inside."""
+        return _ratio(table, self.parts, self.shared)
+
+
+def views_of(policy: Policy, question: Question) -> Iterator[View]:
+    """The views of a question about a block, or about a single feature."""
+    possible = question.combinations(policy)
+    rows = np.arange(question.levels[0])[:, None] if possible is None else possible
+    for name, size, codes in zip(question.features, question.levels, rows.T, strict=True):
+        feature = policy.features[name]
+        yield View(name, None, feature.delta, tuple(codes.tolist()), shared_codes(feature, size))
+        if isinstance(feature, MultipleFeature):
+            for item, (number, delta) in feature.strict_items.items():
+                ticked = np.array(feature.has(number))[codes]
+                yield View(name, item, delta, tuple(ticked.tolist()), frozenset())
 
 
 @lru_cache(maxsize=4096)

@@ -10,6 +10,7 @@ from bcdp.policy.counts import LARGEST_EPSILON
 from bcdp.policy.document import Policy
 from bcdp.policy.features import Feature, NumericFeature
 from bcdp.policy.field_checks import PLACEHOLDER
+from bcdp.policy.multiple_feature import MultipleFeature
 from bcdp.policy.valued_features import (
     MOST_VALUES,
     BinaryFeature,
@@ -31,6 +32,7 @@ __all__ = [
     "Correlation",
     "Dumper",
     "Feature",
+    "MultipleFeature",
     "NumericFeature",
     "OneOfBoth",
     "OneQ",

@@ -25,7 +25,7 @@ from bcdp.policy.field_checks import (
 )
 from bcdp.policy.survey import Translations
 
-ONE_TYPE = Accepts("binary, numeric, categorical, ordinal or open")
+ONE_TYPE = Accepts("binary, numeric, categorical, ordinal, multiple or open")
 OWN = "own"  # the rule that makes no answer a value of its own
 NO_ANSWER = "no answer"  # the name of that value
 NOT_APPLICABLE = "not applicable"  # the name of the value of a question that is not asked

@@ -17,6 +17,7 @@ from bcdp.errors import InputError, refuse
 from bcdp.policy.base_feature import NOT_APPLICABLE, BaseFeature, Scalar
 from bcdp.policy.features import Declared, Feature
 from bcdp.policy.field_checks import nearest
+from bcdp.policy.multiple_feature import MultipleFeature
 
 MOST_COMBINATIONS = 512  # of answers inside a block
 MOST_DIGITS = 2**20  # of all answers in it, combined in any way
@@ -84,6 +85,10 @@ def mistakes_in(declared: Mapping[str, Declared]) -> Iterator[InputError]:
     listed = [
         (name, parent, values) for name, own in features.items() for parent, values in (own.asked_if or {}).items()
     ]
+    for name, feature in features.items():
+        for item, own in (feature.items if isinstance(feature, MultipleFeature) and feature.items else {}).items():
+            if own.delta > feature.delta:
+                yield refuse(f"features.{name}.items.{item}.delta", own.delta, f"at most the list's, {feature.delta:g}")
     wrong = [mistake for condition in listed for mistake in _mistake(declared, *condition)]
     yield from wrong
     if wrong or not listed:

@@ -20,6 +20,7 @@ from bcdp.policy.counts import LARGEST_EPSILON, CountsDemand
 from bcdp.policy.error_sentences import broken_keys, sentence
 from bcdp.policy.features import Declared, Feature, NumericFeature
 from bcdp.policy.field_checks import PLACEHOLDER, Accepts, Number, Record, Writable, expected, some
+from bcdp.policy.multiple_feature import ItemDemand, MultipleFeature
 from bcdp.policy.relay import Relay
 from bcdp.policy.survey import Survey
 from bcdp.policy.tasks import Task, statistics
@@ -254,6 +255,8 @@ _RECORDS: tuple[type[BaseModel], ...] = (
     NumericFeature,
     CategoricalFeature,
     OrdinalFeature,
+    MultipleFeature,
+    ItemDemand,
     OpenFeature,
     OneOfBoth,
     QAndOdds,
@@ -326,7 +329,7 @@ def _linked_names(features: object) -> frozenset[str]:
 def _default_tasks(types: Mapping[str, object]) -> dict[str, Any]:
     """The key for the tasks that are left out: means of what has one, frequencies of all but numbers and yes/no."""
     numbers = [name for name, named in types.items() if named in ("numeric", "binary", "ordinal")]
-    categories = [name for name, named in types.items() if named in ("categorical", "ordinal")]
+    categories = [name for name, named in types.items() if named in ("categorical", "ordinal", "multiple")]
     tasks = [{"mean": numbers}] * bool(numbers) + [{"frequency": categories}] * bool(categories)
     return {"tasks": tasks} if tasks else {}
 

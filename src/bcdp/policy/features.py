@@ -13,7 +13,8 @@ from pydantic import AfterValidator, Tag, ValidationInfo, field_validator
 
 from bcdp.policy.base_feature import NO_ANSWER, NOT_APPLICABLE, ONE_TYPE, OWN, BaseFeature
 from bcdp.policy.field_checks import Accepts, Number, expected, one_of
-from bcdp.policy.names import OPEN, TYPES
+from bcdp.policy.multiple_feature import MultipleFeature
+from bcdp.policy.names import OPEN, PROTECTED
 from bcdp.policy.valued_features import (
     BinaryFeature,
     CategoricalFeature,
@@ -126,17 +127,18 @@ def _class(feature: object) -> str | None:
     if not isinstance(feature, Mapping):
         return None
     named = feature.get("type")
-    if isinstance(named, str) and named in (*TYPES, OPEN):
+    if isinstance(named, str) and named in (*PROTECTED, OPEN):
         return f"{named.capitalize()}Feature"
     return "NumericFeature" if "bounds" in feature else "CategoricalFeature" if "values" in feature else "BinaryFeature"
 
 
-Feature = BinaryFeature | NumericFeature | CategoricalFeature | OrdinalFeature
+Feature = BinaryFeature | NumericFeature | CategoricalFeature | OrdinalFeature | MultipleFeature
 Declared = Annotated[
     Annotated[BinaryFeature, Tag("BinaryFeature")]
     | Annotated[NumericFeature, Tag("NumericFeature")]
     | Annotated[CategoricalFeature, Tag("CategoricalFeature")]
     | Annotated[OrdinalFeature, Tag("OrdinalFeature")]
+    | Annotated[MultipleFeature, Tag("MultipleFeature")]
     | Annotated[OpenFeature, Tag("OpenFeature")],
     one_of(_class, _A_FEATURE),
 ]

@@ -8,7 +8,8 @@ from pydantic import AfterValidator, ValidationInfo
 
 from bcdp.policy.field_checks import Accepts, Writable, different, expected, nearest, some
 
-TYPES = ("binary", "numeric", "categorical", "ordinal")  # of features that are protected
+TYPES = ("binary", "numeric", "categorical", "ordinal")  # of protected features with one value
+PROTECTED = (*TYPES, "multiple")  # with lists to tick, which few statistics are of
 OPEN = "open"  # the type of those that are not
 
 
@@ -28,7 +29,7 @@ def _declared(*types: str, also: str = "", complete: tuple[str, ...] = (), linke
             raise expected(f"a feature of this policy{also and f' or {also!r}'}{nearest(name, declared)}")
         if declared[name] == OPEN:
             raise expected("a protected feature; by an open one everything can be told, without a task: estimate --by")
-        if declared[name] in TYPES and declared[name] not in types:
+        if declared[name] in PROTECTED and declared[name] not in types:
             raise expected(f"a {' or '.join(types)} feature, and this one is {declared[name]}")
         if declared[name] in complete and name in (info.context or {}).get("own", ()):
             raise expected("a feature without `missing: own`: give this one a value that counts for no answer")
@@ -42,20 +43,22 @@ def _declared(*types: str, also: str = "", complete: tuple[str, ...] = (), linke
 _NAME = Accepts("the name of a feature, as text")
 _NAMES = (AfterValidator(some), AfterValidator(different), Accepts("a list of different feature names", inside=True))
 
-AnyName = Annotated[Writable, _NAME, _declared(*TYPES)]
-NameOrDefault = Annotated[Writable, _NAME, _declared(*TYPES, also="default")]
+AnyName = Annotated[Writable, _NAME, _declared(*PROTECTED)]
+NameOrDefault = Annotated[Writable, _NAME, _declared(*PROTECTED, also="default")]
 MeanName = Annotated[Writable, _NAME, _declared("numeric", "binary", "ordinal")]
 NumericName = Annotated[Writable, _NAME, _declared("numeric", complete=TYPES, linked=False)]
 CompleteName = Annotated[Writable, _NAME, _declared(*TYPES, complete=TYPES, linked=False)]
 CompleteNumberName = Annotated[Writable, _NAME, _declared("numeric", "binary", complete=TYPES, linked=False)]
 TableName = Annotated[Writable, _NAME, _declared(*TYPES, complete=("numeric",), linked=False)]
 CategoryName = Annotated[Writable, _NAME, _declared("categorical", "binary", "ordinal")]
+CountedName = Annotated[Writable, _NAME, _declared("categorical", "binary", "ordinal", "multiple")]
 CompleteNames = Annotated[tuple[CompleteName, ...], *_NAMES]
 CompleteNumberNames = Annotated[tuple[CompleteNumberName, ...], *_NAMES]
 TableNames = Annotated[tuple[TableName, ...], *_NAMES]
 MeanNames = Annotated[tuple[MeanName, ...], *_NAMES]
 NumericNames = Annotated[tuple[NumericName, ...], *_NAMES]
 CategoryNames = Annotated[tuple[CategoryName, ...], *_NAMES]
+CountedNames = Annotated[tuple[CountedName, ...], *_NAMES]
 
 
 def _two(names: tuple[str, ...]) -> tuple[str, ...]:

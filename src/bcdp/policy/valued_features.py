@@ -15,7 +15,7 @@ from bcdp.policy.survey import Translations, ValueNames
 MOST_VALUES = 10_000
 MOST_STEPS = 100  # of an ordinal feature
 MOST_GROUPS = 10_000  # of open values: what a tally counts apart
-_SCALARS = "text (not empty, which means missing), a whole number or true/false"
+SCALARS = "text (not empty, which means missing), a whole number or true/false"
 
 
 def is_scale(scores: tuple[float, ...]) -> bool:
@@ -32,7 +32,7 @@ def _one_each(words: dict[str, tuple[str, ...]] | None, info: ValidationInfo) ->
 
 class ValuedFeature(BaseFeature):
     values: Values | None = None
-    missing: Annotated[Scalar | None, Accepts(_SCALARS)] = None
+    missing: Annotated[Scalar | None, Accepts(SCALARS)] = None
     value_labels: ValueNames | None = None  # the words of the values in other languages
 
     _check_words = field_validator("value_labels")(_one_each)
@@ -76,7 +76,7 @@ class BinaryFeature(ValuedFeature):
     type: Annotated[Literal["binary"], ONE_TYPE]
     values: Annotated[
         Annotated[Values, Field(min_length=2, max_length=2)] | None,
-        Accepts(f"two different values, each {_SCALARS}"),
+        Accepts(f"two different values, each {SCALARS}"),
     ] = None
 
     @property
@@ -91,7 +91,7 @@ class CategoricalFeature(ValuedFeature):
     values: Annotated[
         Values,
         Field(min_length=1, max_length=MOST_VALUES),
-        Accepts(f"a list of 1 to {MOST_VALUES} different values, each {_SCALARS}"),
+        Accepts(f"a list of 1 to {MOST_VALUES} different values, each {SCALARS}"),
     ]
 
     @property
@@ -106,7 +106,7 @@ class OrdinalFeature(ValuedFeature):
     values: Annotated[
         Values,
         Field(min_length=2, max_length=MOST_STEPS),
-        Accepts(f"a list of 2 to {MOST_STEPS} different values from low to high, each {_SCALARS}"),
+        Accepts(f"a list of 2 to {MOST_STEPS} different values from low to high, each {SCALARS}"),
     ]
     scores: Annotated[tuple[Number, ...] | None, Accepts("rising numbers, one for each value")] = None
 
@@ -151,7 +151,7 @@ class OpenFeature(Record):
     values: Annotated[
         Values,
         Field(min_length=1, max_length=MOST_GROUPS),
-        Accepts(f"a list of 1 to {MOST_GROUPS} different values, each {_SCALARS}"),
+        Accepts(f"a list of 1 to {MOST_GROUPS} different values, each {SCALARS}"),
     ]
     value_labels: ValueNames | None = None
 

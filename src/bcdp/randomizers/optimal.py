@@ -33,30 +33,31 @@ _SAFE = 1 - 1e-12  # ratios in doubles below their limit times this are below it
 Set = npt.NDArray[np.bool_]
 
 
-def optimal(criterion: Floats, limits: Floats, sets: Iterable[Set] = ()) -> Dense:
+def optimal(criterion: Floats, limits: Floats, sets: Iterable[Set] = (), further: Iterable[Set] = ()) -> Dense:
     """The table with the least `criterion` within `limits` on the logarithm of two weights of one symbol.
 
     `criterion`: `T T^t` for targets T. `sets` of inputs suggest columns: high there and as low as limits allow
-    elsewhere, and the other way round. Of few inputs all sets are tried, single inputs always are.
+    elsewhere, and the other way round. Of few inputs all sets are tried, single inputs always are; `further` sets are
+    added where they would gain something.
 
     >>> scores = np.linspace(0, 1, 5)
     >>> table = optimal(np.outer(scores, scores), np.full((5, 5), 1.0))
     >>> table.level <= 1, round(float(table.second_moments(scores).mean() - scores.mean() ** 2), 3)
     (True, 1.117)
     """
-    columns, used = _designed(criterion, shortest(limits), sets)
+    columns, used = _designed(criterion, shortest(limits), sets, further)
     probability = columns * used
     kept = probability[:, probability.mean(axis=0) > _UNUSED]
     return Dense(round_within(kept / kept.sum(axis=1, keepdims=True), limits))
 
 
-def least_moment(criterion: Floats, limits: Floats, sets: Iterable[Set] = ()) -> float:
+def least_moment(criterion: Floats, limits: Floats, sets: Iterable[Set] = (), further: Iterable[Set] = ()) -> float:
     """The total second moment of the best table, before rounding.
 
     >>> round(least_moment(np.eye(2), np.full((2, 2), 1.0)), 4)  # (1 + 1 / tanh(1/2)^2) / 2
     2.8413
     """
-    columns, used = _designed(criterion, shortest(limits), sets)
+    columns, used = _designed(criterion, shortest(limits), sets, further)
     scaled = columns / np.sqrt(columns.mean(axis=0))
     return float(np.trace(criterion @ np.linalg.pinv((scaled * used) @ scaled.T, hermitian=True)))
 
@@ -74,11 +75,13 @@ def shortest(limits: Floats) -> Floats:
     return result
 
 
-def _designed(criterion: Floats, limits: Floats, sets: Iterable[Set]) -> tuple[Floats, Floats]:
+def _designed(criterion: Floats, limits: Floats, sets: Iterable[Set], further: Iterable[Set]) -> tuple[Floats, Floats]:
     """Columns with a largest entry of 1, and how much each is used."""
-    inputs = len(limits)
-    listed = _columns(limits, [*sets, *np.eye(inputs, dtype=np.bool_)])
+    inputs, suggested, more = len(limits), list(sets), list(further)
+    listed = _columns(limits, [*suggested, *np.eye(inputs, dtype=np.bool_)])
     every = list(map(np.array, itertools.product([False, True], repeat=inputs))) if inputs <= MOST_PRICED else []
+    if more and not every:
+        every = [*suggested, *more, *np.eye(inputs, dtype=np.bool_)]
     offers = _columns(limits, every) if every else listed
     columns = offers if offers.shape[1] <= _MOST_AT_ONCE else listed
     while True:

@@ -21,8 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bcdp.errors import IncompleteError, InputError, refuse
-from bcdp.policy import NOT_APPLICABLE, Feature, NumericFeature, Policy, ValuedFeature
+from bcdp.policy import NOT_APPLICABLE, Feature, MultipleFeature, NumericFeature, Policy, ValuedFeature
 from bcdp.records.follow_ups import asked_rows, settled
+from bcdp.records.ticks import ticked_codes, with_lists
 
 Codes = npt.NDArray[Any]  # float64 in [-1, 1], or int16 numbers of values
 _CODE = np.int16
@@ -95,6 +96,7 @@ def arrow_types(policy: Policy) -> dict[str, pa.DataType]:
 
 def encode(policy: Policy, table: pa.Table) -> dict[str, Codes]:
     """One array of codes for each feature of the policy; other columns are not looked at."""
+    table = with_lists(policy, table)
     counts = {name: table.column_names.count(name) for name in policy.features}
     if unclear := {name: count for name, count in counts.items() if count != 1}:
         shown = ", ".join(
@@ -200,6 +202,8 @@ def _encode_column(policy: Policy, name: str, column: pa.ChunkedArray) -> Codes:
     feature = policy.features[name]
     if isinstance(feature, NumericFeature):
         return _scaled(feature, name, column)
+    if isinstance(feature, MultipleFeature):
+        return ticked_codes(feature, name, column, silent=len(feature.sets) if feature.own else 0)
     known = codes_of(feature.values) | ({NOT_APPLICABLE: len(feature.categories) - 1} if feature.follows else {})
     imputed = imputed_code(feature, known, _LACKING)
     parts, rows = [], 0
@@ -386,15 +390,3 @@ def numbers_of(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
     if not holds_numbers(column.type):
         return np.full(len(column), np.nan)
     return np.asarray(pc.cast(column, pa.float64(), safe=False).to_numpy(), dtype=np.float64)
-
-
-def whole_column(table: pa.Table, name: str) -> pa.ChunkedArray:
-    """A column of reports, if it holds whole numbers, none missing."""
-    column = table.column(name)
-    if pa.types.is_decimal(column.type) and column.type.scale == 0:  # as some warehouses write whole numbers
-        column = column.cast(pa.int64())
-    if not pa.types.is_integer(column.type) or column.null_count:
-        raise refuse(
-            f"reports.{name}", f"type {column.type} with {column.null_count} missing", "whole numbers, none missing"
-        )
-    return column

@@ -76,3 +76,15 @@ def value_number(policy: Policy, name: str, value: object) -> int:
     if code is None:
         raise refuse(f"value of {name}", value, ", ".join(map(repr, feature.values[:12])))
     return code
+
+
+def whole_column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """A column of reports, if it holds whole numbers, none missing."""
+    column = table.column(name)
+    if pa.types.is_decimal(column.type) and column.type.scale == 0:  # as some warehouses write whole numbers
+        column = column.cast(pa.int64())
+    if not pa.types.is_integer(column.type) or column.null_count:
+        raise refuse(
+            f"reports.{name}", f"type {column.type} with {column.null_count} missing", "whole numbers, none missing"
+        )
+    return column

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from pydantic import Field
 
-from bcdp.policy import Policy
-from bcdp.policy.names import CategoryNames
+from bcdp.policy import MultipleFeature, Policy
+from bcdp.policy.names import CountedNames
 from bcdp.randomizers import binary_information, categorical_information
-from bcdp.statistics.shared.follow_ups import asked_share_sections, asked_shares
+from bcdp.statistics.shared.follow_ups import asked_items, asked_share_sections, asked_shares
 from bcdp.statistics.shared.interval import Estimate, bounded, on_simplex
 from bcdp.statistics.shared.linear_form import LinearForm
 from bcdp.statistics.shared.nonresponse import answered_shares, share_sections
 from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statistic, Weight
 from bcdp.statistics.shared.rows import Row, Section
 from bcdp.statistics.shared.target import Single, Target
+from bcdp.statistics.shared.tick_targets import item_labels, item_target
+from bcdp.statistics.shared.value_targets import ValueMeans
 
 _LEAST = 1e-3  # a budget below which errors keep their ratio
 
@@ -25,21 +27,23 @@ Shares = Mapping[Any, Estimate]  # of each value
 
 
 class Frequency(Statistic):
-    """How often each value of categorical or binary features occurs."""
+    """How often each value of features occurs; of a list to tick, each item."""
 
     kind: ClassVar[str] = "frequency"
     form: ClassVar[str] = "{frequency: [names]}"
     key: ClassVar[str] = "frequencies"
-    features: CategoryNames = Field(alias="frequency")
+    features: CountedNames = Field(alias="frequency")
     weight: Weight = 1.0
 
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
-        return ((Single(name), 1.0) for name in self.features)  # of two values that is the mean, in other words
+        return ((_target(policy, name), 1.0) for name in self.features)
 
     def scale(self, policy: Policy, target: Target, budget: float) -> float:
         # the error of a binary feature at the same budget over the feature's own
         size = target.size(policy)
         budget = max(budget, _LEAST)
+        if isinstance(target, ValueMeans):  # items, each of which is a mean on half the scale
+            return 4.0 / size
         return float(categorical_information(size, budget) / binary_information(budget)) if size > 1 else 1.0
 
     def estimate(self, decoder: Decoder, confidence: float) -> dict[str, Shares]:
@@ -78,8 +82,29 @@ class Frequency(Statistic):
         return [_goal(policy, name, data) for name in self.features]
 
 
+def _target(policy: Policy, name: str) -> Target:
+    """Of two values that is the mean, in other words."""
+    feature = policy.features[name]
+    return item_target(name, feature) if isinstance(feature, MultipleFeature) else Single(name)
+
+
+def _items(decoder: Decoder, name: str, feature: MultipleFeature, confidence: float) -> dict[Any, Estimate]:
+    """The share of each item; these do not sum to 1."""
+    target, labels = item_target(name, feature), item_labels(feature)
+    decoded = decoder.decode(target)
+    columns = (*bounded(decoded, 0.0, confidence), decoded.value)
+    rows = list(zip(labels, np.column_stack(columns).tolist(), strict=False))
+    shares: dict[Any, Estimate] = {
+        label: Estimate(value, se, start, end, decoded.answers, raw=raw) for label, (value, se, start, end, raw) in rows
+    }
+    return asked_items(decoder, target, feature, shares, confidence) if feature.follows else shares
+
+
 def _shares(decoder: Decoder, name: str, confidence: float) -> dict[Any, Estimate]:
-    feature, target = decoder.policy.features[name], Single(name)
+    feature = decoder.policy.features[name]
+    if isinstance(feature, MultipleFeature):
+        return _items(decoder, name, feature, confidence)
+    target = Single(name)
     decoded = decoder.decode(target)
     shares = decoded if feature.counts_values else decoded.shares()
     _, errors, low, high = bounded(shares, 0.0, confidence)
@@ -100,8 +125,12 @@ def _shares(decoder: Decoder, name: str, confidence: float) -> dict[Any, Estimat
 
 
 def _goal(policy: Policy, name: str, data: Means) -> Goal:
+    target = _target(policy, name)
+
     def solved(means: Means) -> Array:
-        exact = means[Single(name)]
+        exact = means[target]
+        if isinstance(target, ValueMeans):
+            return np.clip(exact[: len(item_labels(cast("MultipleFeature", policy.features[name])))], 0.0, 1.0)
         shares = exact if policy.features[name].counts_values else (1 + np.append(-exact, exact)) / 2
         return on_simplex(shares) if np.isfinite(shares).all() else shares
 

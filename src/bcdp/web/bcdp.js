@@ -11,7 +11,8 @@
  */
 
 export { answer, answerOnce, keptReport, openOf, randomWords } from "./device/answer.js";
-export { MAX_EPSILON, certify, verifyPlan } from "./device/certificate.js";
+export { certify } from "./device/certificate.js";
+export { MAX_EPSILON, verifyPlan } from "./device/verify.js";
 export { InputError } from "./device/checks.js";
 export { chanceOf, logUp, oddsOf } from "./device/exact.js";
 export { ENGLISH } from "./device/wording/english.js";

@@ -141,7 +141,7 @@ def _check_limits(max_epsilon: float, max_delta: Mapping[str, float], collection
 
 def _levels(document: Mapping[str, Any], features: Mapping[str, Feature], correlation: Correlation) -> Levels:
     if document["mechanism"] == "cascade":
-        if any(feature.extras for feature in features.values()):
+        if any(feature.extras or feature.sets for feature in features.values()):
             raise refuse("mechanism", "cascade", "survey, where no answer is a value of its own or not all are asked")
         return cascade_levels(read_channels(document, features), features, correlation)
     if document["mechanism"] != "survey":
@@ -159,11 +159,20 @@ def _untrue(stated: Any, collection: Collection, levels: Levels) -> Iterator[str
     yield from _objections("epsilon", levels.epsilon, certificate["epsilon"], collection.epsilon)
     claims = mapping("certificate.features", certificate["features"], collection.features)
     for name, feature in collection.features.items():
-        claim = mapping(f"certificate.features.{name}", claims[name], CLAIM_KEYS)
+        claim = mapping(f"certificate.features.{name}", claims[name], CLAIM_KEYS, ("items",) if feature.items else ())
         if number(f"certificate.features.{name}.asked", claim["asked"], 0) != feature.delta:
             raise refuse(f"certificate.features.{name}.asked", claim["asked"], f"the policy's delta {feature.delta}")
         yield from _objections(f"delta of {name}", levels.delta[name], claim["certified"], feature.delta)
         yield from _objections(f"c of {name}", levels.c[name], claim["c"], math.inf)
+        stated_items = mapping(f"certificate.features.{name}.items", claim.get("items", {}), feature.items)
+        for item, (_, asked) in feature.items.items():
+            path = f"certificate.features.{name}.items.{item}"
+            own = mapping(path, stated_items[item], CLAIM_KEYS)
+            if number(f"{path}.asked", own["asked"], 0) != asked:
+                raise refuse(f"{path}.asked", own["asked"], f"the policy's delta {asked}")
+            c, delta = levels.items[name, item]
+            yield from _objections(f"delta of {item} of {name}", delta, own["certified"], asked)
+            yield from _objections(f"c of {item} of {name}", c, own["c"], math.inf)
 
 
 def _objections(name: str, level: float, claimed: Any, asked: float) -> Iterator[str]:

@@ -19,7 +19,7 @@ MOST_DIGITS = 2**20  # of all answers in a block, combined in any way
 NOT_APPLICABLE = "not applicable"
 
 Condition = Mapping[str, frozenset[int]]  # with which values of other features, by their numbers, one is asked
-Listed = Mapping[str, tuple[tuple[Any, int], ...]]  # the values of each feature that has some, with their numbers
+Listed = Mapping[str, tuple[tuple[Any, frozenset[int]], ...]]  # the values of each feature, with their numbers
 
 
 def read_conditions(features: Mapping[str, Any], listed: Listed) -> dict[str, Condition]:
@@ -30,7 +30,9 @@ def read_conditions(features: Mapping[str, Any], listed: Listed) -> dict[str, Co
             continue
         path = f"features.{name}.asked_if"
         conditions[name] = {
-            parent: frozenset(_number(f"{path}.{parent}", value, listed[parent]) for value in _values(path, stated))
+            parent: frozenset[int]().union(
+                *(_numbers(f"{path}.{parent}", value, listed[parent]) for value in _values(path, stated))
+            )
             for parent, stated in mapping(path, feature["asked_if"]).items()
             if _known(path, parent, name, listed)
         }
@@ -57,10 +59,10 @@ def _values(path: str, stated: Any) -> Sequence[Any]:
     return values
 
 
-def _number(path: str, value: Any, listed: Sequence[tuple[Any, int]]) -> int:
-    for known, number in listed:
+def _numbers(path: str, value: Any, listed: Sequence[tuple[Any, frozenset[int]]]) -> frozenset[int]:
+    for known, numbers in listed:
         if type(known) is type(value) and known == value:
-            return number
+            return numbers
     raise refuse(path, value, "some of the feature's values")
 
 

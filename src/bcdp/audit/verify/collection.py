@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count, pairwise
 from typing import Any
 
 from bcdp.audit.verify.blocks import Condition, read_conditions
+from bcdp.audit.verify.lists import MOST_ITEMS, Items, Ticked, numbered_items, read_items, read_sets
 from bcdp.audit.verify.values import (
     languages,
     mapping,
@@ -30,13 +31,20 @@ LONGEST_NAME = 200
 LARGEST_WHOLE = 2**53 - 1
 MOST_VALUES = 10_000
 MOST_CUTS = 31
-SIZES = {"binary": (2, 2), "categorical": (1, MOST_VALUES), "ordinal": (2, 100), "open": (1, MOST_VALUES)}
+SIZES = {
+    "binary": (2, 2),
+    "categorical": (1, MOST_VALUES),
+    "ordinal": (2, 100),
+    "multiple": (2, MOST_ITEMS),
+    "open": (1, MOST_VALUES),
+}
 COMMON_KEYS = ("label", "help", "labels", "helps", "delta", "missing", "asked_if")
 OWN_KEYS = {
     "binary": ((), ("values", "value_labels")),
     "numeric": (("bounds",), ("ranges",)),
     "categorical": (("values",), ("value_labels",)),
     "ordinal": (("values",), ("value_labels", "scores")),
+    "multiple": (("values",), ("value_labels", "at_most", "items")),
 }
 OPEN_KEYS = (("type", "values"), ("label", "help", "labels", "helps", "value_labels"))
 OWN = "own"  # no answer is a value of its own
@@ -105,9 +113,11 @@ class Feature:
     missing: bool
     number: Number | None = None
     own: bool = False
-    listed: tuple[tuple[Any, int], ...] = ()  # its values, with their numbers
+    listed: tuple[tuple[Any, frozenset[int]], ...] = ()  # its values, with their numbers
     condition: Condition | None = None  # of a feature that is not always asked; its last value is not applicable
     imputed: int | None = None  # the number of the value that no answer counts as
+    sets: tuple[Ticked, ...] = ()  # of a list to tick: what may be ticked
+    items: Items = field(default_factory=dict)  # of a list: those with a delta of their own
 
     @property
     def extras(self) -> int:
@@ -231,7 +241,7 @@ def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
         raise refuse(path, name, f"a name of at most {LONGEST_NAME} letters")
     kind = mapping(path, stated).get("type")
     if not isinstance(kind, str) or kind not in (*OWN_KEYS, "open"):
-        raise refuse(f"{path}.type", kind, "binary, numeric, categorical, ordinal or open")
+        raise refuse(f"{path}.type", kind, "binary, numeric, categorical, ordinal, multiple or open")
     if kind == "open":
         mapping(path, stated, *OPEN_KEYS)
     else:
@@ -258,11 +268,23 @@ def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
         _check_value_labels(f"{path}.value_labels", stated["value_labels"], len(values))
     if stated.get("scores") is not None:
         _check_scores(f"{path}.scores", stated["scores"], len(values))
-    numbered = ((0, 0), (1, 1), (False, 0), (True, 1)) if listed is None else tuple(zip(values, count(), strict=False))
-    imputed = next((code for value, code in numbered if type(value) is type(missing) and value == missing), None)
+    if kind == "multiple":
+        return _list(path, stated, values, delta, own)
+    plain = ((0, 0), (1, 1), (False, 0), (True, 1)) if listed is None else tuple(zip(values, count(), strict=False))
+    imputed = next((code for value, code in plain if type(value) is type(missing) and value == missing), None)
+    numbered = tuple((value, frozenset({code})) for value, code in plain)
     return Feature(
         kind, len(values) + own, delta, counted, None, own=own, listed=numbered, imputed=imputed if counted else None
     )
+
+
+def _list(path: str, stated: Any, values: Sequence[Any], delta: float, own: bool) -> Feature:
+    if stated.get("missing") is not None and not own:
+        raise refuse(f"{path}.missing", stated["missing"], "own, or no such key")
+    sets = read_sets(path, stated, len(values))
+    items = read_items(f"{path}.items", stated.get("items"), values, delta, len(sets))
+    listed = numbered_items(values, sets)
+    return Feature("multiple", len(sets) + own, delta, False, own=own, listed=listed, sets=sets, items=items)
 
 
 def _number(path: str, stated: Any, missing: Any) -> Number:

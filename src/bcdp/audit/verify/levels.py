@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from itertools import product
@@ -13,6 +13,7 @@ from typing import Any
 from bcdp.audit.verify.blocks import view_ratio
 from bcdp.audit.verify.collection import Feature
 from bcdp.audit.verify.correlation import Correlation, Law
+from bcdp.audit.verify.lists import is_ticked
 from bcdp.audit.verify.questions import MOST_CELLS, Channel, Menu, Question, Ratio
 
 DIGITS = 60
@@ -32,6 +33,7 @@ class Levels:
     epsilon: float
     c: Mapping[str, float]
     delta: Mapping[str, float]
+    items: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)  # of lists to tick: c and delta
 
 
 def cascade_levels(channels: Sequence[Channel], features: Mapping[str, Feature], correlation: Correlation) -> Levels:
@@ -69,7 +71,36 @@ def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correl
                     known[key] = _worst(own, name, rest, masses, feature, guessed)
                 level[name] = max(level[name], known[key])
     logs = {ratio: _log_up(ratio) for ratio in {epsilon, *c.values(), *delta.values()}}
-    return Levels(logs[epsilon], {n: logs[r] for n, r in c.items()}, {n: logs[r] for n, r in delta.items()})
+    items = _items(menus, views, features, falling, correlation)
+    return Levels(logs[epsilon], {n: logs[r] for n, r in c.items()}, {n: logs[r] for n, r in delta.items()}, items)
+
+
+def _items(
+    menus: Sequence[Menu],
+    views: Sequence[View],
+    features: Mapping[str, Feature],
+    falling: Sequence[tuple[Menu, Ratio, View]],
+    correlation: Correlation,
+) -> dict[tuple[str, str], tuple[float, float]]:
+    """The levels of single items of lists, with the other items whatever they are (section 4.17)."""
+    levels = {}
+    for name, feature in features.items():
+        for item, (place, _) in feature.items.items():
+            c: Ratio = Fraction(1)
+            delta = _told_outside(name, falling, correlation)
+            for menu, (asked, seen) in zip(menus, views, strict=True):
+                for own in (question for question in menu if name in question.features):
+                    position = own.features.index(name)
+                    codes = [digits[position] for digits in own.possible] or list(range(own.levels[position]))
+                    parts = [is_ticked(feature.sets, place, code) for code in codes]
+                    ratio = view_ratio(list(own.table.columns()), parts, ())
+                    rest = _times(question.ratio for question in menu if question is not own)
+                    moved = masses_moved(
+                        correlation, name, asked.difference(own.features if own.possible else {name}), seen
+                    )
+                    c, delta = max(c, ratio), max(delta, _times((ratio, _gain(rest, moved))))
+            levels[name, item] = (_log_up(c), _log_up(delta))
+    return levels
 
 
 def view_of(menu: Menu, correlation: Correlation) -> View:

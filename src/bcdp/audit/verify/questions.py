@@ -204,6 +204,8 @@ def _possible(
     if not block and len(linked) > 1 and any(len(block_of(name, conditions)) > 1 for name in asked):
         raise refuse(f"{path}.kind", "none", "block, for features that depend on each other")
     if not block:
+        if len(asked) > 1 and any(features[name].sets for name in asked):
+            raise refuse(f"{path}.features", asked, "a list to tick alone, or in its block")
         return ()
     if len(linked) == 1 or linked != frozenset(asked) or block_of(asked[0], conditions) != linked:
         raise refuse(f"{path}.features", asked, "all features that depend on each other, and no others")

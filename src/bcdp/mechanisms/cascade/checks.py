@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import refuse
-from bcdp.policy import Policy
+from bcdp.policy import MultipleFeature, Policy
 from bcdp.randomness import Draws, KeyedDraws, RecordWords, SimulatedDraws
 from bcdp.statistics import Role
 
@@ -85,6 +85,8 @@ def check_complete(policy: Policy) -> None:
     And if not all questions are asked of everybody.
     """
     for name, feature in policy.features.items():
+        if isinstance(feature, MultipleFeature):
+            raise refuse(f"features.{name}.type", "multiple", "the mechanism survey, or other types")
         if feature.follows:
             raise refuse(f"features.{name}.asked_if", "a condition", "the mechanism survey, or no follow-ups")
         if feature.own:

@@ -8,9 +8,10 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from bcdp.errors import InputError
-from bcdp.policy import Policy
+from bcdp.policy import Feature, MultipleFeature, Policy
 from bcdp.policy.blocks import combinations
 from bcdp.questions import Question
 from bcdp.randomizers import Table, categorical, least_moment, optimal
@@ -19,6 +20,7 @@ from bcdp.statistics.shared.value_targets import Rows, runs
 
 _ROUNDED_TO = (5, 3, 2)  # levels of a number in a block: as many as leave few combinations
 _FEW = 64
+_CROSSED = 3  # sets that are crossed with all others
 
 
 @dataclass(frozen=True, order=True)
@@ -38,6 +40,14 @@ class BlockAim:
         return np.asarray(np.minimum(np.array(self.limits), budget))
 
     @property
+    def further(self) -> list[npt.NDArray[np.bool_]]:
+        """What the first sets have in common with others, and each without the other."""
+        known = np.array(self.sets)
+        both = np.concatenate([known, ~known])
+        first = np.concatenate([known[:_CROSSED], ~known[:_CROSSED]])
+        return list(np.unique((first[:, None] & both).reshape(-1, known.shape[1]), axis=0))
+
+    @property
     def largest(self) -> float:
         """The budget beyond which no more is allowed."""
         return float(np.max(self.limits))
@@ -46,7 +56,7 @@ class BlockAim:
 @lru_cache(maxsize=4096)
 def block_moment(aim: BlockAim, budget: float) -> float:
     """The least criterion within a budget, before rounding."""
-    return least_moment(np.array(aim.criterion), aim.within(budget), map(np.array, aim.sets))
+    return least_moment(np.array(aim.criterion), aim.within(budget), map(np.array, aim.sets), aim.further)
 
 
 @lru_cache(maxsize=256)
@@ -54,7 +64,7 @@ def block_table(aim: BlockAim, budget: float) -> Table:
     """The table with the least criterion within a budget; a plain one where integers are too coarse for that."""
     limits = aim.within(budget)
     try:
-        return optimal(np.array(aim.criterion), limits, map(np.array, aim.sets))
+        return optimal(np.array(aim.criterion), limits, map(np.array, aim.sets), aim.further)
     except InputError:
         return categorical(len(limits), float(limits[~np.eye(len(limits), dtype=np.bool_)].min()))
 
@@ -77,7 +87,7 @@ class BlockValues:
 
     @property
     def question_keys(self) -> Mapping[str, Any]:
-        return {"kind": "block"}
+        return {"kind": "block"} if len(self.features) > 1 else {}
 
     def randomizer(self, policy: Policy, budget: float) -> tuple[tuple[int, ...], Table]:
         return block_question(policy, self.features).levels, block_table(self.aim, budget)
@@ -102,18 +112,31 @@ def block_question(policy: Policy, features: tuple[str, ...]) -> Question:
             rounded + feature.extras if feature.is_number else feature.joint_inputs
             for feature in (policy.features[name] for name in features)
         )
-        if len(combinations(policy.features, features, levels)) <= _FEW:
+        if len(features) == 1 or len(combinations(policy.features, features, levels)) <= _FEW:
             break
-    return Question(features=features, levels=levels, table=0, kind="block")
+    return Question(features=features, levels=levels, table=0, kind="block" if len(features) > 1 else "values")
 
 
 def suggested_sets(policy: Policy, question: Question) -> tuple[tuple[bool, ...], ...]:
     """Sets of combinations that a column of a good table may be high at: those with certain codes of one feature."""
     possible = question.combinations(policy)
-    assert possible is not None
+    rows = np.arange(question.levels[0])[:, None] if possible is None else possible
     sets = [
-        np.isin(possible[:, position], np.flatnonzero(run))
-        for position, size in enumerate(question.levels)
-        for run in runs(size)
+        np.isin(codes, np.flatnonzero(inside))
+        for name, size, codes in zip(question.features, question.levels, rows.T, strict=True)
+        for inside in _of_feature(policy.features[name], size)
     ]
     return tuple(tuple(inside.tolist()) for inside in sets)
+
+
+def _of_feature(feature: Feature, size: int) -> list[Any]:
+    """Sets of codes: runs of values that follow each other; of a list to tick those with an item, and by their size."""
+    if not isinstance(feature, MultipleFeature):
+        return runs(size)
+    sets = feature.sets
+    strict = [number for number, _ in feature.strict_items.values()]
+    order = [*strict, *(number for number in range(len(feature.values)) if number not in strict)]
+    items = [[number in ticked for ticked in sets] for number in order]
+    sizes = [[len(ticked) == count for ticked in sets] for count in range(len(sets[-1]) + 1)]
+    extras = np.eye(feature.extras, size, len(sets), dtype=np.bool_).tolist()
+    return [np.array([*inside, *[False] * (size - len(inside))]) for inside in (*items, *sizes, *extras)]

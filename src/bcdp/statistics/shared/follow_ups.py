@@ -78,6 +78,23 @@ def asked_shares(decoder: Decoder, name: str, shares: Mapping[Any, Estimate], co
     return estimates
 
 
+def asked_items(
+    decoder: Decoder, target: Target, feature: Feature, shares: Mapping[Any, Estimate], confidence: float
+) -> dict[Any, Estimate]:
+    """The shares of a list's items among all people, each with that among those asked, the last number."""
+    count, size = len(shares) - feature.extras, target.size(decoder.policy)
+    bottom = (np.arange(size) == size - 1).astype(float)
+    among = ratios_of(decoder, target, np.eye(count, size), bottom, confidence)
+    estimates: dict[Any, Estimate] = dict(shares)
+    for (value, share), (ratio, error, start, end) in zip(shares.items(), among, strict=False):
+        inside, start, end = _inside(ratio, start, end)
+        estimates[value] = AskedShare(
+            share.value, share.se, share.low, share.high, share.answers, share.raw,
+            among=Estimate(inside, error, start, end, share.answers, raw=ratio, rule=among_words(feature)),
+        )  # fmt: skip
+    return estimates
+
+
 def _inside(value: float, start: float, end: float) -> tuple[float, float, float]:
     """A share and its interval between 0 and 1, the interval around it."""
     inside = min(max(value, 0.0), 1.0) if math.isfinite(value) else math.nan

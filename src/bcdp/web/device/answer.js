@@ -123,7 +123,9 @@ function encode(plan, record) {
   const codes = new Map();
   for (const [name, feature] of plan.blocks?.order ?? plan.features) {
     const value = valueIn(record, name);
-    codes.set(name, plan.blocks?.notAsked(name, codes, value) ?? code(name, feature, value));
+    const ticked = () => /** @type {Blocks} */ (plan.blocks).ticked(name, value);
+    const coded = () => (feature.type === "multiple" ? ticked() : code(name, feature, value));
+    codes.set(name, plan.blocks?.notAsked(name, codes, value) ?? coded());
   }
   return /** @type {Codes} */ (codes);
 }

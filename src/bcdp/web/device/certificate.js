@@ -1,13 +1,12 @@
 /** The certificate: every level recomputed from the integer tables (theory.md, section 4). */
 // @ts-nocheck
 
-import { MOST_CELLS, counted, least, most, refuse } from "./checks.js";
+import { MOST_CELLS, counted, least, most } from "./checks.js";
 import { numberCode, stepOf } from "./reading/features.js";
 import { INFINITE, ONE, exactly, inUnits, larger, logUp, nearest, product, smaller, times, total } from "./exact.js";
 
 const NEARLY = 1 - 1e-6; // of the largest double: whatever is larger in truth is among these, and is computed exactly
-/** What a device answers at most if nobody set its limit, in nats: beyond, a guess at 50% could become 98.3%. */
-export const MAX_EPSILON = 4;
+
 const ALONE = { q: 0, odds: Infinity }; // with the others held fixed, BCDP is CDP
 const UNITS = 2 ** 29; // in a step between inputs: ends of parts are moved to whole ones, past whatever devices round
 
@@ -30,7 +29,17 @@ export function certify(plan) {
   }
   const log = rememberedLog();
   const logs = (ratios) => new Map([...ratios].map(([name, ratio]) => [name, log(ratio)]));
-  return { epsilon: log(menus[0].whole), c: logs(c), delta: logs(delta) };
+  const items = plan.blocks?.items.map((item) => itemRatios(plan, menus, item, unasked).map(log));
+  return { epsilon: log(menus[0].whole), c: logs(c), delta: logs(delta), ...(items?.length && { items }) };
+}
+
+/** The ratios `c` and `delta` of one item of a list to tick, the other items being whatever they are (4.17). */
+function itemRatios(plan, menus, { name, number }, unasked) {
+  const own = ({ questions, place }) => plan.blocks.ratio(plan, questions[place.get(name)], name, number);
+  const rest = ({ ratios, place }) => product(ratios.filter((_, other) => other !== place.get(name)));
+  const told = (menu) => independent(own(menu), rest(menu), othersBounds(menu, name));
+  const asking = menus.filter((menu) => menu.place.has(name));
+  return [asking.map(own).reduce(larger, ONE), asking.map(told).reduce(larger, outside(plan, menus, name, unasked))];
 }
 
 /**
@@ -370,31 +379,4 @@ const mean = (law, numbers) => ({ top: total(law.map((part, x) => part * BigInt(
 function spread(numbers) {
   const [high, low] = [numbers.reduce(larger), numbers.reduce(smaller)];
   return { top: high.top * low.bottom, bottom: high.bottom * low.top };
-}
-
-/**
- * The true levels of a plan, if every promise is kept; an `InputError` if one is not, or is above a person's limits.
- *
- * Limits are in nats: `maxEpsilon` for the whole report, `maxDelta` for each single feature.
- */
-export function verifyPlan(plan, { maxEpsilon = MAX_EPSILON, maxDelta = Infinity } = {}) {
-  const levels = certify(plan);
-  keep("epsilon", levels.epsilon, plan.certificate.epsilon, plan.epsilon, maxEpsilon);
-  for (const [name, { asked, certified, c }] of plan.certificate.features) {
-    const { delta } = plan.features.get(name);
-    if (asked !== delta) throw refuse(`certificate.features.${name}.asked`, asked, `the policy's delta ${delta}`);
-    keep(`features.${name}.certified`, levels.delta.get(name), certified, delta, maxDelta);
-    keep(`features.${name}.c`, levels.c.get(name), c, Infinity, Infinity);
-  }
-  plan.counts?.check(plan, levels, byMenu(plan).bounds);
-  return levels;
-}
-
-function keep(path, level, claimed, demanded, limit) {
-  if (level > claimed) {
-    throw refuse(`certificate.${path}`, claimed, `a true claim, and the tables give ${level}`);
-  }
-  if (claimed > demanded) throw refuse(`certificate.${path}`, claimed, `at most the ${demanded} that was asked`);
-  const changed = "your own limit (maxEpsilon and maxDelta change it)";
-  if (!(claimed <= limit)) throw refuse(`certificate.${path}`, claimed, `at most ${limit}, ${changed}`);
 }

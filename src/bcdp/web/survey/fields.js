@@ -10,11 +10,11 @@ import { digitsOf, mayBegin, readBack, readings } from "./numbers.js";
 /** @typedef {import("../device/reading/features.js").Listed & { valueWords?: string[] | null }} Listed */
 /** @typedef {Numeric | Listed} Feature */
 /** @typedef {import("../page.js").Attributes} Attributes */
-/** @typedef {{ given?: Value | null, told?: string | null, mistake?: string, certain?: boolean }} Found what was read */
+/** @typedef {{ given?: Value | Value[] | null, told?: string | null, mistake?: string, certain?: boolean }} Found what was read */
 /** @typedef {Found & { name: string, label: string, told: string, target: HTMLElement }} Answered */
 /** @typedef {{ node: HTMLElement, value: () => Found, target: () => HTMLElement, draft: () => unknown }} Control */
 /**
- * @typedef {{ name: string, node: HTMLElement, read: () => Answered, given: () => Value | null, isWrong: () => boolean,
+ * @typedef {{ name: string, node: HTMLElement, read: () => Answered, given: () => Value | Value[] | null, isWrong: () => boolean,
  *   draft: () => unknown }} Field
  */
 /**
@@ -106,6 +106,7 @@ const boundsOf = ({ bounds }, words) =>
 /** @type {(feature: Feature) => string} */
 function controlOf({ type, values }) {
   if (type === "numeric") return "number";
+  if (type === "multiple") return "ticks";
   return values.length <= MOST_BUTTONS ? "buttons" : values.length <= MOST_OPTIONS ? "menu" : "list";
 }
 
@@ -191,6 +192,36 @@ const CONTROLS = {
     const checked = () => choices.find(([input]) => input.checked)?.[0].value ?? null;
     const value = () => chosen(feature, Number(checked() ?? -1), words);
     return { node, value, target: () => choices[0][0], draft: checked };
+  },
+
+  /** @type {(parts: Parts<Listed>) => Control} */
+  ticks({ feature, id, hint, remark, described, words, draft }) {
+    const most = feature.atMost ?? feature.values.length;
+    if (feature.atMost !== null) hint.append(` ${words.tickAtMost(words.number(most))}`);
+    /** @type {(index: number, text: string) => [HTMLInputElement, HTMLElement]} */
+    const choice = (index, text) => {
+      const input = element("input", { type: "checkbox", id: `${id}-${index}`, value: index });
+      return [input, element("label", { class: "choice", for: input.id, dir: "auto" }, input, text)];
+    };
+    const name = (/** @type {number} */ item) => feature.valueWords?.[item] ?? String(feature.values[item]);
+    const items = feature.values.map((_, item) => choice(item, name(item)));
+    const none = choice(-1, words.noneTicked);
+    for (const [input] of [...items, none]) input.checked = (draft ?? []).includes(input.value);
+    none[0].addEventListener("input", () => items.forEach(([input]) => (input.checked &&= !none[0].checked)));
+    for (const [input] of items) input.addEventListener("input", () => (none[0].checked &&= !input.checked));
+    const legend = element("legend", { dir: "auto" }, feature.label);
+    const list = element("div", { class: "choices" }, ...[...items, none].map(([, label]) => label));
+    const node = element("fieldset", { class: "field", ...described }, legend, hint, list, remark);
+    const ticked = () => items.flatMap(([input], item) => (input.checked ? [item] : []));
+    const value = () => {
+      const chosen = ticked();
+      if (chosen.length > most) return { mistake: words.tickAtMost(words.number(most)), certain: true };
+      if (!chosen.length && !none[0].checked) return optional(feature) ? {} : { mistake: words.choose };
+      const told = chosen.length ? chosen.map(name).join(", ") : words.noneTicked;
+      return { given: chosen.map((item) => feature.values[item]), told };
+    };
+    const marked = () => [...items, none].flatMap(([input]) => (input.checked ? [input.value] : []));
+    return { node, value, target: () => items[0][0], draft: () => (marked().length ? marked() : null) };
   },
 
   /** @type {(parts: Parts<Listed>) => Control} */

@@ -11,7 +11,12 @@
 export async function followUpsOf(features) {
   if (![...features.values()].some(({ askedIf }) => askedIf !== null)) return () => new Set();
   const { readBlocks } = await import("../device/reading/blocks.js");
-  const { order, notAsked } = readBlocks(features);
+  const { order, notAsked, ticked } = readBlocks(features);
+  /** @type {(name: string, feature: Feature, given: unknown) => number} */
+  const codeOf = (name, feature, given) => {
+    if (feature.type !== "multiple") return numberOf(feature, given);
+    return Array.isArray(given) && given.length <= (feature.atMost ?? Infinity) ? ticked(name, given) : -1;
+  };
   return (entered) => {
     const codes = new Map();
     /** @type {Set<string>} */
@@ -19,7 +24,7 @@ export async function followUpsOf(features) {
     for (const [name, feature] of order) {
       const code = notAsked(name, codes, null);
       if (code !== null) hidden.add(name);
-      codes.set(name, code ?? numberOf(feature, entered.get(name) ?? null));
+      codes.set(name, code ?? codeOf(name, feature, entered.get(name) ?? null));
     }
     return hidden;
   };

@@ -101,6 +101,8 @@ export const words = {
   once: "هذا يصنع إجابتك المموّهة مرة واحدة وإلى الأبد: إجابة ثانية تكشف عنك أكثر. لا يُرسل شيء بعد.",
   noAnswer: "بلا إجابة",
   notAsked: "سؤال لم يُطرح",
+  noneTicked: "لا شيء مما سبق",
+  tickAtMost: (most) => `اختر ${most} على الأكثر.`,
   ownAnswer: "يمكنك ترك هذا فارغًا. والفراغ محمي مثل أي إجابة أخرى.",
   countsAs: (word) => `يمكن تركه فارغًا: يُحسب ${isolated(word)}.`,
   noAnswerCounts: (word) => `بلا إجابة (تُحسب ${isolated(word)})`,

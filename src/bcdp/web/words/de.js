@@ -111,6 +111,8 @@ export const words = {
     "gesendet.",
   noAnswer: "Keine Antwort",
   notAsked: "Nicht gefragt",
+  noneTicked: "Nichts davon",
+  tickAtMost: (most) => `Wählen Sie höchstens ${most} aus.`,
   ownAnswer: "Sie dürfen das leer lassen. Ein leeres Feld ist geschützt wie jede andere Antwort.",
   countsAs: (word) => `Darf leer bleiben: zählt als ${word}.`,
   noAnswerCounts: (word) => `Keine Antwort (zählt als ${word})`,

@@ -16,7 +16,7 @@ import { ENGLISH } from "../device/wording/english.js";
  *   "changed" | "reload" | "cannotSeal" | "insecure" | "batchTrust" | "fallbackRelay" | "fallbackCollector"} Text keys of plain texts
  */
 /**
- * @typedef {"minutes" | "countsAs" | "noAnswerCounts" | "enter" | "readAs" | "ambiguous" | "hidden" | "lookMany" |
+ * @typedef {"minutes" | "tickAtMost" | "countsAs" | "noAnswerCounts" | "enter" | "readAs" | "ambiguous" | "hidden" | "lookMany" |
  *   "relaySees" | "batchRelay" | "batchCollector" | "usualTotal" | "usualCalm" | "notAFactor" | "refused" | "checked" | "notAnswered" |
  *   "notSent"} AboutOne keys of sentences about one text
  */
@@ -77,6 +77,7 @@ export const words = {
   once: "This makes your blurred answer, once and for all: a second one would tell more about you. Nothing is sent yet.",
   ownAnswer: "You may leave this blank. A blank is protected like any other answer.",
   countsAs: (word) => `May be left empty: counts as ${word}.`,
+  tickAtMost: (most) => `Choose at most ${most}.`,
   noAnswerCounts: (word) => `No answer (counts as ${word})`,
   bounds: (low, high) => `From ${low} to ${high}.`,
   accepted: (low, high) => `a number from ${low} to ${high}`,

@@ -107,6 +107,8 @@ export const words = {
   once: "Esto crea su respuesta difuminada, de una vez por todas: una segunda diría más sobre usted. Todavía no se envía nada.",
   noAnswer: "Sin respuesta",
   notAsked: "No preguntado",
+  noneTicked: "Ninguna de estas",
+  tickAtMost: (most) => `Elija como máximo ${most}.`,
   ownAnswer: "Puede dejarlo en blanco. Un espacio en blanco está protegido como cualquier otra respuesta.",
   countsAs: (word) => `Puede quedar vacío: cuenta como ${word}.`,
   noAnswerCounts: (word) => `Sin respuesta (cuenta como ${word})`,

@@ -106,6 +106,8 @@ export const words = {
     "envoyé.",
   noAnswer: "Pas de réponse",
   notAsked: "Question non posée",
+  noneTicked: "Aucune de ces réponses",
+  tickAtMost: (most) => `Choisissez-en au plus ${most}.`,
   ownAnswer: "Vous pouvez laisser ce champ vide. Un champ vide est protégé comme toute autre réponse.",
   countsAs: (word) => `Peut rester vide : compte comme ${word}.`,
   noAnswerCounts: (word) => `Pas de réponse (compte comme ${word})`,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.plan import Plan, Question
-from bcdp.policy import Policy
+from bcdp.policy import MultipleFeature, Policy
 from bcdp.records.columnar import Stored, scale
 from bcdp.records.encoding import coded_numbers
 
@@ -109,6 +109,8 @@ def program_of(plan: Plan) -> Program | None:
     """The program of a plan; None if the kernel does not know one of its questions or tables."""
     documents = [table.to_dict() for table in plan.tables]
     numbers = (feature for feature in plan.policy.features.values() if feature.is_number)
+    if any(isinstance(feature, MultipleFeature) for feature in plan.policy.features.values()):
+        return None
     if plan.policy.blocks or any(feature.own for feature in numbers) or not all(map(_is_known, plan.questions)):
         return None
     if not {document["family"] for document in documents} <= set(_FAMILIES):

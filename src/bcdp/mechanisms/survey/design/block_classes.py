@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +11,12 @@ import numpy.typing as npt
 from bcdp.mechanisms.survey.design.budget_limits import BudgetLimits
 from bcdp.mechanisms.survey.design.feature_classes import NEGLIGIBLE, FeatureClass
 from bcdp.mechanisms.survey.design.information import Kind
-from bcdp.plan.views import shared_codes
-from bcdp.policy import Policy
+from bcdp.plan.views import View, views_of
+from bcdp.policy import MultipleFeature, Policy
 from bcdp.questions import Question
 from bcdp.statistics import BlockAim, BlockValues, Target
 from bcdp.statistics.shared.block_targets import block_question, suggested_sets
+from bcdp.statistics.shared.tick_targets import TickedItems
 
 Array = npt.NDArray[np.float64]
 
@@ -27,17 +29,21 @@ def block_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> Iter
     Together with other questions it is asked within the strictest demand of its features; alone within each of them.
     """
     policy = limits.policy
-    for block in dict.fromkeys(policy.blocks.values()):
+    lists = [(name,) for name, own in policy.features.items() if isinstance(own, MultipleFeature)]
+    groups = [*policy.blocks.values(), *(names for names in lists if names[0] not in policy.blocks)]
+    for block in dict.fromkeys(groups):
         wanted = {target: weight for target, weight in weights.items() if weight and set(target.features) <= set(block)}
-        strictest = min(map(limits.demand, block))
+        strictest = min(map(limits.strictest, block))
         others = (limits.level(name, frozenset(block)) for name in policy.features if name not in block)
         alone = min([limits.epsilon, *others])
         if not wanted or min(strictest, alone) < NEGLIGIBLE:
             continue
         question = block_question(policy, block)
-        aim = BlockAim(
-            _criterion(policy, question, wanted), _limits(limits, question), suggested_sets(policy, question)
-        )
+        views = list(views_of(policy, question))
+        if len(views) == 1:  # a list with one demand
+            yield _ticked(limits, block[0], float(f"{sum(wanted.values()):.12g}"), min(alone, strictest))
+            continue
+        aim = BlockAim(_criterion(policy, question, wanted), _limits(limits, views), suggested_sets(policy, question))
         bounds = [limits.total_bounds(name) for name in block]
         yield FeatureClass(
             (BlockValues(block, aim),),
@@ -48,6 +54,22 @@ def block_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> Iter
             weight=float(f"{sum(wanted.values()):.12g}"),
             odds=max(odds for _, odds in bounds),
         )
+
+
+def _ticked(limits: BudgetLimits, name: str, weight: float, alone: float) -> FeatureClass:
+    """The class of a list to tick, all of whose items are protected equally."""
+    feature = cast("MultipleFeature", limits.policy.features[name])
+    items, most = len(feature.values), feature.at_most or len(feature.values)
+    q, odds = limits.total_bounds(name)
+    return FeatureClass(
+        (TickedItems(name, items, most, feature.own),),
+        Kind("ticks", items + feature.own, most=most),
+        delta=limits.demand(name),
+        q=q,
+        alone=alone,
+        weight=weight,
+        odds=odds,
+    )
 
 
 def _criterion(policy: Policy, question: Question, wanted: Mapping[Target, float]) -> tuple[tuple[float, ...], ...]:
@@ -61,16 +83,14 @@ def _criterion(policy: Policy, question: Question, wanted: Mapping[Target, float
     return _rows(criterion / sum(wanted.values()))
 
 
-def _limits(limits: BudgetLimits, question: Question) -> tuple[tuple[float, ...], ...]:
-    """The largest logarithm of the ratio of every two combinations' weights: the strictest view that separates them."""
-    policy = limits.policy
-    possible = question.combinations(policy)
-    assert possible is not None
-    result = np.full((len(possible),) * 2, limits.epsilon)
-    for name, size, codes in zip(question.features, question.levels, possible.T, strict=True):
-        shared = np.isin(codes, list(shared_codes(policy.features[name], size)))
-        separates = (codes[:, None] != codes) | (shared[:, None] & shared)
-        result = np.where(separates, np.minimum(result, limits.demand(name)), result)
+def _limits(limits: BudgetLimits, views: Sequence[View]) -> tuple[tuple[float, ...], ...]:
+    """The largest logarithm of the ratio of every two inputs' weights: the strictest view that separates them."""
+    result = np.full((len(views[0].parts),) * 2, limits.epsilon)
+    for view in views:
+        parts = np.array(view.parts)
+        shared = np.isin(parts, list(view.shared))
+        separates = (parts[:, None] != parts) | (shared[:, None] & shared)
+        result = np.where(separates, np.minimum(result, limits.within(view.delta)), result)
     np.fill_diagonal(result, 0.0)
     return _rows(result)
 

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from bcdp.correlation import Correlation, product_q
 from bcdp.mechanisms.survey.design.budgets_from_laws import exact_limit
 from bcdp.notions import ldp_limit
-from bcdp.policy import Policy
+from bcdp.policy import MultipleFeature, Policy
 
 _SLACK = 1e-9  # kept aside of every demand, so that rounding can never break it
 
@@ -42,11 +42,21 @@ class BudgetLimits:
 
     def demand(self, name: str) -> float:
         """The level that a feature demands, at most epsilon."""
-        return max(min(self.policy.features[name].delta, self.policy.epsilon) - _SLACK, 0.0)
+        return self.within(self.policy.features[name].delta)
+
+    def within(self, delta: float) -> float:
+        """What a delta leaves, at most epsilon."""
+        return max(min(delta, self.policy.epsilon) - _SLACK, 0.0)
+
+    def strictest(self, name: str) -> float:
+        """The level that a feature and every item of it demand."""
+        feature = self.policy.features[name]
+        items = feature.strict_items.values() if isinstance(feature, MultipleFeature) else ()
+        return min([self.demand(name), *(self.within(delta) for _, delta in items)])
 
     def is_free(self, name: str) -> bool:
         """Whether any menu keeps the demand of a feature, so that its correlation does not matter."""
-        return self.demand(name) >= self.epsilon
+        return self.strictest(name) >= self.epsilon
 
     def others(self, name: str) -> frozenset[str]:
         """All features outside its block; without one, all but this."""
@@ -64,7 +74,7 @@ class BudgetLimits:
         return self._level_within(name, self.correlation.q(name, others), self.correlation.odds(name, others))
 
     def _level_within(self, name: str, q: float, odds: float) -> float:
-        return _level_limit(self.demand(name), q, odds)
+        return _level_limit(self.strictest(name), q, odds)
 
     @property
     def any_menu(self) -> float:

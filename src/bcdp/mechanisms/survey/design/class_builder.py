@@ -20,7 +20,7 @@ from bcdp.mechanisms.survey.design.information import Kind
 from bcdp.mechanisms.survey.design.joint.cell_questions import best_whole
 from bcdp.mechanisms.survey.design.joint.subset_families import SubsetFamily
 from bcdp.plan import guessed_parts
-from bcdp.policy import Policy
+from bcdp.policy import MultipleFeature, Policy
 from bcdp.statistics import AimedValues, Below, Product, Role, Single, Steps, Target, ValueMeans
 from bcdp.statistics.two_way_table import MOST_CELLS
 
@@ -70,7 +70,7 @@ def _feature_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> d
         numbers.setdefault(target.feature, []).append(target)
     result = {}
     for name, feature in policy.features.items():
-        if name in policy.blocks:
+        if name in policy.blocks or isinstance(feature, MultipleFeature):
             continue
         member, kind, weight = _asked(policy, name, weights, numbers.get(name, []), name in jointly)
         weight = max(weight, _BARELY if name in multiplied else 0.0)

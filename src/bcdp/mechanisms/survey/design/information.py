@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from bcdp.randomizers import binary_information, categorical_information, numeric_information, steps_information
 from bcdp.statistics.shared.block_targets import BlockAim, block_moment
+from bcdp.statistics.shared.tick_targets import ticked_information
 from bcdp.statistics.shared.value_targets import Rows, aimed_moment
 
 Array = npt.NDArray[np.float64]
@@ -35,9 +36,10 @@ class Kind:
     Questions about the steps of a number, or aimed at certain numbers of a feature's values, are never joint.
     """
 
-    name: str  # binary, numeric, categorical, values, steps or block
+    name: str  # binary, numeric, categorical, values, steps, block or ticks
     values: int = 2  # how many values a joint question distinguishes; a number is rounded at random to one of two
     criterion: Rows = ()  # of "values": which numbers are asked for, and how much each counts
+    most: int = 0  # of "ticks": how many of the values may be ticked
     aim: BlockAim | None = None  # of "block": likewise, and what its features' demands allow
 
     def information(self, budget: Array) -> Array:
@@ -46,6 +48,8 @@ class Kind:
             return steps_information(self.values, budget)
         if self.name == "values":
             return _aimed_information(partial(aimed_moment, self.criterion), budget)
+        if self.name == "ticks":
+            return np.asarray(_SAFETY * ticked_information(self.values, self.most, np.maximum(budget, 1e-6)))
         if self.aim is not None:
             return _aimed_information(partial(block_moment, self.aim), np.minimum(budget, self.aim.largest))
         mean = _MEANS.get(self.name)

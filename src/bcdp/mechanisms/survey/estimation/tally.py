@@ -16,7 +16,8 @@ from bcdp.mechanisms.survey.answering.batches import REPORT, kernel_once_worth
 from bcdp.mechanisms.survey.estimation.decoder import SurveyDecoder
 from bcdp.mechanisms.survey.estimation.weighted_decoder import WeightedDecoder
 from bcdp.plan import Plan
-from bcdp.records.encoding import as_arrow, whole_column
+from bcdp.records.encoding import as_arrow
+from bcdp.records.open_groups import whole_column
 from bcdp.statistics.shared.weighting import Weighting
 from bcdp.tally import FORMAT, LARGEST_COUNT, Tally
 

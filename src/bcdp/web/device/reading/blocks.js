@@ -3,14 +3,21 @@
  * plans that have some. Nothing is assumed of what goes together inside a block (theory.md, section 4.17).
  */
 
-import { InputError, counted, entries, refuse } from "../checks.js";
+import { InputError, counted, entries, keys, refuse } from "../checks.js";
 import { INFINITE, ONE, larger } from "../exact.js";
+import { level } from "./features.js";
+import { NONE, readList, tickedCode } from "./lists.js";
 
 /** @typedef {import("./features.js").Feature} Feature */
+/** @typedef {import("./features.js").Listed} Listed */
+/** @typedef {import("./lists.js").List} List */
 /** @typedef {import("./features.js").Named<Feature>} Features */
 /** @typedef {import("./questions.js").Question} Question */
 /** @typedef {import("./randomizers.js").Table} Table */
 /** @typedef {{ top: bigint, bottom: bigint }} Ratio */
+/** @typedef {import("./plan.js").Claim} Claim */
+/** @typedef {Pick<import("./questions.js").Parts, "tables">} Tables */
+/** @typedef {{ name: string, item: string, number: number, delta: number }} Item of a list, with a delta of its own */
 /** @typedef {Map<string, number>} Codes */
 /**
  * @typedef {{
@@ -18,7 +25,10 @@ import { INFINITE, ONE, larger } from "../exact.js";
  *   notAsked: (name: string, codes: Codes, given: unknown) => number | null,
  *   refuse: (path: string, names: readonly string[]) => void, inputs: (path: string, question: Question) => number,
  *   digits: (question: Question, input: number) => number[] | null,
- *   input: (question: Question, digits: number) => number, ratio: (plan: Pick<import("./questions.js").Parts, "tables">, question: Question, name: string) => Ratio,
+ *   input: (question: Question, digits: number) => number,
+ *   ratio: (plan: Tables, question: Question, name: string, item?: number) => Ratio,
+ *   ticked: (name: string, value: unknown) => number, items: Item[],
+ *   claims: (claims: ReadonlyMap<string, Claim>) => [Item, Claim][],
  * }} Blocks
  */
 
@@ -28,14 +38,23 @@ const NOT_APPLICABLE = "not applicable";
 /**
  * All that is to know of the blocks of a plan: in which `order` features are coded, which `members` the block of a feature
  * has, the code of a follow-up that is `notAsked`, how many `inputs` a question about a block has and which `input` digits
- * are, and the `ratio` of what its answer tells of one feature.
+ * are, and the `ratio` of what its answer tells of one feature, or one item of a list. Of lists to tick, how a value is
+ * `ticked`, the `items` with a delta of their own, and the `claims` about them.
  * @type {(features: Features) => Blocks}
  */
 export function readBlocks(features) {
+  const lists = new Map(
+    [...features]
+      .filter(([, { type }]) => type === "multiple")
+      .map(([name, feature]) => [name, readList(name, /** @type {Listed} */ (feature))]),
+  );
+  const items = [...lists].flatMap(([name, { items: own }]) =>
+    own.map(([item, number, delta]) => ({ name, item, number, delta })),
+  );
   const conditions = new Map(
     [...features]
       .filter(([, { askedIf }]) => askedIf !== null)
-      .map(([name, feature]) => [name, conditionOf(features, name, feature)]),
+      .map(([name, feature]) => [name, conditionOf(features, lists, name, feature)]),
   );
   /** @type {(name: string) => [string, Set<number>][]} */
   const needs = (name) => conditions.get(name) ?? [];
@@ -61,9 +80,13 @@ export function readBlocks(features) {
       const feature = features.get(name);
       return feature.type === "numeric" ? 1 + feature.extras : feature.inputs - 1;
     },
+    items,
+    ticked: (name, value) =>
+      tickedCode(name, /** @type {Listed} */ (features.get(name)), /** @type {List} */ (lists.get(name)), value),
+    claims: (claims) => [...lists.keys()].flatMap((name) => claimsOf(items, name, claims.get(name)?.items ?? {})),
     refuse: (path, names) => {
-      if (names.some((name) => members.has(name))) {
-        throw refuse(`${path}.features`, names, "a question of kind block, for features that depend on each other");
+      if (names.some((name) => members.has(name)) || (names.length > 1 && names.some((name) => lists.has(name)))) {
+        throw refuse(`${path}.features`, names, "kind block for features that depend on each other, and lists alone");
       }
     },
     inputs: (path, question) => {
@@ -79,19 +102,41 @@ export function readBlocks(features) {
     },
     digits: (question, input) => (question.kind === "block" ? possible(question).digits[input] : null),
     input: (question, digits) => /** @type {number} */ (possible(question).ranks.get(digits)),
-    ratio: ({ tables }, question, name) => {
+    ratio: ({ tables }, question, name, item) => {
       const place = question.features.indexOf(name);
-      const parts = possible(question).digits.map((digits) => digits[place]);
-      return viewRatio(tables[question.table], parts, sharedBy(features.get(name), question.levels[place]));
+      const single = question.features.length === 1;
+      const codes = single ? counted(question.levels[0]) : possible(question).digits.map((digits) => digits[place]);
+      const table = tables[question.table];
+      if (item === undefined) return viewRatio(table, codes, sharedBy(features.get(name), question.levels[place]));
+      const { sets } = /** @type {List} */ (lists.get(name));
+      /** @type {(code: number) => number} */
+      const part = (code) => (code < sets.length ? Number(sets[code].includes(item)) : code + 2);
+      return viewRatio(table, codes.map(part), new Set()); // prettier-ignore
     },
   };
 }
 
 /**
- * The features that a follow-up depends on, each with the numbers of the values with which it is asked.
- * @type {(features: Features, name: string, feature: Feature) => [string, Set<number>][]}
+ * The claims about items of a list that have a delta of their own, one for each.
+ * @type {(items: readonly Item[], name: string, stated: any) => [Item, Claim][]}
  */
-function conditionOf(features, name, { askedIf, values }) {
+function claimsOf(items, name, stated) {
+  const path = `certificate.features.${name}.items`;
+  const parts = ["asked", "certified", "c"];
+  const own = items.filter((item) => item.name === name);
+  keys(path, stated, own.map(({ item }) => item)); // prettier-ignore
+  return own.map((item) => {
+    keys(`${path}.${item.item}`, stated[item.item], parts);
+    for (const key of parts) level(`${path}.${item.item}.${key}`, stated[item.item][key]);
+    return [item, stated[item.item]];
+  });
+}
+
+/**
+ * The features that a follow-up depends on, each with the numbers of the values with which it is asked.
+ * @type {(features: Features, lists: Map<string, List>, name: string, feature: Feature) => [string, Set<number>][]}
+ */
+function conditionOf(features, lists, name, { askedIf, values }) {
   const path = `features.${name}.asked_if`;
   const stated = entries(path, askedIf);
   if (!stated.length || values?.includes(NOT_APPLICABLE)) {
@@ -101,11 +146,16 @@ function conditionOf(features, name, { askedIf, values }) {
     const own = features.has(parent) && parent !== name ? features.get(parent) : null;
     if (!own?.values) throw refuse(path, parent, "another protected feature with values");
     const listed = Array.isArray(asked) ? asked : [asked];
-    const numbers = listed.map((value) => numberOf(own, value));
+    const none = lists.has(parent) ? own.values.length : -1; // nothing ticked
+    const numbers = listed.map((value) => (value === NONE && !own.values.includes(NONE) ? none : numberOf(own, value)));
     if (!listed.length || numbers.includes(-1) || new Set(numbers).size < numbers.length) {
       throw refuse(`${path}.${parent}`, asked, "different values of that feature");
     }
-    return [parent, new Set(numbers)];
+    const sets = lists.get(parent)?.sets;
+    if (!sets) return [parent, new Set(numbers)];
+    /** @type {(ticked: number[]) => boolean} */
+    const fits = (ticked) => numbers.some((number) => (number === none ? !ticked.length : ticked.includes(number)));
+    return [parent, new Set(counted(sets.length).filter((code) => fits(sets[code])))];
   });
 }
 

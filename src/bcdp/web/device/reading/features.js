@@ -25,11 +25,12 @@ import { pythonFloat } from "./spelling.js";
 /**
  * A number; `own` says that no answer is a value of its own, and `imputed` is what it counts as.
  * @typedef {Told & { type: "numeric", missing: Value | null, delta: number, bounds: Bounds, cuts: number[], own: boolean,
- *   imputed: number | null, values?: undefined, inputs?: undefined }} Numeric
+ *   imputed: number | null, values?: undefined, inputs?: undefined, items?: any }} Numeric
  */
 /**
  * What has values; `imputed` is the number of the one that no answer counts as.
- * @typedef {Told & { type: "binary" | "categorical" | "ordinal" | "open", missing: Value | null, delta: number, values: Value[],
+ * `atMost` and `items` are those of a list to tick, as stated.
+ * @typedef {Told & { type: "binary" | "categorical" | "ordinal" | "multiple" | "open", atMost: any, items: any, sets?: number[][], missing: Value | null, delta: number, values: Value[],
  *   plain: boolean, words: Words, own: boolean, inputs: number, imputed: number | null,
  *   valueLabels: Record<string, string[]> | null, bounds?: undefined, cuts?: undefined }} Listed
  */
@@ -49,11 +50,18 @@ const OWN_KEYS = {
   numeric: [["bounds"], ["ranges"]],
   categorical: [["values"], ["value_labels"]],
   ordinal: [["values"], ["value_labels", "scores"]],
+  multiple: [["values"], ["value_labels", "at_most", "items"]],
   open: [["values"], ["value_labels"]],
 };
 const MOST_CUTS = 31;
 /** @type {Record<string, [number, number]>} */
-const SIZES = { binary: [2, 2], categorical: [1, MOST_VALUES], ordinal: [2, 100], open: [1, MOST_VALUES] }; // of values
+const SIZES = {
+  binary: [2, 2],
+  categorical: [1, MOST_VALUES],
+  ordinal: [2, 100],
+  multiple: [2, 30],
+  open: [1, MOST_VALUES],
+}; // of values
 const OWN = "own"; // the rule that makes no answer a value of its own
 const NO_ANSWER = "no answer"; // the name of that value
 const UNANSWERED = 2; // its code among those of a number
@@ -104,7 +112,7 @@ function readFeature(name, feature, epsilon) {
   const path = `features.${name}`;
   text(path, name, 1, LONGEST_NAME);
   if (typeof feature?.type !== "string" || !Object.hasOwn(OWN_KEYS, feature.type)) {
-    throw refuse(`${path}.type`, feature?.type, "binary, numeric, categorical, ordinal or open");
+    throw refuse(`${path}.type`, feature?.type, "binary, numeric, categorical, ordinal, multiple or open");
   }
   const [required, optional] = OWN_KEYS[feature.type];
   keys(path, feature, ["type", ...required], [...(feature.type === "open" ? TOLD_KEYS : COMMON_KEYS), ...optional]);
@@ -114,7 +122,7 @@ function readFeature(name, feature, epsilon) {
   const coded = (type === "numeric" ? readNumber : readValues)(path, feature, missing);
   const extras = Number(coded.own) + Number(common.askedIf !== null);
   if (coded.values) coded.inputs = coded.values.length + extras;
-  return { ...common, ...coded, extras };
+  return { ...common, ...coded, extras, atMost: feature.at_most ?? null, items: feature.items ?? null };
 }
 
 /**
@@ -150,7 +158,7 @@ function readNumber(path, feature, missing) {
 
 /**
  * The values of a feature that is not a number.
- * @type {(path: string, feature: any, missing: any) => Omit<Listed, keyof Told | "type" | "missing" | "delta">}
+ * @type {(path: string, feature: any, missing: any) => Omit<Listed, keyof Told | "type" | "missing" | "delta" | "atMost" | "items">}
  */
 function readValues(path, feature, missing) {
   const values = feature.values ?? null;

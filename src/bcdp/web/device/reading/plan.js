@@ -7,7 +7,7 @@ import { checkMenus, checkQuestions } from "./questions.js";
 import { canonical } from "./spelling.js";
 import { readTable } from "./randomizers.js";
 
-/** @typedef {{ asked: number, certified: number, c: number }} Claim */
+/** @typedef {{ asked: number, certified: number, c: number, items?: Record<string, Claim> }} Claim */
 /**
  * @typedef {import("./questions.js").Parts & { id: string, epsilon: number,
  *   open: import("./features.js").Named<import("./features.js").Listed>, survey: Record<string, any> | null,
@@ -67,8 +67,8 @@ export async function parsePlan(text) {
 
 /** @type {(features: Plan["features"]) => Promise<Plan["blocks"]>} */
 async function blocksOf(features) {
-  const follows = [...features.values()].some(({ askedIf }) => askedIf !== null);
-  return follows ? (await import("./blocks.js")).readBlocks(features) : null;
+  const linked = [...features.values()].some(({ askedIf, type }) => askedIf !== null || type === "multiple");
+  return linked ? (await import("./blocks.js")).readBlocks(features) : null;
 }
 
 /**
@@ -84,8 +84,8 @@ function readCertificate(certificate, features, more) {
   }
   keys("certificate.features", certificate.features, [...features.keys()]);
   for (const [name, claim] of Object.entries(certificate.features)) {
-    keys(`certificate.features.${name}`, claim, CLAIM_KEYS);
-    for (const key of Object.keys(claim)) level(`certificate.features.${name}.${key}`, claim[key]);
+    keys(`certificate.features.${name}`, claim, CLAIM_KEYS, features.get(name).items ? ["items"] : []);
+    for (const key of CLAIM_KEYS) level(`certificate.features.${name}.${key}`, claim[key]);
   }
   const claims = new Map([...features.keys()].map((name) => [name, certificate.features[name]]));
   return { epsilon: level("certificate.epsilon", certificate.epsilon), features: claims };

@@ -10,7 +10,7 @@ import { ENGLISH } from "./english.js";
  * @template T
  * @typedef {import("../reading/features.js").Named<T>} Named
  */
-/** @typedef {Pick<Listed, "type" | "values" | "plain" | "own"> & { valueWords?: string[] | null }} Shown */
+/** @typedef {Pick<Listed, "type" | "values" | "plain" | "own" | "sets"> & { valueWords?: string[] | null }} Shown */
 /** @typedef {readonly number[]} Ends the least and the most */
 /** @typedef {{ points: Ends | null, times: Ends | null, byLaws: boolean, ends: number[] | null }} Condition */
 /**
@@ -130,7 +130,11 @@ function digitWord(feature, digit, { size, cuts }, words) {
  * The value of a feature in words; the usual values of a binary one are no and yes.
  * @type {(feature: Shown, digit: number, words?: Words) => string}
  */
-export function valueWord({ type, values, plain, own, valueWords }, digit, words = ENGLISH) {
+export function valueWord({ type, values, plain, own, sets, valueWords }, digit, words = ENGLISH) {
+  if (sets && digit < sets.length) {
+    return words.and(sets[digit].map((item) => valueWords?.[item] ?? String(values[item]))) || words.noneTicked;
+  }
+  if (sets) return own && digit === sets.length ? words.noAnswer : words.notAsked;
   if (digit >= values.length) return own && digit === values.length ? words.noAnswer : words.notAsked;
   if (valueWords) return valueWords[digit];
   return type === "binary" && plain ? [words.no, words.yes][digit] : String(values[digit]);
