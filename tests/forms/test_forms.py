@@ -237,7 +237,7 @@ def test_the_command_lists_what_it_leaves_out(tmp_path: Path, capsys: pytest.Cap
 
 def test_the_command_writes_a_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     policy, form = tmp_path / "policy.yaml", tmp_path / "form.json"
-    policy.write_text(yaml.safe_dump(POLICY))
+    policy.write_text(yaml.safe_dump(POLICY, sort_keys=False))
     assert main(["form", str(policy), "--to", "surveyjs", "-o", str(form)]) == 0
     assert "how it is protected" in capsys.readouterr().err
     assert [element["name"] for element in json.loads(form.read_text())["elements"]] == list(POLICY["features"])  # type: ignore[call-overload]

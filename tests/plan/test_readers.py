@@ -197,7 +197,7 @@ def test_a_broken_reader_in_python_is_caught(
 @pytest.mark.parametrize(
     ("file", "right", "wrong"),
     [
-        ("certificate.js", "if (level > claimed)", "if (level > claimed * (1 + 1e-15))"),
+        ("verify.js", "if (level > claimed)", "if (level > claimed * (1 + 1e-15))"),
         ("certificate.js", "= exactly(q);", "= exactly(q / 2);"),
         ("certificate.js", "[start, ...inside, end]", "[start, end]"),
         ("certificate.js", "2 ** 29", "2 ** 28"),
