@@ -81,6 +81,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/studies/interval_coverage.py
 	$(BIN)/python benchmarks/sweeps/published_counts.py
 	$(BIN)/python benchmarks/sweeps/blocks.py
+	$(BIN)/python benchmarks/studies/follow_up_coverage.py
 	$(BIN)/python benchmarks/sweeps/ledgers.py
 	$(BIN)/python benchmarks/sweeps/correlate_lines.py
 	$(BIN)/python benchmarks/studies/regression_coverage.py

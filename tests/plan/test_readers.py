@@ -224,4 +224,9 @@ def test_a_broken_device_is_caught(
     source = broken.read_text("utf-8")
     assert source.count(right) == 1
     broken.write_text(source.replace(right, wrong), "utf-8")
-    assert disagreements(texts, device=accepted, broken=accepted_by_device(texts, tmp_path / "tests/js/verify.js"))
+    try:
+        answers = accepted_by_device(texts, tmp_path / "tests/js/verify.js")
+    except AssertionError as error:  # an error that no reader may have, which is noticed as well
+        assert "TypeError" in str(error)  # noqa: PT017
+        return
+    assert disagreements(texts, device=accepted, broken=answers)

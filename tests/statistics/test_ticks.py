@@ -153,10 +153,7 @@ def test_records_that_are_refused_name_the_row_and_no_value(value: Any, told: st
     ("changed", "told"),
     [
         ({"at_most": 5}, "features.media.at_most: got 5; accepted: a whole number from 1 to 4"),
-        (
-            {"at_most": None, "values": [f"v{k}" for k in range(11)]},
-            "at most 1024 sets of items may be ticked, not 2048",
-        ),
+        ({"at_most": None, "values": [f"v{k}" for k in range(11)]}, "at most 1024 sets of items may be ticked"),
         ({"items": {"tvs": {"delta": 0.1}}}, "features.media.items: got {'tvs'"),
         ({"items": {"tv": {"delta": 2}}}, "features.media.items.tv.delta: got 2.0; accepted: at most the list's, 1"),
         ({"missing": "tv"}, "features.media.missing: got 'tv'; accepted: own"),

@@ -10,17 +10,38 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
 import yaml
 
 from bcdp.errors import InputError, refuse
 from bcdp.files import table_in_memory
-from bcdp.policy import BinaryFeature, Dumper, Feature, NumericFeature, OpenFeature, Policy
+from bcdp.policy import (
+    NOT_APPLICABLE,
+    BinaryFeature,
+    Dumper,
+    Feature,
+    MultipleFeature,
+    NumericFeature,
+    OpenFeature,
+    Policy,
+)
 from bcdp.policy.base_feature import OWN
 from bcdp.records.column_guesses import DATE, looks_like, rewritten, words_of
-from bcdp.records.encoding import arrow_types, encode, holds_numbers
+from bcdp.records.encoding import (
+    arrow_types,
+    codes_of,
+    encode,
+    holds_numbers,
+    imputed_code,
+    is_missing,
+    values_coded,
+)
+from bcdp.records.follow_ups import asked_rows
 from bcdp.records.open_groups import group_numbers
+from bcdp.records.ticks import readable_sets, unticked, with_lists
 from bcdp.records.word_verdicts import OTHER, listed_values, other_of, verdicts
 
 
@@ -84,10 +105,11 @@ def check_data(policy: Policy, batches: Iterable[pa.RecordBatch], typed: bool = 
     people, seen = 0, dict[str, _Column]()
     names = list[str]()
     for batch in batches:
-        names = names or batch.schema.names
-        for name, values in zip(batch.schema.names, batch.columns, strict=True):
+        table = with_lists(policy, pa.Table.from_batches([batch]))
+        names, asked = names or table.column_names, _asked(policy, table)
+        for name, values in zip(table.column_names, table.combine_chunks().columns, strict=True):
             column = seen.setdefault(name, _Column(name, policy, typed))
-            column.look(values, people)
+            column.look(values.combine_chunks(), people, asked.get(name))
         people += len(batch)
     if not people:
         raise refuse("data", "no rows", "a file with at least one record")
@@ -97,6 +119,25 @@ def check_data(policy: Policy, batches: Iterable[pa.RecordBatch], typed: bool = 
             problems += seen[name].problems(people)
     left = {name: column.kind for name, column in seen.items() if name not in policy.declared}
     return Checked(people, tuple(problems), left)
+
+
+def _asked(policy: Policy, table: pa.Table) -> dict[str, npt.NDArray[np.bool_]]:
+    """In which records each follow-up is asked, as far as the features that it depends on can be read."""
+    parents = {parent for name in policy.blocks for parent in policy.features[name].asked_if or ()}
+    if not parents <= set(table.column_names):
+        return {}
+    return dict(asked_rows(policy, {name: _readable(policy, name, table.column(name)) for name in parents}))
+
+
+def _readable(policy: Policy, name: str, column: pa.ChunkedArray) -> npt.NDArray[np.int16]:
+    """The codes of a column with values as far as it can be read, and numbers below 0 elsewhere."""
+    feature, values = policy.features[name], column.combine_chunks()
+    if isinstance(feature, MultipleFeature):
+        return readable_sets(feature, values)
+    assert not isinstance(feature, NumericFeature)
+    known = codes_of(feature.values)
+    imputed = imputed_code(feature, known, -2)
+    return values_coded({"": imputed, **known}, imputed, values)
 
 
 def _absent(policy: Policy, names: list[str]) -> Iterator[DataProblem]:
@@ -127,8 +168,18 @@ class _Column:
         self._currencies = set[str]()
         self._judge = None if feature is None else verdicts(feature)
 
-    def look(self, values: pa.Array, rows: int) -> None:
-        """Looks at some rows, of which so many stand before them."""
+    def look(self, values: pa.Array, rows: int, asked: npt.NDArray[np.bool_] | None = None) -> None:
+        """Looks at some rows, of which so many stand before them; of a follow-up, at those in which it is `asked`."""
+        places = np.arange(len(values))
+        if asked is not None:
+            hidden = ~asked & ~is_missing(pa.chunked_array([values]))
+            hidden[hidden] = [str(word) != NOT_APPLICABLE for word in values.filter(pa.array(hidden)).to_pylist()]
+            self._count("unasked", int(hidden.sum()), rows + int(hidden.argmax()))
+            places, values = np.flatnonzero(asked), values.filter(pa.array(asked))
+        if isinstance(self.feature, MultipleFeature):
+            for problem, row in unticked(self.feature, values):
+                self._count(problem, 1, rows + int(places[row]))
+            return
         words = words_of(values)
         if words is None:
             self._unreadable = True
@@ -137,16 +188,16 @@ class _Column:
             self.kind = looks_like(self.name, values.type, words)
         if self._judge is None:
             return
-        self._count("missing", words.missing, rows + words.first_missing)
+        self._count("missing", words.missing, rows + int(places[words.first_missing]) if words.missing else rows)
         as_text = self._typed_number and not holds_numbers(values.type)
         for word, count, row in words:
             verdict = self._judge(word)
             if verdict.currency:
                 self._currencies.add(verdict.currency)
             if kind := verdict.kind:
-                self._count(kind, count, rows + row)
+                self._count(kind, count, rows + int(places[row]))
             if as_text and kind in (None, "outside"):
-                self._count("as text", count, rows + row)
+                self._count("as text", count, rows + int(places[row]))
 
     def _count(self, what: str, count: int, row: int) -> None:
         if count:
@@ -238,6 +289,9 @@ class _Kind:
 
 
 _KINDS = {
+    "unasked": _Kind("{0} {2} a value where the question is not asked", "leave the cells empty, or correct the others"),
+    "item": _Kind("{0} {2} an item that is not listed", "add it to the values, or correct {0} in the file"),
+    "many": _Kind("{0} {2} more items than may be ticked", "raise `at_most`, or correct {0} in the file"),
     "missing": _Kind("{0} {2} no value"),
     "gap": _Kind("{0} {2} a word for no value"),
     "spelled": _Kind("{0} {1} a listed value in other letters", "-o writes {0} as listed", mended="written as listed"),

@@ -6,7 +6,7 @@ items than may be ticked are refused by the row, as every unknown value is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -60,6 +60,19 @@ def ticked_codes(feature: MultipleFeature, name: str, column: pa.ChunkedArray, s
         if code == _MANY:
             raise _refused(name, "more items than may be ticked", f"at most {feature.at_most}", row)
     return np.array(codes, dtype=np.int16)
+
+
+def unticked(feature: MultipleFeature, values: pa.Array) -> Iterator[tuple[str, int]]:
+    """The records that cannot be read, each by its problem ("item" or "many") and its row, counted from 0."""
+    codes = readable_sets(feature, values)
+    for row in np.flatnonzero(codes < 0).tolist():
+        yield "item" if codes[row] == _UNKNOWN else "many", row
+
+
+def readable_sets(feature: MultipleFeature, values: pa.Array) -> npt.NDArray[np.int16]:
+    """The code of each record as far as it can be read, and numbers below 0 elsewhere."""
+    known, silent = {**_words(feature), "": 0}, len(feature.sets) if feature.own else 0
+    return np.array([_code(feature, known, value, silent) for value in values.to_pylist()], dtype=np.int16)
 
 
 def _words(feature: MultipleFeature) -> dict[str, int]:

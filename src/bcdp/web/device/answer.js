@@ -123,9 +123,7 @@ function encode(plan, record) {
   const codes = new Map();
   for (const [name, feature] of plan.blocks?.order ?? plan.features) {
     const value = valueIn(record, name);
-    const ticked = () => /** @type {Blocks} */ (plan.blocks).ticked(name, value);
-    const coded = () => (feature.type === "multiple" ? ticked() : code(name, feature, value));
-    codes.set(name, plan.blocks?.notAsked(name, codes, value) ?? coded());
+    codes.set(name, plan.blocks?.code(name, codes, value) ?? code(name, feature, value));
   }
   return /** @type {Codes} */ (codes);
 }

@@ -29,17 +29,9 @@ export function certify(plan) {
   }
   const log = rememberedLog();
   const logs = (ratios) => new Map([...ratios].map(([name, ratio]) => [name, log(ratio)]));
-  const items = plan.blocks?.items.map((item) => itemRatios(plan, menus, item, unasked).map(log));
-  return { epsilon: log(menus[0].whole), c: logs(c), delta: logs(delta), ...(items?.length && { items }) };
-}
-
-/** The ratios `c` and `delta` of one item of a list to tick, the other items being whatever they are (4.17). */
-function itemRatios(plan, menus, { name, number }, unasked) {
-  const own = ({ questions, place }) => plan.blocks.ratio(plan, questions[place.get(name)], name, number);
-  const rest = ({ ratios, place }) => product(ratios.filter((_, other) => other !== place.get(name)));
-  const told = (menu) => independent(own(menu), rest(menu), othersBounds(menu, name));
-  const asking = menus.filter((menu) => menu.place.has(name));
-  return [asking.map(own).reduce(larger, ONE), asking.map(told).reduce(larger, outside(plan, menus, name, unasked))];
+  const told = (menu, name, own, rest) => independent(own, product(rest), othersBounds(menu, name));
+  const items = plan.blocks?.levels(plan, menus, told, (name) => outside(plan, menus, name, unasked), log);
+  return { epsilon: log(menus[0].whole), c: logs(c), delta: logs(delta), items };
 }
 
 /**

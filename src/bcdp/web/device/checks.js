@@ -35,6 +35,15 @@ export function whole(path, value, least, most) {
 }
 
 /**
+ * The value itself, if it is a level in nats.
+ * @type {(path: string, value: any) => number}
+ */
+export function level(path, value) {
+  if (!(Number.isFinite(value) && value >= 0)) throw refuse(path, value, "a finite number of at least 0");
+  return value;
+}
+
+/**
  * The value itself, if it is a text that somebody wrote: of so many letters, and not left to be filled in.
  * @type {(path: string, value: any, least?: number, most?: number) => string}
  */

@@ -21,12 +21,7 @@ export function verifyPlan(plan, { maxEpsilon = MAX_EPSILON, maxDelta = Infinity
     keep(`features.${name}.certified`, levels.delta.get(name), certified, delta, maxDelta);
     keep(`features.${name}.c`, levels.c.get(name), c, Infinity, Infinity);
   }
-  plan.blocks?.claims(plan.certificate.features).forEach(([{ name, item, delta }, claim], number) => {
-    const [path, [c, told]] = [`features.${name}.items.${item}`, levels.items[number]];
-    if (claim.asked !== delta) throw refuse(`certificate.${path}.asked`, claim.asked, `the policy's delta ${delta}`);
-    keep(`${path}.certified`, told, claim.certified, delta, maxDelta);
-    keep(`${path}.c`, c, claim.c, Infinity, Infinity);
-  });
+  plan.blocks?.keep(plan, levels, keep, maxDelta);
   plan.counts?.check(plan, levels, byMenu(plan).bounds);
   return levels;
 }

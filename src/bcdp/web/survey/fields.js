@@ -196,8 +196,8 @@ const CONTROLS = {
 
   /** @type {(parts: Parts<Listed>) => Control} */
   ticks({ feature, id, hint, remark, described, words, draft }) {
-    const most = feature.atMost ?? feature.values.length;
-    if (feature.atMost !== null) hint.append(` ${words.tickAtMost(words.number(most))}`);
+    const most = feature.most ?? feature.values.length;
+    if (most < feature.values.length) hint.append(` ${words.tickAtMost(words.number(most))}`);
     /** @type {(index: number, text: string) => [HTMLInputElement, HTMLElement]} */
     const choice = (index, text) => {
       const input = element("input", { type: "checkbox", id: `${id}-${index}`, value: index });

@@ -15,7 +15,7 @@ export async function followUpsOf(features) {
   /** @type {(name: string, feature: Feature, given: unknown) => number} */
   const codeOf = (name, feature, given) => {
     if (feature.type !== "multiple") return numberOf(feature, given);
-    return Array.isArray(given) && given.length <= (feature.atMost ?? Infinity) ? ticked(name, given) : -1;
+    return Array.isArray(given) && given.length <= (feature.most ?? 0) ? ticked(name, given) : -1;
   };
   return (entered) => {
     const codes = new Map();

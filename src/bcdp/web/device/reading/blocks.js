@@ -3,9 +3,8 @@
  * plans that have some. Nothing is assumed of what goes together inside a block (theory.md, section 4.17).
  */
 
-import { InputError, counted, entries, keys, refuse } from "../checks.js";
+import { InputError, counted, entries, keys, level, refuse } from "../checks.js";
 import { INFINITE, ONE, larger } from "../exact.js";
-import { level } from "./features.js";
 import { NONE, readList, tickedCode } from "./lists.js";
 
 /** @typedef {import("./features.js").Feature} Feature */
@@ -23,12 +22,15 @@ import { NONE, readList, tickedCode } from "./lists.js";
  * @typedef {{
  *   order: [string, Feature][], members: (name: string) => readonly string[],
  *   notAsked: (name: string, codes: Codes, given: unknown) => number | null,
- *   refuse: (path: string, names: readonly string[]) => void, inputs: (path: string, question: Question) => number,
+ *   code: (name: string, codes: Codes, given: unknown) => number | null,
+ *   inputs: (path: string, question: Question) => number | null,
  *   digits: (question: Question, input: number) => number[] | null,
  *   input: (question: Question, digits: number) => number,
  *   ratio: (plan: Tables, question: Question, name: string, item?: number) => Ratio,
  *   ticked: (name: string, value: unknown) => number, items: Item[],
- *   claims: (claims: ReadonlyMap<string, Claim>) => [Item, Claim][],
+ *   levels: (plan: Tables, menus: any[], told: any, outside: (name: string) => Ratio, log: (ratio: Ratio) => number) =>
+ *     number[][] | null,
+ *   keep: (plan: any, levels: any, keep: (path: string, ...numbers: number[]) => void, most: number) => void,
  * }} Blocks
  */
 
@@ -69,28 +71,69 @@ export function readBlocks(features) {
     known.set(key, found);
     return found;
   };
+  /** @type {Blocks["ratio"]} */
+  const ratio = ({ tables }, question, name, item) => {
+    const place = question.features.indexOf(name);
+    const single = question.features.length === 1;
+    const codes = single ? counted(question.levels[0]) : possible(question).digits.map((digits) => digits[place]);
+    const table = tables[question.table];
+    if (item === undefined) return viewRatio(table, codes, sharedBy(features.get(name), question.levels[place]));
+    const { sets } = /** @type {List} */ (lists.get(name));
+    /** @type {(code: number) => number} */
+    const part = (code) => (code < sets.length ? Number(sets[code].includes(item)) : code + 2);
+    return viewRatio(table, codes.map(part), new Set()); // prettier-ignore
+  };
+  /** @type {Blocks["notAsked"]} */
+  const notAsked = (name, codes, given) => {
+    if (needs(name).every(([parent, asked]) => asked.has(/** @type {number} */ (codes.get(parent))))) return null;
+    if (![undefined, null, "", NOT_APPLICABLE].includes(/** @type {any} */ (given)) && !Number.isNaN(given)) {
+      throw new InputError(`${name}: got a value; accepted: none, as the question is not asked`);
+    }
+    const feature = features.get(name);
+    return feature.type === "numeric" ? 1 + feature.extras : feature.inputs - 1;
+  };
+  /** @type {Blocks["ticked"]} */
+  const ticked = (name, value) =>
+    tickedCode(name, /** @type {Listed} */ (features.get(name)), /** @type {List} */ (lists.get(name)), value);
   return {
     order: order.map((name) => [name, features.get(name)]),
     members: (name) => members.get(name) ?? [name],
-    notAsked: (name, codes, given) => {
-      if (needs(name).every(([parent, asked]) => asked.has(/** @type {number} */ (codes.get(parent))))) return null;
-      if (![undefined, null, "", NOT_APPLICABLE].includes(/** @type {any} */ (given)) && !Number.isNaN(given)) {
-        throw new InputError(`${name}: got a value; accepted: none, as the question is not asked`);
-      }
-      const feature = features.get(name);
-      return feature.type === "numeric" ? 1 + feature.extras : feature.inputs - 1;
-    },
+    notAsked,
+    code: (name, codes, given) => notAsked(name, codes, given) ?? (lists.has(name) ? ticked(name, given) : null),
     items,
-    ticked: (name, value) =>
-      tickedCode(name, /** @type {Listed} */ (features.get(name)), /** @type {List} */ (lists.get(name)), value),
-    claims: (claims) => [...lists.keys()].flatMap((name) => claimsOf(items, name, claims.get(name)?.items ?? {})),
-    refuse: (path, names) => {
-      if (names.some((name) => members.has(name)) || (names.length > 1 && names.some((name) => lists.has(name)))) {
-        throw refuse(`${path}.features`, names, "kind block for features that depend on each other, and lists alone");
-      }
+    ticked,
+    levels: (plan, menus, told, outside, log) => {
+      if (!items.length) return null;
+      return items.map(({ name, number }) => {
+        const asking = menus.filter((menu) => menu.place.has(name));
+        const place = (/** @type {any} */ menu) => menu.place.get(name);
+        const own = (/** @type {any} */ menu) => ratio(plan, menu.questions[place(menu)], name, number);
+        const rest = (/** @type {any} */ { ratios, ...menu }) =>
+          ratios.filter((/** @type {Ratio} */ _, /** @type {number} */ other) => other !== place(menu));
+        const delta = asking.map((menu) => told(menu, name, own(menu), rest(menu)));
+        return [asking.map(own).reduce(larger, ONE), delta.reduce(larger, outside(name))].map(log);
+      });
+    },
+    keep: (plan, levels, keep, most) => {
+      const claims = [...lists.keys()].flatMap((name) =>
+        claimsOf(items, name, plan.certificate.features.get(name).items),
+      );
+      claims.forEach(([{ name, item, delta }, claim], place) => {
+        const [path, [c, told]] = [`features.${name}.items.${item}`, levels.items[place]];
+        if (claim.asked !== delta)
+          throw refuse(`certificate.${path}.asked`, claim.asked, `the policy's delta ${delta}`);
+        keep(`${path}.certified`, told, claim.certified, delta, most);
+        keep(`${path}.c`, c, claim.c, Infinity, Infinity);
+      });
     },
     inputs: (path, question) => {
       const { features: names, levels } = question;
+      if (question.kind !== "block") {
+        if (names.some((name) => members.has(name)) || (names.length > 1 && names.some((name) => lists.has(name)))) {
+          throw refuse(`${path}.features`, names, "kind block for features that depend on each other, and lists alone");
+        }
+        return null;
+      }
       const block = members.get(names[0]) ?? [];
       if (block.length !== names.length || !names.every((name) => block.includes(name))) {
         throw refuse(`${path}.features`, names, "all features that depend on each other");
@@ -102,29 +145,21 @@ export function readBlocks(features) {
     },
     digits: (question, input) => (question.kind === "block" ? possible(question).digits[input] : null),
     input: (question, digits) => /** @type {number} */ (possible(question).ranks.get(digits)),
-    ratio: ({ tables }, question, name, item) => {
-      const place = question.features.indexOf(name);
-      const single = question.features.length === 1;
-      const codes = single ? counted(question.levels[0]) : possible(question).digits.map((digits) => digits[place]);
-      const table = tables[question.table];
-      if (item === undefined) return viewRatio(table, codes, sharedBy(features.get(name), question.levels[place]));
-      const { sets } = /** @type {List} */ (lists.get(name));
-      /** @type {(code: number) => number} */
-      const part = (code) => (code < sets.length ? Number(sets[code].includes(item)) : code + 2);
-      return viewRatio(table, codes.map(part), new Set()); // prettier-ignore
-    },
+    ratio,
   };
 }
 
 /**
  * The claims about items of a list that have a delta of their own, one for each.
- * @type {(items: readonly Item[], name: string, stated: any) => [Item, Claim][]}
+ * @type {(items: readonly Item[], name: string, stated?: any) => [Item, Claim][]}
  */
 function claimsOf(items, name, stated) {
   const path = `certificate.features.${name}.items`;
   const parts = ["asked", "certified", "c"];
   const own = items.filter((item) => item.name === name);
-  keys(path, stated, own.map(({ item }) => item)); // prettier-ignore
+  if (stated !== undefined && !own.length)
+    throw refuse(path, stated, "no such key where no item has a delta of its own");
+  keys(path, stated ?? {}, own.map(({ item }) => item)); // prettier-ignore
   return own.map((item) => {
     keys(`${path}.${item.item}`, stated[item.item], parts);
     for (const key of parts) level(`${path}.${item.item}.${key}`, stated[item.item][key]);

@@ -5,6 +5,7 @@ import {
   areCuts,
   entries,
   keys,
+  level,
   list,
   readTranslations,
   readValueLabels,
@@ -25,12 +26,12 @@ import { pythonFloat } from "./spelling.js";
 /**
  * A number; `own` says that no answer is a value of its own, and `imputed` is what it counts as.
  * @typedef {Told & { type: "numeric", missing: Value | null, delta: number, bounds: Bounds, cuts: number[], own: boolean,
- *   imputed: number | null, values?: undefined, inputs?: undefined, items?: any }} Numeric
+ *   imputed: number | null, values?: undefined, inputs?: undefined, stated?: any }} Numeric
  */
 /**
  * What has values; `imputed` is the number of the one that no answer counts as.
- * `atMost` and `items` are those of a list to tick, as stated.
- * @typedef {Told & { type: "binary" | "categorical" | "ordinal" | "multiple" | "open", atMost: any, items: any, sets?: number[][], missing: Value | null, delta: number, values: Value[],
+ * `stated` is all that the plan states of it, `sets` what may be ticked of a list.
+ * @typedef {Told & { type: "binary" | "categorical" | "ordinal" | "multiple" | "open", stated: any, sets?: number[][], most?: number, missing: Value | null, delta: number, values: Value[],
  *   plain: boolean, words: Words, own: boolean, inputs: number, imputed: number | null,
  *   valueLabels: Record<string, string[]> | null, bounds?: undefined, cuts?: undefined }} Listed
  */
@@ -55,25 +56,10 @@ const OWN_KEYS = {
 };
 const MOST_CUTS = 31;
 /** @type {Record<string, [number, number]>} */
-const SIZES = {
-  binary: [2, 2],
-  categorical: [1, MOST_VALUES],
-  ordinal: [2, 100],
-  multiple: [2, 30],
-  open: [1, MOST_VALUES],
-}; // of values
+const SIZES = { binary: [2, 2], ordinal: [2, 100] }; // of values
 const OWN = "own"; // the rule that makes no answer a value of its own
 const NO_ANSWER = "no answer"; // the name of that value
 const UNANSWERED = 2; // its code among those of a number
-
-/**
- * The value itself, if it is a level in nats.
- * @type {(path: string, value: any) => number}
- */
-export function level(path, value) {
-  if (!(Number.isFinite(value) && value >= 0)) throw refuse(path, value, "a finite number of at least 0");
-  return value;
-}
 
 /**
  * The features by their names, in the collection's order, defaults filled in: those that are protected, and those that
@@ -122,12 +108,12 @@ function readFeature(name, feature, epsilon) {
   const coded = (type === "numeric" ? readNumber : readValues)(path, feature, missing);
   const extras = Number(coded.own) + Number(common.askedIf !== null);
   if (coded.values) coded.inputs = coded.values.length + extras;
-  return { ...common, ...coded, extras, atMost: feature.at_most ?? null, items: feature.items ?? null };
+  return { ...common, ...coded, extras, stated: feature };
 }
 
 /**
  * What people are told of a feature: its label and help, perhaps in several languages.
- * @type {(path: string, name: string, feature: any) => Told}
+ * @type {(path: string, name: string, feature: any) => Omit<Told, "extras">}
  */
 function readTold(path, name, feature) {
   const labels = readTranslations(`${path}.labels`, feature.labels ?? null);
@@ -136,7 +122,7 @@ function readTold(path, name, feature) {
   text(`${path}.label`, label);
   if (help !== null) text(`${path}.help`, help);
   const helps = readTranslations(`${path}.helps`, feature.helps ?? null);
-  return { label, help, labels, helps, askedIf: feature.asked_if ?? null, extras: 0 };
+  return { label, help, labels, helps, askedIf: feature.asked_if ?? null };
 }
 
 /**
@@ -158,7 +144,7 @@ function readNumber(path, feature, missing) {
 
 /**
  * The values of a feature that is not a number.
- * @type {(path: string, feature: any, missing: any) => Omit<Listed, keyof Told | "type" | "missing" | "delta" | "atMost" | "items">}
+ * @type {(path: string, feature: any, missing: any) => Omit<Listed, keyof Told | "type" | "missing" | "delta" | "stated">}
  */
 function readValues(path, feature, missing) {
   const values = feature.values ?? null;
@@ -217,7 +203,7 @@ export const stepOf = (feature, cuts, code) => cuts.filter((cut) => numberCode(f
  */
 function wordsOf(path, type, values) {
   if (values === null && type === "binary") return wordsFor([[0, 0], [1, 1], [false, 0], [true, 1]]); // prettier-ignore
-  const [fewest, most] = SIZES[type];
+  const [fewest, most] = SIZES[type] ?? [1, MOST_VALUES];
   const fitting = list(`${path}.values`, values, fewest).length <= most;
   /** @type {(value: any) => any} */
   const written = (value) => (typeof value === "string" ? text(`${path}.values`, value, 1) : value);

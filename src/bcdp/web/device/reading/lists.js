@@ -1,7 +1,6 @@
 /** Lists to tick: the sets of items that may be ticked are the values; an item may have a delta of its own. */
 
-import { InputError, counted, entries, keys, refuse, whole } from "../checks.js";
-import { level, word } from "./features.js";
+import { InputError, counted, entries, keys, level, refuse, whole } from "../checks.js";
 
 /** @typedef {import("./features.js").Listed} Listed */
 /** @typedef {{ sets: number[][], codes: Map<string, number>, items: [string, number, number][] }} List */
@@ -19,24 +18,25 @@ export const NONE = "none of these";
  */
 export function readList(name, feature) {
   const { values, missing, own, extras, delta } = feature;
+  const { at_most: stated = null, items: strict = null } = feature.stated;
   const path = `features.${name}`;
   if (values.length < 2 || values.length > MOST_ITEMS || (missing !== null && !own)) {
     throw refuse(path, values, `2 to ${MOST_ITEMS} items, and own for missing or nothing`);
   }
-  const most = feature.atMost === null ? values.length : whole(`${path}.at_most`, feature.atMost, 1, values.length);
+  const most = stated === null ? values.length : whole(`${path}.at_most`, stated, 1, values.length);
   const sets = setsOf(values.length, most);
-  Object.assign(feature, { inputs: sets.length + extras, sets });
+  Object.assign(feature, { inputs: sets.length + extras, sets, most });
   const names = values.map(String);
   /** @type {[string, number, number][]} */
-  const items = (feature.items === null ? [] : entries(`${path}.items`, feature.items)).map(([item, stated]) => {
-    keys(`${path}.items.${item}`, stated, ["delta"]);
-    if (!names.includes(item) || level(`${path}.items.${item}.delta`, stated.delta) > delta) {
-      throw refuse(`${path}.items.${item}`, stated, "an item of the list, with a delta of at most the list's");
+  const items = (strict === null ? [] : entries(`${path}.items`, strict)).map(([item, demand]) => {
+    keys(`${path}.items.${item}`, demand, ["delta"]);
+    if (!names.includes(item) || level(`${path}.items.${item}.delta`, demand.delta) > delta) {
+      throw refuse(`${path}.items.${item}`, demand, "an item of the list, with a delta of at most the list's");
     }
-    return [item, names.indexOf(item), stated.delta];
+    return [item, names.indexOf(item), demand.delta];
   });
-  if (feature.items !== null && (!items.length || sets.length > MOST_AIMED)) {
-    throw refuse(`${path}.items`, feature.items, `some of the items, where at most ${MOST_AIMED} sets may be ticked`);
+  if (strict !== null && (!items.length || sets.length > MOST_AIMED)) {
+    throw refuse(`${path}.items`, strict, `some of the items, where at most ${MOST_AIMED} sets may be ticked`);
   }
   return { sets, codes: new Map(sets.map((ticked, code) => [String(ticked), code])), items };
 }
@@ -64,9 +64,9 @@ function setsOf(items, most) {
  */
 export function tickedCode(name, { values, own }, { sets, codes }, value) {
   if (value === undefined || value === null || value === "" || Number.isNaN(value)) return own ? sets.length : 0;
-  const names = values.map((one) => /** @type {string} */ (word(one)));
-  const parts = Array.isArray(value) ? value : split(word(value) ?? "", names);
-  const words = parts.map((part) => (word(part) ?? "").trim());
+  const names = values.map(String);
+  const parts = Array.isArray(value) ? value : split(String(value), names);
+  const words = parts.map((part) => String(part).trim());
   if (words.length === 1 && words[0] === NONE && !names.includes(NONE)) return 0;
   const numbers = [...new Set(words.map((one) => names.indexOf(one)))].sort((a, b) => a - b);
   if (numbers.includes(-1)) throw refuse(name, value, `items among ${names.slice(0, 12).join(", ")}`);

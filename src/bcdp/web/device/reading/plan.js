@@ -1,8 +1,8 @@
 /** The plan: JSON in its canonical form, checked part by part. */
 
-import { InputError, keys, list, refuse } from "../checks.js";
+import { InputError, keys, level, list, refuse } from "../checks.js";
 import { readCorrelation } from "./correlation.js";
-import { level, readFeatures } from "./features.js";
+import { readFeatures } from "./features.js";
 import { checkMenus, checkQuestions } from "./questions.js";
 import { canonical } from "./spelling.js";
 import { readTable } from "./randomizers.js";
@@ -84,7 +84,7 @@ function readCertificate(certificate, features, more) {
   }
   keys("certificate.features", certificate.features, [...features.keys()]);
   for (const [name, claim] of Object.entries(certificate.features)) {
-    keys(`certificate.features.${name}`, claim, CLAIM_KEYS, features.get(name).items ? ["items"] : []);
+    keys(`certificate.features.${name}`, claim, CLAIM_KEYS, features.get(name).stated.items ? ["items"] : []);
     for (const key of CLAIM_KEYS) level(`certificate.features.${name}.${key}`, claim[key]);
   }
   const claims = new Map([...features.keys()].map((name) => [name, certificate.features[name]]));

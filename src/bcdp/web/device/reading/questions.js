@@ -39,10 +39,7 @@ export async function checkQuestions({ questions, tables, features, blocks }) {
     if (product) checkProduct(path, question, asked);
     else checkValues(path, question, asked);
     if ("cuts" in question) checkCuts(`${path}.cuts`, question, asked);
-    if (blocks && !block) blocks.refuse(path, names);
-    const combinations = block
-      ? block.inputs(path, question)
-      : question.levels.reduce((total, size) => total * size, 1);
+    const combinations = blocks?.inputs(path, question) ?? question.levels.reduce((total, size) => total * size, 1);
     const table = tables[whole(`${path}.table`, question.table, 0, tables.length - 1)];
     if (table.levels !== combinations) throw refuse(`${path}.table`, table.levels, `a table of ${combinations} levels`);
     if (question.levels.length > 1) checkCells(`tables.${question.table}`, table.levels, table.symbols);
