@@ -107,6 +107,10 @@ def plan(
     liars: Annotated[
         float, typer.Option(metavar="B", help="Show how far this share of fake reports could shift estimates.")
     ] = 0.0,
+    seconds: Annotated[
+        float | None,
+        typer.Option(metavar="S", help="Search for about so long, and take the best plan so far, with its gap."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Design the collection: what each device will be asked, and the proof of what that protects.
@@ -139,7 +143,7 @@ def plan(
     contradicted = _contradicted(stated, correlation, data)
     remark(*_needless(stated), *contradiction_lines(contradicted))
     with working("planning") as tell:
-        planned_survey = make_plan(stated, correlation, tell)
+        planned_survey = make_plan(stated, correlation, tell, seconds)
         summary = planned(planned_survey, correlation, users)
         limit = _limit(summary.survey, correlation) if summary.survey and proved is None else None
         finer = _finer(summary.survey, stated) if summary.survey else {}

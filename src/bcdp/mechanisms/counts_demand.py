@@ -64,10 +64,14 @@ def counts_demands(plan: Plan, demand: CountsDemand, correlation: Correlation | 
 
 
 def plan_within_counts(
-    policy: Policy, demand: CountsDemand, correlation: Correlation, progress: Callable[[str], None]
+    policy: Policy,
+    demand: CountsDemand,
+    correlation: Correlation,
+    progress: Callable[[str], None],
+    seconds: float | None = None,
 ) -> Plan:
     """A plan whose counts keep every demand, with the largest epsilon and deltas that a search finds."""
-    search = _Search(demand, correlation, progress)
+    search = _Search(demand, correlation, progress, seconds)
     for _ in range(_SWEEPS):
         if RECORD in search.broken(policy):
             policy = search.with_smaller_epsilon(policy)
@@ -92,15 +96,17 @@ def _promising(plan: Plan, policy: Policy) -> Plan:
 class _Search:
     """Plans of one policy with smaller levels; each is made once."""
 
-    def __init__(self, demand: CountsDemand, correlation: Correlation, progress: Callable[[str], None]) -> None:
-        self._demand, self._correlation, self._progress = demand, correlation, progress
+    def __init__(
+        self, demand: CountsDemand, correlation: Correlation, progress: Callable[[str], None], seconds: float | None
+    ) -> None:
+        self._demand, self._correlation, self._progress, self._seconds = demand, correlation, progress, seconds
         self._plans: dict[tuple[float, ...], Plan] = {}
 
     def plan(self, policy: Policy) -> Plan:
         """The plan of a policy."""
         key = (policy.epsilon, *(feature.delta for feature in policy.features.values()))
         if key not in self._plans:
-            self._plans[key] = mechanism_of(policy).make_plan(policy, self._correlation, self._progress)
+            self._plans[key] = mechanism_of(policy).make_plan(policy, self._correlation, self._progress, self._seconds)
         return self._plans[key]
 
     def broken(self, policy: Policy) -> list[str]:

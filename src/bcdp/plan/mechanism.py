@@ -32,8 +32,13 @@ MECHANISMS = {"survey": "bcdp.mechanisms.survey.interface", "cascade": "bcdp.mec
 class Mechanism(Protocol):
     """The verbs of a mechanism; each is imported when it is first asked for."""
 
-    def make_plan(self, policy: Policy, correlation: Correlation, progress: Callable[[str], None]) -> Plan:
-        """The most accurate plan that keeps every demand of the policy under the given correlation."""
+    def make_plan(
+        self, policy: Policy, correlation: Correlation, progress: Callable[[str], None], seconds: float | None
+    ) -> Plan:
+        """The most accurate plan that keeps every demand of the policy under the given correlation.
+
+        After about so many seconds, the best so far; its gap says how far it may be from the best.
+        """
 
     def check_form(self, plan: Plan) -> None:
         """Raises `InputError` for the first part of a plan that no device of this mechanism can execute."""

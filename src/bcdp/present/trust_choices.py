@@ -79,7 +79,7 @@ def trust_choices(
     True
     """
     model, alone = correlation_of(policy), _alone(policy)
-    plan = mechanism_of(alone).make_plan(alone, model, progress)
+    plan = mechanism_of(alone).make_plan(alone, model, progress, None)
     choices = [_choice(plan, "device", 1, plan.certificate.epsilon, people)]
     batch = policy.counts.people if policy.counts else least_people(plan, people)
     if batch < LEAST_COUNTED or mechanism_of(plan).counts_told(plan, batch, CHANCE, model) is None:

@@ -6,6 +6,8 @@ counted. The result states a bound on how far it is from the best design of its 
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -13,12 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.mechanisms.survey.design.feature_classes import FeatureClass, Profile, information
+from bcdp.mechanisms.survey.design.joint.candidates import MANY_PAIRS
+from bcdp.mechanisms.survey.design.many_classes import MergedPricing, balanced, fewest, joined, often
 from bcdp.mechanisms.survey.design.menu_pricing import MenuPricing
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _ENOUGH = 1e-4  # stop when no menu found is worth more than this beyond those already asked
+_ENOUGH_OF_MANY = 1e-3  # where many pairs are wanted
 _ROUNDS = 60
 _NEWTON_STEPS = 50
 _HAIR = 1e-5  # of the objective may be given up for fewer menus
@@ -40,11 +45,12 @@ def design(
     groups: bool = True,
     further: Callable[[Array, float], list[Profile]] = lambda prices, enough: [],
     progress: Callable[[str], None] = lambda line: None,
+    deadline: float = math.inf,
 ) -> Design:
     """The A-optimal design over all menus of the class with totals up to `total`, starting from single questions.
 
     `further(prices, enough)` may offer menus of other sorts that are worth more than `enough`; the gap does not speak
-    of those.
+    of those. No round begins after the deadline, in seconds of the monotonic clock: the gap is then as large as it is.
     """
     joinable = [number for number, c in enumerate(classes) if c.joinable]  # others are only asked alone, or in shapes
     market = MenuPricing(tuple(classes[number] for number in joinable), total, groups) if joinable else None
@@ -52,24 +58,43 @@ def design(
     weights = np.array([c.weight for c in classes])
     profiles: list[Profile] = [c.first(j) for j, c in enumerate(classes)]
     informations = np.array([information(classes, profile) for profile in profiles])
+    many = sum(c.pair is not None for c in classes) > MANY_PAIRS
+    merged = MergedPricing(market) if many and market is not None else None
+    probabilities = np.full(len(profiles), 1 / len(profiles))
     tolerance = 1e-2  # of the search for menus: coarse while there is much to gain
     for round_number in range(_ROUNDS):
-        objective, prices = _objective(informations, sizes, weights, balance(informations, sizes, weights))
+        if many:
+            probabilities = balanced(informations, sizes, weights, probabilities, tolerance / 4)
+            asked = often(probabilities, len(classes))
+            profiles, informations, probabilities = (
+                [profiles[i] for i in asked],
+                informations[asked],
+                probabilities[asked],
+            )
+        else:
+            probabilities = balance(informations, sizes, weights)
+        objective, prices = _objective(informations, sizes, weights, probabilities)
         progress(f"menus, round {round_number + 1}: n x error {objective:.5g}")
+        if time.monotonic() > deadline:
+            break
         enough = objective * (1 + max(tolerance, _ENOUGH))
         offers = further(prices, enough)
         if market is not None:
-            offers = [_of(joinable, market.best(prices[joinable], tolerance).profile), *offers]
+            own = prices[joinable]
+            menu = merged.best(own, tolerance) if merged else market.best(own, tolerance).profile
+            offers = [_of(joinable, menu), *offers]
         gains = np.array([information(classes, profile) for profile in offers])
         useful = [i for i in range(len(offers)) if gains[i] @ prices > enough]
         if not useful:
-            if tolerance <= _ENOUGH:
+            if tolerance <= (_ENOUGH_OF_MANY if many else _ENOUGH):
                 break
             tolerance /= 10
             continue
         profiles += [offers[i] for i in useful]
         informations = np.concatenate([informations, gains[useful]])
-    kept, probabilities = _tidy(informations, sizes, weights)
+        probabilities = joined(probabilities, len(useful)) if many else probabilities
+    tidy = _tidy_many if many else _tidy
+    kept, probabilities = tidy(informations, sizes, weights)
     objective, prices = _objective(informations[kept], sizes, weights, probabilities)
     bound = float((informations[: len(classes)] @ prices).max())  # of the first questions
     if any(
@@ -78,7 +103,7 @@ def design(
         offered = [*informations, *(information(classes, profile) for profile in further(prices, objective))]
         bound = float((np.array(offered) @ prices).max())
     if market is not None:
-        bound = max(bound, market.bound(prices[joinable], tolerance=2e-5))
+        bound = max(bound, merged.bound(prices[joinable], 1e-3) if merged else market.bound(prices[joinable], 2e-5))
     return Design(tuple(profiles[i] for i in kept), probabilities, objective, bound / objective)
 
 
@@ -99,6 +124,22 @@ def _tidy(informations: Array, sizes: Integers, weights: Array) -> tuple[Integer
         if _objective(informations[rest], sizes, weights, tried)[0] <= limit:
             kept, best = rest, tried
     return kept, best
+
+
+def _tidy_many(informations: Array, sizes: Integers, weights: Array) -> tuple[Integers, Array]:
+    """Likewise for hundreds of menus: the rarest are dropped together, as long as none of them is worth much more."""
+    even = np.full(len(informations), 1 / len(informations))
+    best = balanced(informations, sizes, weights, even, _ENOUGH)
+
+    def within(kept: Integers) -> bool:
+        if np.any(informations[kept].sum(axis=0) == 0):
+            return False
+        tried = balanced(informations[kept], sizes, weights, best[kept], _ENOUGH)
+        objective, prices = _objective(informations[kept], sizes, weights, tried)
+        return bool((informations @ prices).max() <= objective * (1 + _ENOUGH_OF_MANY))
+
+    kept = fewest(best, within)
+    return kept, balanced(informations[kept], sizes, weights, best[kept], _ENOUGH)
 
 
 def _objective(informations: Array, sizes: Integers, weights: Array, probabilities: Array) -> tuple[float, Array]:

@@ -76,15 +76,15 @@ class _Rest:
 class MenuPricing:
     """The menus that may be asked, for a fixed set of classes; `best(prices)` finds the most valuable one."""
 
-    def __init__(self, classes: tuple[FeatureClass, ...], total: float, groups: bool = True) -> None:
-        """`total` is the largest budget of a menu that asks several features."""
-        self.classes, self.total, self.groups = classes, total, groups
+    def __init__(self, classes: tuple[FeatureClass, ...], total: float, groups: bool = True, work: int = _WORK) -> None:
+        """`total` is the largest budget of a menu that asks several features; `work` ends a search by boxes."""
+        self.classes, self.total, self.groups, self._most_work = classes, total, groups, work
         self.sizes = np.array([len(c.members) for c in classes])
         self.bits = np.array([c.kind.bits for c in classes])
         limits = [min(len(c.members), int(ANSWER_BITS / c.kind.bits)) * (c.delta < self.total) for c in classes]
         vectors, partial = math.prod(limit + 1 for limit in limits), sum(limit > 0 for limit in limits)
         self._work = len(self._rests(np.ones(len(classes))))
-        self.few = vectors <= _COUNT_VECTORS and 8 * vectors * (1 + partial) * self._work <= _WORK
+        self.few = vectors <= _COUNT_VECTORS and 8 * vectors * (1 + partial) * self._work <= work
         self._counts = self._all_counts(limits) if self.few else np.zeros((1, len(classes)), dtype=np.int64)
 
     def _all_counts(self, limits: list[int]) -> Integers:
@@ -138,7 +138,7 @@ class MenuPricing:
             hopeful = np.flatnonzero(bounds > best * (1 + tolerance))
             if len(hopeful) == 0:
                 return Priced(self._profile(*best_point, rests), best, best * (1 + tolerance))
-            if 2 * len(hopeful) * self._work > _WORK or float((boxes.high - boxes.low).max()) < 1e-9:
+            if 2 * len(hopeful) * self._work > self._most_work or float((boxes.high - boxes.low).max()) < 1e-9:
                 return Priced(self._profile(*best_point, rests), best, float(bounds.max()))
             boxes = boxes.take(hopeful).halves()
 

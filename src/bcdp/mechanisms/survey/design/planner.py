@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +18,7 @@ from bcdp.mechanisms.survey.design.budget_limits import BudgetLimits
 from bcdp.mechanisms.survey.design.class_builder import classes_of
 from bcdp.mechanisms.survey.design.column_generation import Design, design
 from bcdp.mechanisms.survey.design.feature_classes import NEGLIGIBLE, FeatureClass, Profile
-from bcdp.mechanisms.survey.design.joint.candidates import ShapeOffers
+from bcdp.mechanisms.survey.design.joint.candidates import MANY_PAIRS, ShapeOffers
 from bcdp.mechanisms.survey.design.menu_assignment import Asked, menus_of
 from bcdp.mechanisms.survey.design.plan_assembly import document_of
 from bcdp.mechanisms.survey.design.usable_correlation import as_seen, without_odds
@@ -26,6 +28,9 @@ from bcdp.policy import Policy
 from bcdp.statistics import Askable, Role, Single, Target
 
 Array = npt.NDArray[np.float64]
+
+_FOR_MENUS = 0.6  # of the time: the rest is for the bound, integer tables and the certificate
+_SECONDS_A_PAIR = 0.1  # of processor time, at most, over policies of 12 to 30 features
 
 
 @dataclass(frozen=True)
@@ -58,16 +63,26 @@ class Setting:
         return frozenset(target for c in self.classes for target in c.members)
 
 
-def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[str], None] = lambda line: None) -> Plan:
+def plan_survey(
+    policy: Policy,
+    correlation: Correlation,
+    progress: Callable[[str], None] = lambda line: None,
+    seconds: float | None = None,
+) -> Plan:
     """The most accurate survey that keeps every demand of the policy under the given correlation.
+
+    After `seconds` the best of the menus that are known by then; the rest of the work takes a little longer.
 
     >>> from bcdp.correlation import PerFeature
     >>> policy = Policy(epsilon=1, features={"smoker": {"type": "binary", "delta": 0.2}, "open": {"type": "binary"}})
     >>> plan_survey(policy, PerFeature(0.0, {})).certificate.features["smoker"].certified <= 0.2
     True
     """
+    deadline = math.inf if seconds is None else time.monotonic() + _FOR_MENUS * seconds
     setting = Setting.of(policy, correlation)
-    best = _designed(setting, progress)
+    if (pairs := sum(c.pair is not None for c in setting.classes)) > MANY_PAIRS:
+        progress(f"{pairs} tables that differ, some {_SECONDS_A_PAIR * pairs:.0f} seconds")
+    best = _designed(setting, progress, deadline)
 
     def accuracy(draft: Plan) -> tuple[float, float]:
         informed = information(draft)
@@ -80,15 +95,17 @@ def plan_survey(policy: Policy, correlation: Correlation, progress: Callable[[st
     plans = [certified(setting.classes, best)]
     plain = _without_odds(policy, correlation, setting)
     if plain is not None:  # a search may end a little above where it ends with less to choose from
-        plans.append(certified(plain.classes, _designed(plain, lambda line: progress(f"without odds, {line}"))))
+        plans.append(
+            certified(plain.classes, _designed(plain, lambda line: progress(f"without odds, {line}"), deadline))
+        )
     return min(plans, key=lambda plan: _total(setting.weights, information(plan)))
 
 
-def _designed(setting: Setting, progress: Callable[[str], None]) -> Design:
+def _designed(setting: Setting, progress: Callable[[str], None], deadline: float = math.inf) -> Design:
     offers = ShapeOffers(setting.classes, setting.epsilon, setting.outside)
     several = setting.total >= NEGLIGIBLE  # else a demand allows nothing but single questions, by the q of its pairs
     further: Callable[[Array, float], list[Profile]] = offers if several else lambda prices, enough: []
-    return design(setting.classes, setting.total, further=further, progress=progress)
+    return design(setting.classes, setting.total, further=further, progress=progress, deadline=deadline)
 
 
 def _without_odds(policy: Policy, correlation: Correlation, setting: Setting) -> Setting | None:

@@ -40,6 +40,8 @@ _MOST_PAIR_WEIGHTS = 2**16  # of a table of two features, whose subsets may have
 _SUBSETS = 3  # sizes of subsets that are tried again at other prices
 _UNEVEN = 2  # starts by chance
 _PROGRAMS = 30
+MANY_PAIRS = 60  # that are wanted, beyond which all are looked at together
+_RESHAPED = 20
 _WORTHWHILE = 1e-4  # of a group's value: what one more feature has to add
 
 
@@ -71,6 +73,8 @@ class ShapeOffers:
 
     def __call__(self, prices: Array, enough: float) -> list[Profile]:
         """The most valuable menus, best first, of those worth more than `enough`."""
+        if len(self._prices) > MANY_PAIRS:
+            return self._many(prices, enough)
         best = sorted(self._known, key=lambda group: -self._worth(group, prices))[:_FAVOURITES]
         self._seek(best, prices)
         if not any(self._worth(group, prices) > enough for group in best):
@@ -78,6 +82,20 @@ class ShapeOffers:
             self._seek(best, prices)
         best = sorted(best, key=lambda group: -self._worth(group, prices))[:_OFFERED]
         return [(ClassQuestion(g, self.total(g), self._known[g]),) for g in best if self._worth(g, prices) > enough]
+
+    def _many(self, prices: Array, enough: float) -> list[Profile]:
+        """Likewise where hundreds of pairs are wanted: all that are worth it, and every pair is looked at."""
+        if not self._known:
+            self._seek(self._prices, prices)
+        worth = {group: self._worth(group, prices) for group in self._known}
+        best = sorted((group for group in worth if worth[group] > enough), key=lambda group: -worth[group])
+        if best:  # known from other prices: those worth most are shaped for these
+            self._seek(best[:_RESHAPED], prices)
+        else:
+            best = list(dict.fromkeys((*self._prices, *self._grown(prices), *self._known)))
+            self._seek(best, prices)
+        good = sorted((g for g in best if self._worth(g, prices) > enough), key=lambda g: -self._worth(g, prices))
+        return [(ClassQuestion(g, self.total(g), self._known[g]),) for g in good]
 
     def _worth(self, group: Group, prices: Array) -> float:
         return float(self._priced(group, prices) @ self._known[group].information_of(self._pairs(group)))
