@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 
 from bcdp import Plan, Policy, make_plan
 from bcdp.audit import verify_limits
+from bcdp.cli import main
 from bcdp.compare.baselines import open_people
 from bcdp.errors import InputError
 from bcdp.exact import TOTAL
@@ -19,9 +22,10 @@ from bcdp.notions import Surplus, excess
 from bcdp.plan import mechanism_of
 from bcdp.plan.published_counts import counts_levels
 from bcdp.present.batch_promise import batch_promise, binding_demand
-from bcdp.present.trust_choices import trust_choices
+from bcdp.present.trust_choices import ASSUMPTIONS, trust_choices
 from bcdp.randomizers import response
 from bcdp.statistics import headline
+from bcdp.studio.job_bodies import trust_of
 from support.helpers import build, full_kernel
 from support.published_counts import Case, cases, claims_used
 from support.readers import accepted_by_device, accepted_by_plan, accepted_by_verify, canonical
@@ -177,3 +181,28 @@ def test_whom_to_trust_as_a_choice() -> None:
     assert max(relay.fallback, collector.fallback) <= 4
     few = trust_choices(Policy(epsilon=0.3, features={"ill": {"type": "binary"}}), 999)
     assert [choice.trust for choice in few] == ["device"]
+
+
+def test_the_plan_command_states_the_main_promise_first(
+    policy: Policy, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "policy.yaml").write_text(policy.to_yaml())
+    monkeypatch.setattr(sys, "argv", ["bcdp", "plan", str(tmp_path / "policy.yaml"), "--json"])
+    assert main() == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["batch"]["honest_people"] == 9_000
+    assert document["batch"]["record"]["epsilon"] <= 1
+    assert "relay.example.org" in document["batch"]["conditions"][0]
+    assert document["binding_demand"]["level"] <= document["binding_demand"]["demanded"]
+    monkeypatch.setattr(sys, "argv", sys.argv[:-1])
+    assert main() == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Main promise: what a person's answers reveal to the collector")
+    assert shown.index("If relay and collector work together") < shown.index("What a report tells, the fallback")
+
+
+def test_the_studio_compares_whom_to_trust() -> None:
+    sent: list[dict[str, Any]] = []
+    trust_of({"policy": {"epsilon": 0.3, "features": {"ill": {"type": "binary"}}}, "people": 10_000}, sent.append)
+    assert sent[-1]["names"] == ["ill"]
+    assert [row[0] for row in sent[-1]["choices"]] == list(ASSUMPTIONS.values())

@@ -200,8 +200,9 @@ def exact_level(epsilon: float, people: int, chance: float) -> float:
 @pytest.mark.parametrize("people", [1_000, 10_000, 100_000])
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0])
 def test_randomized_response_is_nearly_exact(epsilon: float, people: int) -> None:
+    """Up to 20,000 people by Theorem 15, of more by the blanket."""
     told = counts_levels(one_bit(response(2, epsilon)), people).features["bit"].epsilon
-    assert 1 < told / exact_level(epsilon, people, 1e-6) <= 1.4
+    assert 1 < told / exact_level(epsilon, people, 1e-6) <= (1.05 if people <= 20_000 else 1.4)
 
 
 def test_odds_are_not_the_excess() -> None:

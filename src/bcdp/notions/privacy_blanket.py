@@ -34,6 +34,7 @@ class Surplus(NamedTuple):
     largest: float
 
 
+Excess = Callable[[float], float]  # at each factor f
 Surpluses = Callable[[float], Surplus]  # at each factor f, over all pairs of distributions that are possible
 
 
@@ -138,12 +139,17 @@ def counts_factor(surpluses: Surpluses, people: int, chance: float, most: float)
     True
     """
     check_counts(people, chance)
-    return _least(lambda factor: is_factor(factor, surpluses, people, chance), most)
+    return least_factor(lambda factor: excess(factor, surpluses(factor), people), chance, most)
 
 
-def is_factor(factor: float, surpluses: Surpluses, people: int, chance: float) -> bool:
-    """Whether the excess over a factor is at most `chance` in the counts of `people`."""
-    return excess(factor, surpluses(factor), people) <= chance
+def least_factor(excess_at: Excess, chance: float, most: float) -> float:
+    """The least factor of a search, at most `most`, whose excess is at most `chance`."""
+    return _least(lambda factor: is_factor(factor, excess_at, chance), most)
+
+
+def is_factor(factor: float, excess_at: Excess, chance: float) -> bool:
+    """Whether the excess at a factor is at most `chance`."""
+    return excess_at(factor) <= chance
 
 
 def counts_odds(surpluses: Surpluses, people: int, chance: float, most: float) -> float:
@@ -154,13 +160,18 @@ def counts_odds(surpluses: Surpluses, people: int, chance: float, most: float) -
     True
     """
     check_counts(people, chance)
-    return _least(lambda factor: are_odds(factor, surpluses, people, chance), most)
+    return least_odds(lambda factor: excess(factor, surpluses(factor), people), chance, most)
 
 
-def are_odds(factor: float, surpluses: Surpluses, people: int, chance: float) -> bool:
-    """Whether the counts of `people` raise odds by more than a factor with at most this chance."""
+def least_odds(excess_at: Excess, chance: float, most: float) -> float:
+    """The least factor of a search, at most `most`, that odds exceed with at most this chance."""
+    return _least(lambda factor: are_odds(factor, excess_at, chance), most)
+
+
+def are_odds(factor: float, excess_at: Excess, chance: float) -> bool:
+    """Whether odds rise by more than a factor with at most this chance."""
     smaller = 1 + (factor - 1) * (1 - 1 / (_squared_quantile(chance) + 1))  # any would do; this one is nearly the best
-    return excess(smaller, surpluses(smaller), people) <= chance * (1 - smaller / factor) * (1 - 1e-9)
+    return excess_at(smaller) <= chance * (1 - smaller / factor) * (1 - 1e-9)
 
 
 def _squared_quantile(chance: float) -> float:

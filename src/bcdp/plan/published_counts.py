@@ -19,15 +19,18 @@ import numpy as np
 
 from bcdp.correlation import Correlation
 from bcdp.exact import MOST_CELLS, TOTAL, Floats, log_up
+from bcdp.notions.binary_counts import binary_excess
 from bcdp.notions.privacy_blanket import (
     CountsLevel,
+    Excess,
     Surplus,
     Surpluses,
     are_odds,
     check_counts,
-    counts_factor,
-    counts_odds,
+    excess,
     is_factor,
+    least_factor,
+    least_odds,
 )
 from bcdp.plan.certificate import certify, guessed_parts, menu_bounds
 from bcdp.plan.document import Menu, Plan
@@ -95,14 +98,15 @@ def counts_levels(
     model = plan.correlation_model if correlation is None else correlation
     claims = certify(plan, correlation)
     claimed_chance = chance * _READERS
-    record = _level(record_surplus(plan), people, claimed_chance, claims.epsilon)
+    record = _level(_record_excess(plan, people), claimed_chance, claims.epsilon)
     features: dict[str, CountsLevel] = {}
     known: dict[object, CountsLevel] = {}  # features that all menus treat equally are computed once
     for name, delta in claims.delta.items():
         menus = _seen(plan, name, model)
         kind = frozenset(menus.items()), delta
         if kind not in known:
-            known[kind] = _level(_surplus(menus, claims.epsilon, delta), people, claimed_chance, delta)
+            surpluses = _surplus(menus, claims.epsilon, delta)
+            known[kind] = _level(_by_surplus(surpluses, people), claimed_chance, delta)
         features[name] = CountsLevel(*map(min, known[kind], record))
     return CountsLevels(people, chance, record, features)
 
@@ -118,12 +122,13 @@ def broken_counts_claims(plan: Plan) -> Iterator[tuple[str, float]]:
     people, chance, true = demand.honest_people, demand.chance, certify(plan)
     for form, is_kept in (("epsilon", is_factor), ("odds", are_odds)):
         whole = getattr(claims, form)
-        if whole < true.epsilon and not is_kept(_factor(whole), record_surplus(plan), people, chance):
+        if whole < true.epsilon and not is_kept(_factor(whole), _record_excess(plan, people), chance):
             yield form, whole
         for name, claim in claims.features.items():
             level = getattr(claim, form)
             least = min(whole, true.delta[name])
-            if level < least and not is_kept(_factor(level), feature_surplus(plan, name), people, chance):
+            excess_at = _by_surplus(feature_surplus(plan, name), people)
+            if level < least and not is_kept(_factor(level), excess_at, chance):
                 yield f"features.{name}.{form}", level
 
 
@@ -132,10 +137,32 @@ def _factor(level: float) -> float:
     return max(1.0, math.exp(level) * (1 - 1e-15))
 
 
-def _level(surpluses: Surpluses, people: int, chance: float, alone: float) -> CountsLevel:
+def _by_surplus(surpluses: Surpluses, people: int) -> Excess:
+    return lambda factor: excess(factor, surpluses(factor), people)
+
+
+def _record_excess(plan: Plan, people: int) -> Excess:
+    """The excess between any two records; where all that is asked is one binary question, nearly exactly."""
+    blanket, keep = _by_surplus(record_surplus(plan), people), _kept_bit(plan)
+    if keep is None:
+        return blanket
+    return lambda factor: min(blanket(factor), binary_excess(factor, keep, people))
+
+
+def _kept_bit(plan: Plan) -> float | None:
+    """With which probability an answer is kept, if the whole plan is randomized response to one binary question."""
+    if len(plan.menus) > 1 or len(plan.menus[0].questions) > 1:
+        return None
+    table = plan.tables[plan.questions[plan.menus[0].questions[0]].table]
+    if (table.levels, table.symbols) != (2, 2) or table.row(0)[0] != table.row(1)[1]:
+        return None
+    return float(table.row(0).max()) / TOTAL
+
+
+def _level(excess_at: Excess, chance: float, alone: float) -> CountsLevel:
     """The level in counts, where it is below that of a report alone."""
     most = math.nextafter(math.exp(alone) * (1 + 1e-15), math.inf)
-    factors = (find(surpluses, people, chance, most) for find in (counts_factor, counts_odds))
+    factors = (find(excess_at, chance, most) for find in (least_factor, least_odds))
     return CountsLevel(*(min(alone, log_up(Fraction(factor))) for factor in factors))
 
 

@@ -78,7 +78,7 @@ def batch_promise(plan: Plan) -> BatchPromise | None:
     >>> policy = Policy(epsilon=2, features={"ill": {"type": "binary"}}, trust="collector",
     ...     counts={"epsilon": 0.1, "people": 10_000})
     >>> batch_promise(make_plan(policy)).counted[-1].told
-    'at most 1.15 times (except with one chance in a million)'
+    'at most 1.13 times (except with one chance in a million)'
     """
     demand, claims = plan.policy.batch, plan.certificate.counts
     if demand is None or claims is None:

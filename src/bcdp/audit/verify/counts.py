@@ -20,6 +20,8 @@ from bcdp.audit.verify.questions import MOST_CELLS, TOTAL, Menu, Question, Table
 from bcdp.audit.verify.values import mapping, number
 
 MOST_PEOPLE = 10**8  # more count as so many
+MOST_EXACT = 20_000  # people in the count of one binary question: more count as so many there
+BLOCK = 16
 MOST_ROWS = 512  # of a table whose rows are compared one by one
 ROUNDING = 1e-9  # of the largest terms
 ABOVE = 1 + 1e-7  # the rounding of a sum of positive terms, and of its first
@@ -63,7 +65,7 @@ def untrue_counts(
     bounds = {
         name: _feature_bound(name, feature, menus, weights, correlation, levels) for name, feature in features.items()
     }
-    record = _Bound(_record_moment(menus, weights), levels.epsilon, levels.epsilon)
+    record = _Bound(_record_moment(menus, weights), levels.epsilon, levels.epsilon, _kept_bit(menus))
     for form in FORMS:
         whole = number(f"certificate.counts.{form}", claims[form], 0)
         if whole > demand.levels.get(form, math.inf):
@@ -85,16 +87,23 @@ class _Bound:
     second_moment: Moment
     epsilon: float
     delta: float
+    keep: float = 0.0  # with which probability one binary answer, all that is asked, is kept; 0 for other plans
 
     def proves(self, form: str, level: float, demand: Demand) -> bool:
         """Whether a level is proved for the counts of the honest people, except with the chance."""
         factor = max(1.0, math.exp(level) * (1 - 1e-15))
         if form == "epsilon":
-            return self.excess(factor, demand.people) <= demand.chance
+            return self.least_excess(factor, demand.people, demand.chance) <= demand.chance
         twice = -2 * math.log(demand.chance)
         square = max(1.0, twice - math.log(2 * math.pi * twice))
         smaller = 1 + (factor - 1) * (1 - 1 / (square + 1))
-        return self.excess(smaller, demand.people) <= demand.chance * (1 - smaller / factor)
+        allowed = demand.chance * (1 - smaller / factor)
+        return self.least_excess(smaller, demand.people, allowed) <= allowed
+
+    def least_excess(self, factor: float, people: int, enough: float) -> float:
+        """The smaller of two bounds; the second, which takes long, only if the first is not small enough."""
+        first = self.excess(factor, people)
+        return first if first <= enough or not self.keep else _binary_excess(factor, self.keep, people)
 
     def excess(self, factor: float, people: int) -> float:
         """Theorem 11: how far the chance of an event may be above `factor` times that under another record."""
@@ -112,6 +121,54 @@ class _Bound:
         beyond, spread = n * drift / step, math.sqrt(n * chance * (1 - chance))
         h = spread * min(1.0, spread / beyond) if beyond else spread
         return min(1.0, _square_above(n, chance, n * chance + beyond - h) * step / (4 * n * h) * ABOVE)
+
+
+def _kept_bit(menus: Sequence[Menu]) -> float:
+    if len(menus) > 1 or len(menus[0]) > 1 or (menus[0][0].table.levels, menus[0][0].table.symbols) != (2, 2):
+        return 0.0
+    (a, b), (c, d) = menus[0][0].table.columns()
+    return max(a, b) / TOTAL if (a, b) == (d, c) else 0.0
+
+
+def _binary_excess(factor: float, keep: float, people: int) -> float:
+    """Theorem 15: the largest excess of the count of one binary question, over the numbers of ones among the others.
+
+    Numbers next to each other are taken together: one in 16 of the zeros is given away.
+    """
+    gains, loses = keep - factor * (1 - keep), factor * keep - (1 - keep)
+    others, worst = min(people, MOST_EXACT) - 1, 0.0
+    most = others if gains > 0 else -1
+    while most >= 0:
+        least = max(0, most - (others - most) // BLOCK)
+        count = _sum_of(_window(least, keep), _window(others - most, 1 - keep))
+        pairs = zip([*count, 0.0], [0.0, *count], strict=True)  # as many, and one less
+        over = (gains * (1 + 1e-10) * less - loses * (1 - 1e-10) * same for same, less in pairs)
+        worst = max(worst, math.fsum(term for term in over if term > 0))
+        most = least - 1
+    return worst + 1e-15
+
+
+def _window(n: int, chance: float) -> list[float]:
+    """The binomial chances of the numbers near the mode, in order; those beyond are below 1e-15 together."""
+    mode = min(n, math.floor((n + 1) * chance))
+    reach = math.ceil(10 * math.sqrt(n * chance * (1 - chance))) + 40
+    above, below = [1.0], [1.0]
+    for k in range(mode, min(n, mode + reach)):
+        above.append(above[-1] * (n - k) / (k + 1) * chance / (1 - chance))
+    for k in range(mode, max(0, mode - reach), -1):
+        below.append(below[-1] * k / (n - k + 1) * (1 - chance) / chance)
+    whole = math.fsum(above) + math.fsum(below[1:])
+    return [weight / whole for weight in (*below[:0:-1], *above)]
+
+
+def _sum_of(one: Sequence[float], other: Sequence[float]) -> list[float]:
+    """The chances of the sum of two independent numbers, given those of each."""
+    turned, total = other[::-1], []
+    for place in range(len(one) + len(other) - 1):
+        start = max(0, place - len(other) + 1)
+        end = min(place + 1, len(one))
+        total.append(_dot(one[start:end], turned[len(other) - 1 - place + start : len(other) - 1 - place + end]))
+    return total
 
 
 def _square_above(n: int, chance: float, start: float) -> float:
@@ -224,7 +281,7 @@ def _views(menu: Menu, name: str, feature: Feature, correlation: Correlation) ->
 
 
 def _dot(one: Sequence[float], other: Sequence[float]) -> float:
-    return math.fsum(a * b for a, b in zip(one, other, strict=True))
+    return sum([a * b for a, b in zip(one, other, strict=True)])
 
 
 def _is_small(table: Table) -> bool:

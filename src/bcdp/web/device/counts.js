@@ -5,6 +5,7 @@
  * counts are enough (Theorem 11): its second moment under the blanket, and its largest value. Loaded where a plan needs it.
  */
 
+import { binaryExcess, keptBit } from "./binary_counts.js";
 import { MOST_CELLS, TOTAL, counted, entries, keys, least, most, refuse, whole } from "./checks.js";
 
 /** @typedef {import("./reading/plan.js").Plan} Plan */
@@ -115,7 +116,8 @@ function check(plan, levels, bounds) {
   const weights = plan.menus.map(({ weight }) => weight / TOTAL);
   const overlaps = remembered(overlapsOf);
   const tables = { overlaps, ends: remembered(endsOf(overlaps)) };
-  const record = { moment: recordMoment(plan, weights, tables.ends), epsilon: levels.epsilon, delta: levels.epsilon };
+  const whole = { epsilon: levels.epsilon, delta: levels.epsilon, keep: keptBit(plan) };
+  const record = { moment: recordMoment(plan, weights, tables.ends), ...whole };
   for (const form of FORMS) {
     const allowed = (/** @type {number} */ claim, /** @type {number} */ limit, /** @type {string} */ path) => {
       if (claim > limit) throw refuse(`certificate.counts.${path}`, claim, `at most the ${limit} that was asked`);
@@ -127,7 +129,7 @@ function check(plan, levels, bounds) {
       const delta = /** @type {number} */ (levels.delta.get(name));
       if (claim[form] >= Math.min(claims[form], delta)) continue;
       const views = plan.menus.map((_, number) => viewsOf(plan, number, name, bounds(number, name), tables));
-      const bound = { moment: featureMoment(weights, views), epsilon: levels.epsilon, delta };
+      const bound = { moment: featureMoment(weights, views), epsilon: levels.epsilon, delta, keep: 0 };
       keep(this, bound, form, claim[form], `features.${name}.${form}`);
     }
   }
@@ -139,17 +141,24 @@ function keep({ people, chance }, bound, form, claim, path) {
   throw refuse(`certificate.counts.${path}`, claim, "a true claim, and counts may reveal more");
 }
 
-/** @typedef {{ moment: Moment, epsilon: number, delta: number }} Bound with the levels of one report */
+/**
+ * With the levels of one report; `keep` is the chance that one binary answer, all that is asked, is kept, else 0.
+ * @typedef {{ moment: Moment, epsilon: number, delta: number, keep: number }} Bound
+ */
 
 /** @type {(bound: Bound, form: "epsilon" | "odds", level: number, people: number, chance: number) => boolean} */
 function proves(bound, form, level, people, chance) {
   const factor = Math.max(1, Math.exp(level) * (1 - 1e-15));
-  if (form === "epsilon") return excess(bound, factor, people) <= chance;
+  if (form === "epsilon") return exceedsAtMost(chance, bound, factor, people);
   const twice = -2 * Math.log(chance);
   const square = Math.max(1, twice - Math.log(2 * Math.PI * twice));
   const smaller = 1 + (factor - 1) * (1 - 1 / (square + 1));
-  return excess(bound, smaller, people) <= chance * (1 - smaller / factor);
+  return exceedsAtMost(chance * (1 - smaller / factor), bound, smaller, people);
 }
+
+/** @type {(allowed: number, bound: Bound, factor: number, people: number) => boolean} */
+const exceedsAtMost = (allowed, bound, factor, people) =>
+  excess(bound, factor, people) <= allowed || (bound.keep > 0 && binaryExcess(factor, bound.keep, people) <= allowed);
 
 /**
  * Theorem 11: how far the chance of an event may be above `factor` times that under another record.
