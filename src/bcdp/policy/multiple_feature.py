@@ -83,6 +83,10 @@ class MultipleFeature(ValuedFeature):
         return super().definition | {"at_most": self.at_most}
 
     @property
+    def missing_said(self) -> str:
+        return super().missing_said if self.own else "missing counted as nothing ticked"
+
+    @property
     def counts_values(self) -> bool:
         return True
 
