@@ -51,7 +51,8 @@ class MultipleFeature(ValuedFeature):
         default=None, validate_default=True
     )
     items: Annotated[
-        dict[Writable, ItemDemand] | None, Accepts("{item: {delta: 0.2}}, for some of the items", inside=True)
+        dict[Writable, Annotated[ItemDemand, Accepts("{delta: 0.2}", inside=True)]] | None,
+        Accepts("{item: {delta: 0.2}}, for some of the items", inside=True),
     ] = None
 
     @field_validator("at_most")
