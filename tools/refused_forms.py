@@ -85,6 +85,16 @@ def followed() -> Any:
     return json.loads(built(features, asked, [[0], [1]]).text)
 
 
+def ticked() -> Any:
+    """A plan with a list to tick, one item of which has a delta of its own."""
+    features = {
+        "media": {"type": "multiple", "values": ["tv", "web", "3"], "at_most": 2, "items": {"tv": {"delta": 4.5}}},
+        "bit": BIT,
+    }
+    asked: Any = [(("media",), (7,), response(7, 0.5)), (("bit",), (2,), response(2, 0.25))]
+    return json.loads(built(features, asked, [[0, 1], [1]]).text)
+
+
 def silent() -> Any:
     """A plan in which no answer is a value of its own, with every task that allows it."""
     features = {
@@ -462,6 +472,7 @@ def forms() -> Cases:
         *changed(opened(), OPENED),
         *changed(silent(), OWN),
         *changed(followed(), BLOCKS),
+        *changed(ticked(), LISTS),
     ]
 
 
@@ -585,6 +596,37 @@ BLOCKS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("more combinations than the table has levels", ("questions", 0, "levels"), [3, 3, 4]),
     ("more combinations than anybody looks at", ("questions", 0, "levels"), [3, 3, 2**18]),
     ("a block in a cascade", ("mechanism",), "cascade"),
+]  # fmt: skip
+
+
+_MEDIA = (*FEATURES, "media")
+_CLAIM = ("certificate", "features", "media", "items")
+LISTS: list[tuple[str, tuple[Any, ...], Any]] = [
+    *((f"at most {most!r} items", (*_MEDIA, "at_most"), most) for most in (0, 4, -1, 1.5, True, "2", [2])),
+    *(
+        (f"the items {items!r}", (*_MEDIA, "items"), items)
+        for items in ({}, [], "tv", {"tv": 4.5}, {"tv": {}}, {"tv": {"delta": None}}, {"tv": {"delta": -1.0}},
+                      {"tv": {"delta": 4.5, "q": 1}}, {"radio": {"delta": 4.5}}, {"tv": {"delta": 21.0}})
+    ),
+    ("one item", (*_MEDIA, "values"), ["tv"]),
+    ("31 items", (*_MEDIA, "values"), ["tv", *(f"v{item}" for item in range(30))]),
+    ("2,048 sets", _MEDIA, {"type": "multiple", "values": [f"v{item}" for item in range(11)]}),
+    ("a list whose missing is an item", (*_MEDIA, "missing"), "tv"),
+    ("scores of a list", (*_MEDIA, "scores"), [1, 2, 3]),
+    ("items of what is no list", (*FEATURES, "bit", "items"), {"0": {"delta": 1.0}}),
+    ("a list of other sets than the table has levels", (*_MEDIA, "at_most"), 1),
+    ("a list and another feature in one question", ("questions", 0),
+     {"features": ["media", "bit"], "levels": [7, 2], "table": 0}),
+    ("no claim about a stricter item", _CLAIM, DROPPED),
+    ("an empty claim about items", _CLAIM, {}),
+    ("a claim about an item that is none", (*_CLAIM, "web"), {"asked": 20.0, "certified": 1.0, "c": 1.0}),
+    ("a claim about an item without c", (*_CLAIM, "tv"), {"asked": 4.5, "certified": 1.0}),
+    ("less was asked for an item", (*_CLAIM, "tv", "asked"), 4.0),
+    ("less is claimed for an item than is true", (*_CLAIM, "tv", "certified"), 0.25),
+    ("less c is claimed for an item than is true", (*_CLAIM, "tv", "c"), 0.25),
+    ("more is claimed for an item than was asked", (*_CLAIM, "tv", "certified"), 5.0),
+    ("claims about items of what is no list", ("certificate", "features", "bit", "items"), {}),
+    ("a list in a cascade", ("mechanism",), "cascade"),
 ]  # fmt: skip
 
 

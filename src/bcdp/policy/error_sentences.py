@@ -24,7 +24,8 @@ def sentence(mistake: ErrorDetails, owner_of: Mapping[str, type[BaseModel]]) -> 
         return str(refuse(where, mistake["input"], mistake["ctx"]["accepted"]))
     pair = location[:2] == ("correlation", "Pairs") and len(location) > 3
     of_feature = pair or location[:2] == ("correlation", "QPerFeature")  # the key before the last is a feature's name
-    owner = owner_of["QAndOdds" if of_feature else str(("", *location)[-2])]
+    of_item = location[2:4] == ("MultipleFeature", "items")
+    owner = owner_of["QAndOdds" if of_feature else "ItemDemand" if of_item else str(("", *location)[-2])]
     fields = {field.alias or name: field for name, field in owner.model_fields.items()}
     if mistake["type"] == "missing":
         accepted = next(mark.text for mark in fields[str(location[-1])].metadata if isinstance(mark, Accepts))

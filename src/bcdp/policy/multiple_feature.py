@@ -51,7 +51,8 @@ class MultipleFeature(ValuedFeature):
         default=None, validate_default=True
     )
     items: Annotated[
-        dict[Writable, ItemDemand] | None, Accepts("{item: {delta: 0.2}}, for some of the items", inside=True)
+        dict[Writable, Annotated[ItemDemand, Accepts("{delta: 0.2}", inside=True)]] | None,
+        Accepts("{item: {delta: 0.2}}, for some of the items", inside=True),
     ] = None
 
     @field_validator("at_most")
@@ -81,6 +82,10 @@ class MultipleFeature(ValuedFeature):
     @property
     def definition(self) -> dict[str, Any]:
         return super().definition | {"at_most": self.at_most}
+
+    @property
+    def missing_said(self) -> str:
+        return super().missing_said if self.own else "missing counted as nothing ticked"
 
     @property
     def counts_values(self) -> bool:

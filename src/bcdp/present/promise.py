@@ -156,7 +156,8 @@ def _condition(plan: Plan, name: str, assumed: Sequence[Within], by_laws: bool) 
         parts.append(sentence("byLaws"))
     if not parts:
         return NOTHING_ASSUMED
-    return sentence("condition", parts=", and ".join(parts)) + _within(plan) + _covered(plan, name)
+    apart = sentence("apart") if name in plan.policy.blocks else ""
+    return sentence("condition", parts=", and ".join(parts)) + apart + _within(plan) + _covered(plan, name)
 
 
 def assumed_condition(plan: Plan, name: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bcdp.errors import InputError
-from bcdp.policy import Policy
+from bcdp.policy import MultipleFeature, Policy
 from bcdp.questions import Question
 from bcdp.randomizers import Dense, Table, categorical, least_moment, optimal
 from bcdp.statistics.shared.target import Array, Codes, Cuts, Role, Single, Target
@@ -67,7 +67,9 @@ def mean_target(policy: Policy, name: str) -> Target:
 
 def headline(policy: Policy, name: str) -> Target:
     """What stands for a feature where it has one number: its mean, if it has one, else whatever tasks want of it."""
-    if not policy.features[name].scale and all(task.kind != "share" for task in policy.tasks):
+    feature = policy.features[name]
+    is_list = isinstance(feature, MultipleFeature)
+    if not feature.scale and not is_list and all(task.kind != "share" for task in policy.tasks):
         return Single(name)
     wanted = [target for task in policy.tasks for target, _ in task.targets(policy)]
     mean = mean_target(policy, name)

@@ -110,6 +110,7 @@ export const words = {
     "Damit entsteht Ihre verwischte Antwort, ein für alle Mal: Eine zweite würde mehr über Sie verraten. Noch wird nichts " +
     "gesendet.",
   noAnswer: "Keine Antwort",
+  apart: ", die Antworten ausgenommen, die nach dem Fragebogen von ihr abhängen",
   notAsked: "Nicht gefragt",
   noneTicked: "Nichts davon",
   tickAtMost: (most) => `Wählen Sie höchstens ${most} aus.`,

@@ -106,6 +106,7 @@ export const words = {
   show: "Mostrar lo que se enviaría",
   once: "Esto crea su respuesta difuminada, de una vez por todas: una segunda diría más sobre usted. Todavía no se envía nada.",
   noAnswer: "Sin respuesta",
+  apart: ", salvo las respuestas que dependen de ella según el cuestionario",
   notAsked: "No preguntado",
   noneTicked: "Ninguna de estas",
   tickAtMost: (most) => `Elija como máximo ${most}.`,

@@ -105,6 +105,7 @@ export const words = {
     "Ceci fabrique votre réponse brouillée, une fois pour toutes : une seconde en dirait plus sur vous. Rien n’est encore " +
     "envoyé.",
   noAnswer: "Pas de réponse",
+  apart: ", hormis les réponses qui en dépendent selon le questionnaire",
   notAsked: "Question non posée",
   noneTicked: "Aucune de ces réponses",
   tickAtMost: (most) => `Choisissez-en au plus ${most}.`,

@@ -14,7 +14,7 @@ import { SENTENCES } from "./sentences.js";
  *   percent: (value: number, digits: number) => string, plain: (value: number) => string }} Spelling
  */
 /**
- * @typedef {Spelling & Record<"all" | "nothingAssumed" | "noAnswer" | "notAsked" | "noneTicked" | "meaning" | "anyTimes" | "unmoved" | "byLaws" |
+ * @typedef {Spelling & Record<"all" | "nothingAssumed" | "noAnswer" | "apart" | "notAsked" | "noneTicked" | "meaning" | "anyTimes" | "unmoved" | "byLaws" |
  *   "unconditional" | "nothing" | "no" | "yes", string> & Record<"operatorSays" | "times" | "learned" | "within" | "left" |
  *   "otherwise" | "near" | "square" | "product", One> & Record<"told" | "movedBetween" | "learnedBetween" | "openSent", Two> & Record<"condition" | "ranges" | "and" | "or", Many> & { doubled: Record<"q" | "odds" | "both", string>,
  *   moved: (points: string, several: boolean) => string, chance: (menus: number) => string, more: (count: number) => string,
@@ -50,6 +50,7 @@ export const ENGLISH = {
   nothingAssumed: SENTENCES.nothingAssumed,
   noAnswer: "No answer",
   notAsked: "Not asked",
+  apart: SENTENCES.apart,
   noneTicked: "None of these",
   meaning: SENTENCES.meaning,
   operatorSays: (said) => filled(SENTENCES.operatorSays, { said }),

@@ -99,7 +99,8 @@ export function conditionOf(plan, name, bounds, byLaws) {
     bounds.filter((within) => within.q < 1 && within.q < implied(within)).map(({ q }) => pointsOf(q)),
   );
   const times = ends(bounds.filter(({ q, odds }) => q > 0 && odds < Infinity).map(({ odds }) => timesOf(odds)));
-  return points || times || byLaws ? { points, times, byLaws, ends: coveredBy(plan, name) } : null;
+  const block = (plan.blocks?.members(name).length ?? 1) > 1;
+  return points || times || byLaws ? { points, times, byLaws, ends: coveredBy(plan, name), block } : null;
 }
 
 /**

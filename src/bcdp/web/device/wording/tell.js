@@ -12,7 +12,7 @@ import { ENGLISH } from "./english.js";
  */
 /** @typedef {Pick<Listed, "type" | "values" | "plain" | "own" | "sets"> & { valueWords?: string[] | null }} Shown */
 /** @typedef {readonly number[]} Ends the least and the most */
-/** @typedef {{ points: Ends | null, times: Ends | null, byLaws: boolean, ends: number[] | null }} Condition */
+/** @typedef {{ points: Ends | null, times: Ends | null, byLaws: boolean, ends: number[] | null, block: boolean }} Condition */
 /**
  * @typedef {{ name: string | null, odds: number, becomes: number, condition: Condition | null, doubled: number | null,
  *   numbers: "q" | "odds" | "both", nothing: number }} Promised
@@ -72,7 +72,7 @@ export function tellPromise({ name, odds, becomes, condition, doubled, numbers, 
 }
 
 /** @type {(condition: Condition, words: Words, open: readonly string[]) => string} */
-export function tellCondition({ points, times, byLaws, ends }, words, open) {
+export function tellCondition({ points, times, byLaws, ends, block }, words, open) {
   const { plain } = words;
   /** @type {(ends: Ends, one: (text: string, several: boolean) => string, two: Two) => string} */
   const between = ([low, high], one, two) => (low < high ? two(plain(low), plain(high)) : one(plain(high), high !== 1));
@@ -83,7 +83,7 @@ export function tellCondition({ points, times, byLaws, ends }, words, open) {
   if (byLaws) parts.push(words.byLaws);
   const ranges = ends?.slice(1).map((end, place) => words.range(plain(ends[place]), plain(end)));
   const within = open.length ? words.within(words.and(open.map(quoted))) : "";
-  return words.condition(parts) + within + (ranges ? words.ranges(ranges) : "");
+  return words.condition(parts) + (block ? words.apart : "") + within + (ranges ? words.ranges(ranges) : "");
 }
 
 /**
