@@ -73,6 +73,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/sweeps/table_sweep.py
 	$(BIN)/python benchmarks/studies/table_coverage.py
 	$(BIN)/python benchmarks/sweeps/table_pairs.py
+	$(BIN)/python benchmarks/sweeps/internet_scale.py
 	$(BIN)/python benchmarks/studies/table_rivals.py
 	$(BIN)/python benchmarks/studies/distributions.py
 	$(BIN)/python benchmarks/studies/distributions.py coverage
