@@ -164,7 +164,9 @@ class _World:
         self._copies = 1 if all(target.role is Role.FEATURE for target in self._targets) else 2
 
     def _means(self, mean: Array, second: Array) -> Means:
-        return means_from_moments(self.plans[0].policy, self._targets, mean, second)
+        policy = self.plans[0].policy
+        unknown = {target: np.full(target.size(policy), np.nan) for target in self._targets}
+        return {**unknown, **means_from_moments(policy, self._targets, mean, second)}
 
     def survey(self, plan: Plan, drawn: npt.NDArray[np.int64], key: bytes) -> Estimates:
         """What a survey estimates from these people."""
