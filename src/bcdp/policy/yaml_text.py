@@ -29,10 +29,23 @@ _WORDS: dict[str, tuple[str, Callable[[str], object]]] = {
 
 MOST_FEATURES = 10_000
 _MOST_ITEMS = max(MOST_VALUES, MOST_GROUPS)
+_DEEPEST = 100  # lists and mappings inside each other
 
 
 class _Loader(yaml.BaseLoader):
+    _depth = 0
+
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            mark = cast("Any", self).peek_event().start_mark
+            raise yaml.MarkedYAMLError(problem=f"more than {_DEEPEST} lists inside each other", problem_mark=mark)
+        try:
+            return self._composed(parent, index)
+        finally:
+            self._depth -= 1
+
+    def _composed(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):  # a few aliases of aliases are enough to fill the memory
             alias = cast("Any", self).peek_event()
             raise yaml.MarkedYAMLError(problem="an alias", problem_mark=alias.start_mark)
@@ -72,8 +85,6 @@ def read_yaml(text: str, mistakes: list[str]) -> object:
         raise _not_yaml(line, str(error.problem)) from None
     except yaml.reader.ReaderError as error:
         raise _not_yaml(text.count("\n", 0, error.position), "a control character") from None
-    except RecursionError:
-        raise _not_yaml(0, "hundreds of lists and mappings inside each other") from None
 
 
 def write_yaml(data: dict[str, Any]) -> str:
