@@ -33,7 +33,7 @@ demo: $(VENV)/.runtime
 
 # Each file in one process, which sets up its servers, browser or Spark once, in the order of tests/conftest.py; one
 # thread in each, because more would wait for each other.
-PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
+PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
 test quick: export OPENBLAS_NUM_THREADS = 1
 
 test: $(VENV)/.dev system

@@ -22,6 +22,7 @@ from bcdp.collector.metrics import ACCEPTED, Counters
 from bcdp.exact import TOTAL
 from support.collector_fixtures import TOKEN, serving, upload
 from support.documents import ROOT, blocks
+from support.system import require
 
 pytestmark = pytest.mark.slow
 
@@ -99,8 +100,8 @@ def test_alerts_and_dashboard_use_metrics_that_exist(collection: Collection, tmp
 
 def test_the_rules_with_promtool(tmp_path: Path) -> None:
     promtool = shutil.which("promtool")
-    if promtool is None:
-        pytest.skip("needs promtool, of the package prometheus")
+    require(promtool, "prometheus")
+    assert promtool is not None
     for block in blocks(PAGE):
         if name := re.match(r"# (\w+\.yaml)\n", block.text):
             (tmp_path / name[1]).write_text(block.text)

@@ -1,4 +1,4 @@
-"""The functions for Ray and Dask that the documents show, where these are installed: reports as on one machine."""
+"""The functions for Ray and Dask that the documents show: reports as on one machine."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ def documented(name: str) -> Any:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::FutureWarning")
 def test_ray() -> None:
-    ray = pytest.importorskip("ray")
-    data = pytest.importorskip("ray.data")
+    import ray
+    from ray import data
+
     ray.init(num_cpus=1, include_dashboard=False, logging_level="ERROR")
     try:
         reports = documented("with_ray")(PLAN, KEY, data.from_arrow(PEOPLE).repartition(3))
@@ -44,7 +45,8 @@ def test_ray() -> None:
 
 
 def test_dask() -> None:
-    dask = pytest.importorskip("dask.dataframe")
-    reports = documented("with_dask")(PLAN, KEY, dask.from_pandas(PEOPLE.to_pandas(), npartitions=3))
+    from dask import dataframe
+
+    reports = documented("with_dask")(PLAN, KEY, dataframe.from_pandas(PEOPLE.to_pandas(), npartitions=3))
     assert reports.npartitions == 3
     assert Tally(PLAN).add(reports.compute()) == EXPECTED

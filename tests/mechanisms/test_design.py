@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from bcdp.correlation import FinitePrior, Listed
 from bcdp.errors import InputError
 from bcdp.mechanisms.planning import make_plan
+from bcdp.mechanisms.survey.design.classes.feature_classes import FeatureClass
 from bcdp.mechanisms.survey.design.column_generation import design
-from bcdp.mechanisms.survey.design.feature_classes import FeatureClass
 from bcdp.mechanisms.survey.design.information import Kind
 from bcdp.mechanisms.survey.design.menu_pricing import MenuPricing
 from bcdp.mechanisms.survey.estimation.decoder import information

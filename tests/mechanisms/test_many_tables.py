@@ -14,9 +14,9 @@ from bcdp import InputError, Policy, make_plan
 from bcdp.cli import main
 from bcdp.correlation import correlation_of
 from bcdp.mechanisms.survey.design import column_generation, planner
+from bcdp.mechanisms.survey.design.classes.many_classes import balanced, fewest
 from bcdp.mechanisms.survey.design.column_generation import balance
 from bcdp.mechanisms.survey.design.joint import candidates
-from bcdp.mechanisms.survey.design.many_classes import balanced, fewest
 
 
 def all_tables(features: int) -> Policy:

@@ -16,7 +16,7 @@ from bcdp.correlation import PerFeature, correlation_of
 from bcdp.correlation.leakage import leakage
 from bcdp.mechanisms.survey import lower_bound
 from bcdp.mechanisms.survey.design.budget_limits import binding
-from bcdp.mechanisms.survey.design.feature_classes import FeatureClass
+from bcdp.mechanisms.survey.design.classes.feature_classes import FeatureClass
 from bcdp.mechanisms.survey.design.information import Kind
 from bcdp.mechanisms.survey.design.joint.subset_families import SubsetFamily
 from bcdp.mechanisms.survey.design.joint.tables import best_shape, shaped_table

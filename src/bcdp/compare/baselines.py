@@ -20,7 +20,7 @@ from bcdp.correlation import Correlation, PerFeature
 from bcdp.mechanisms.cascade.decoding import channel_errors
 from bcdp.mechanisms.cascade.mechanism import open_channels
 from bcdp.mechanisms.cascade.plans import coordinate_budgets
-from bcdp.mechanisms.survey.design.feature_classes import NEGLIGIBLE
+from bcdp.mechanisms.survey.design.classes.feature_classes import NEGLIGIBLE
 from bcdp.mechanisms.survey.design.planner import plan_evenly, plan_survey
 from bcdp.plan import Plan, mechanism_of
 from bcdp.policy import Policy

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.mechanisms.survey.design.feature_classes import FeatureClass, Profile, information
+from bcdp.mechanisms.survey.design.classes.feature_classes import FeatureClass, Profile, information
+from bcdp.mechanisms.survey.design.classes.many_classes import MergedPricing, balanced, fewest, joined, often
 from bcdp.mechanisms.survey.design.joint.candidates import MANY_PAIRS
-from bcdp.mechanisms.survey.design.many_classes import MergedPricing, balanced, fewest, joined, often
 from bcdp.mechanisms.survey.design.menu_pricing import MenuPricing
 
 Array = npt.NDArray[np.float64]

@@ -16,8 +16,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.mechanisms.survey.design.column_generation import Design
-from bcdp.mechanisms.survey.design.feature_classes import (
+from bcdp.mechanisms.survey.design.classes.feature_classes import (
     ClassQuestion,
     FeatureClass,
     Profile,
@@ -25,6 +24,7 @@ from bcdp.mechanisms.survey.design.feature_classes import (
     rotation,
     tells,
 )
+from bcdp.mechanisms.survey.design.column_generation import Design
 from bcdp.mechanisms.survey.design.joint.cell_questions import CellQuestion
 from bcdp.mechanisms.survey.design.joint.tables import Shape
 from bcdp.statistics import Askable

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.mechanisms.survey.design.feature_classes import NEGLIGIBLE, ClassQuestion, FeatureClass, Profile
+from bcdp.mechanisms.survey.design.classes.feature_classes import NEGLIGIBLE, ClassQuestion, FeatureClass, Profile
 from bcdp.mechanisms.survey.design.information import JOINT_VALUES, Kind
 from bcdp.mechanisms.survey.design.search_boxes import Boxes
 from bcdp.notions import budgets_from

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from bcdp.correlation import Correlation
 from bcdp.errors import InputError
 from bcdp.mechanisms.survey.design.budget_limits import BudgetLimits
-from bcdp.mechanisms.survey.design.class_builder import classes_of
+from bcdp.mechanisms.survey.design.classes.class_builder import classes_of
+from bcdp.mechanisms.survey.design.classes.feature_classes import NEGLIGIBLE, FeatureClass, Profile
 from bcdp.mechanisms.survey.design.column_generation import Design, design
-from bcdp.mechanisms.survey.design.feature_classes import NEGLIGIBLE, FeatureClass, Profile
 from bcdp.mechanisms.survey.design.joint.candidates import MANY_PAIRS, ShapeOffers
 from bcdp.mechanisms.survey.design.menu_assignment import Asked, menus_of
 from bcdp.mechanisms.survey.design.plan_assembly import document_of

@@ -15,7 +15,7 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.mechanisms.survey.design.feature_classes import ClassQuestion, FeatureClass, Profile
+from bcdp.mechanisms.survey.design.classes.feature_classes import ClassQuestion, FeatureClass, Profile
 from bcdp.mechanisms.survey.design.information import Kind
 from bcdp.mechanisms.survey.design.joint.subset_families import SubsetFamily, places
 from bcdp.mechanisms.survey.design.joint.tables import Pairs, Shape, best_shape, climb

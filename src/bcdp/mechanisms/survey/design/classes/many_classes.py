@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.mechanisms.survey.design.feature_classes import Profile
+from bcdp.mechanisms.survey.design.classes.feature_classes import Profile
 from bcdp.mechanisms.survey.design.menu_pricing import MenuPricing
 
 Array = npt.NDArray[np.float64]

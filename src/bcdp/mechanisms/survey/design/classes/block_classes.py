@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.mechanisms.survey.design.budget_limits import BudgetLimits
-from bcdp.mechanisms.survey.design.feature_classes import NEGLIGIBLE, FeatureClass
+from bcdp.mechanisms.survey.design.classes.feature_classes import NEGLIGIBLE, FeatureClass
 from bcdp.mechanisms.survey.design.information import Kind
 from bcdp.plan.views import View, views_of
 from bcdp.policy import MultipleFeature, Policy

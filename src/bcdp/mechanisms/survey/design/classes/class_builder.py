@@ -13,9 +13,9 @@ from typing import Any, cast
 import numpy as np
 
 from bcdp.errors import InputError, refuse
-from bcdp.mechanisms.survey.design.block_classes import block_classes
 from bcdp.mechanisms.survey.design.budget_limits import BudgetLimits
-from bcdp.mechanisms.survey.design.feature_classes import NEGLIGIBLE, FeatureClass
+from bcdp.mechanisms.survey.design.classes.block_classes import block_classes
+from bcdp.mechanisms.survey.design.classes.feature_classes import NEGLIGIBLE, FeatureClass
 from bcdp.mechanisms.survey.design.information import Kind
 from bcdp.mechanisms.survey.design.joint.cell_questions import best_whole
 from bcdp.mechanisms.survey.design.joint.subset_families import SubsetFamily

@@ -1,0 +1,1 @@
+"""What the design may exchange for each other: features, pairs and blocks that are treated equally."""
