@@ -13,6 +13,7 @@ import pytest
 from bcdp import InputError, Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.audit import audit_plan, population_from_records, verify_limits
 from bcdp.policy import MultipleFeature
+from bcdp.present.plan_summary import planned as summary_of
 from bcdp.randomizers.ticks import one_item, padded
 from bcdp.records.encoding import as_arrow, encode
 
@@ -169,3 +170,14 @@ def test_lists_that_cannot_be(changed: dict[str, Any], told: str) -> None:
 def test_joint_statistics_of_a_list_are_refused() -> None:
     with pytest.raises(InputError, match="and this one is multiple"):
         Policy(epsilon=1, features={"media": MEDIA, "a": {"type": "binary"}}, tasks=[{"table": ["media", "a"]}])
+
+
+def test_a_smaller_demand_on_a_list_limits_its_items() -> None:
+    """As in the comparison with all features protected like the strictest one."""
+    features = {"ill": {"type": "binary", "delta": 0.3}, "media": MEDIA | {"delta": 1, "items": {"tv": {"delta": 0.5}}}}
+    policy = Policy(epsilon=2, correlation=0.2, features=features)
+    stricter = policy.features["media"].with_delta(0.3)
+    assert isinstance(stricter, MultipleFeature)
+    assert stricter.strict_items["tv"][1] == stricter.delta == 0.3
+    plan = make_plan(policy)
+    assert summary_of(plan, plan.correlation_model, 1_000).document["features"].keys() == features.keys()

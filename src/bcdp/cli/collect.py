@@ -201,7 +201,7 @@ def estimate(
     counted = count(loaded, tally)
     if by is not None:
         if plot is not None or weights or strata or liars:
-            raise refuse("--by", by, "no --plot, --weights, --strata or --liars beside it")
+            raise refuse("--by", by, "no --plot, --weights, --strata or --liars next to it")
         groups = estimate_by(counted, by, level)
         if output is not None:
             write_tidy(tidy(groups, by), output, level)

@@ -63,7 +63,7 @@ def uniform_plans(policy: Policy) -> tuple[Plan, ...]:
     least = min(policy.epsilon, *(feature.delta for feature in policy.features.values()))
     if least < 2 * NEGLIGIBLE:
         return ()
-    features = {name: feature.model_copy(update={"delta": least}) for name, feature in policy.features.items()}
+    features = {name: feature.with_delta(least) for name, feature in policy.features.items()}
     stated, independent_of_q = policy.model_copy(update={"epsilon": least, "features": features}), PerFeature(1.0, {})
     return plan_survey(stated, independent_of_q), plan_evenly(stated, independent_of_q)
 

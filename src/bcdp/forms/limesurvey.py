@@ -101,7 +101,7 @@ def read(path: Path) -> Questionnaire:
 
 
 def _parts(rows: list[dict[str, str]]) -> tuple[Text, dict[str, SurveyPart]]:
-    """The titles, and the questions by name: a part stands once for each language."""
+    """The titles, and the questions by name: a part appears once for each language."""
     titles: Text = {}
     questions: dict[str, SurveyPart] = {}
     groups: dict[str, SurveyPart] = {}

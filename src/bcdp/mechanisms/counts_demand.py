@@ -135,7 +135,7 @@ class _Search:
 
         def at(delta: float) -> Policy:
             self._progress(f"delta of {name} {delta:.3g}")
-            changed = feature.model_copy(update={"delta": delta})
+            changed = feature.with_delta(delta)
             return policy.model_copy(update={"declared": {**policy.declared, name: changed}})
 
         try:

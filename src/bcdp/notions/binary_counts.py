@@ -45,13 +45,13 @@ def _others(keep: float, people: int) -> tuple[Floats, ...]:
 
     Between two zeros: the chance of one less than the least and of one more than the largest number.
     """
-    found, most = [], people - 1
+    profiles, most = [], people - 1
     while most >= 0:
         least = max(0, most - (people - 1 - most) // _BLOCK)
         ones, zeros = _binomial(least, keep), _binomial(people - 1 - most, 1 - keep)
-        found.append(np.concatenate([[0.0], np.convolve(ones, zeros), [0.0]]))
+        profiles.append(np.concatenate([[0.0], np.convolve(ones, zeros), [0.0]]))
         most = least - 1
-    return tuple(found)
+    return tuple(profiles)
 
 
 def _binomial(n: int, chance: float) -> Floats:

@@ -89,9 +89,9 @@ def _item_levels(
         for item in feature.strict_items if isinstance(feature, MultipleFeature) else ():
             asking = [menu for menu in menus if name in menu.numbers]
             c = max((menu.view_level(plan, name, item, _ALONE) for menu in asking), default=0.0)
-            told = [menu.view_level(plan, name, item, menu.bounds(name)) for menu in asking]
-            told += [menu.delta(plan, name, correlation) for menu in menus if name not in menu.numbers]
-            levels[name, item] = (c, max(told))
+            deltas = [menu.view_level(plan, name, item, menu.bounds(name)) for menu in asking]
+            deltas += [menu.delta(plan, name, correlation) for menu in menus if name not in menu.numbers]
+            levels[name, item] = (c, max(deltas))
     return levels
 
 

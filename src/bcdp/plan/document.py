@@ -275,8 +275,8 @@ class Plan(PlanPart):
             "optimality_gap": gap,
         }
         if (demand := draft.policy.batch) is not None:
-            told = mechanism_of(draft).counts_told(draft, demand.honest_people, demand.chance, None)
-            certificate["counts"] = None if told is None else told.to_dict()
+            counted = mechanism_of(draft).counts_told(draft, demand.honest_people, demand.chance, None)
+            certificate["counts"] = None if counted is None else counted.to_dict()
         plan = cls.build({**document, "certificate": certificate})
         vars(plan).update({part: known for part, known in vars(draft).items() if part in _UNCLAIMED})
         check_form(plan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Context
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +89,10 @@ class BaseFeature(Record):
         """All that decides how a value is coded: what is measured about one definition says nothing about another."""
         condition = {"asked_if"} if self.follows else set()
         return self.model_dump(mode="json", include={"type", "values", "bounds", "missing"} | condition)
+
+    def with_delta(self, delta: float) -> Self:
+        """The same feature with another demand."""
+        return self.model_copy(update={"delta": delta})
 
     @property
     def follows(self) -> bool:

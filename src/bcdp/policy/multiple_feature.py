@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import combinations
 from math import comb
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StrictInt, ValidationInfo, field_validator
 
@@ -115,6 +115,13 @@ class MultipleFeature(ValuedFeature):
     def has(self, item: int) -> tuple[int, ...]:
         """For each code whether an item is ticked, 0 or 1; no answer is 2, not applicable the last."""
         return (*(int(item in ticked) for ticked in self.sets), *(2 + extra for extra in range(self.extras)))
+
+    def with_delta(self, delta: float) -> Self:
+        """The same list with another demand, which limits that of every item."""
+        items = self.items and {
+            name: own.model_copy(update={"delta": min(own.delta, delta)}) for name, own in self.items.items()
+        }
+        return self.model_copy(update={"delta": delta, "items": items})
 
     @property
     def strict_items(self) -> dict[str, tuple[int, float]]:

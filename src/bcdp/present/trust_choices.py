@@ -96,7 +96,7 @@ def _alone(policy: Policy) -> Policy:
     level = policy.epsilon if counts is None else min([policy.epsilon, *counts.record_levels.values()])
     single = {} if counts is None else counts.features
     features = {
-        name: feature.model_copy(update={"delta": min(feature.delta, level, single.get(name, math.inf))})
+        name: feature.with_delta(min(feature.delta, level, single.get(name, math.inf)))
         for name, feature in policy.features.items()
     }
     return policy.model_copy(update={"epsilon": level, "features": features, "counts": None, "trust": "device"})
@@ -110,12 +110,12 @@ def _batched(
     stated = {name: feature.delta for name, feature in alone.features.items() if feature.delta < alone.epsilon}
     chance = policy.counts.chance if policy.counts else CHANCE
     demand = CountsDemand(people=batch, epsilon=alone.epsilon, features=stated, chance=chance, honest=honest)
-    features = {name: feature.model_copy(update={"delta": most}) for name, feature in alone.features.items()}
+    features = {name: feature.with_delta(most) for name, feature in alone.features.items()}
     plan = plan_within_counts(
         alone.model_copy(update={"epsilon": most, "features": features}), demand, correlation, lambda line: None
     )
-    told = mechanism_of(plan).counts_told(plan, demand.honest_people, chance, correlation)
-    level = plan.certificate.epsilon if told is None else told.record.epsilon
+    counted = mechanism_of(plan).counts_told(plan, demand.honest_people, chance, correlation)
+    level = plan.certificate.epsilon if counted is None else counted.record.epsilon
     return _choice(plan, trust, demand.honest_people, level, people)
 
 

@@ -55,8 +55,8 @@ class SqliteFile(Database):
     def _check_tables(self, connection: sqlite3.Connection) -> None:
         (stated,) = connection.execute("PRAGMA user_version").fetchone()
         rows = connection.execute(_COLUMNS).fetchall()
-        found = {table: {column for owner, column in rows if owner == table} for table, _ in rows}
-        check_tables(stated, found, self.tables)
+        present = {table: {column for owner, column in rows if owner == table} for table, _ in rows}
+        check_tables(stated, present, self.tables)
 
     def _begin(self, connection: sqlite3.Connection, schema: str) -> None:
         """Begins a transaction in which the tables are there."""

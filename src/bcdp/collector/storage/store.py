@@ -168,16 +168,16 @@ class Store(Database):
         return rows
 
 
-def check_tables(stated: int, found: Tables, expected: Tables) -> None:
+def check_tables(stated: int, present: Tables, expected: Tables) -> None:
     """Refuses tables of another version, which `stated` numbers, and tables of something else with the same names."""
     if stated > SCHEMA:
         raise StoreError(f"the store has schema {stated}, this version of bcdp knows {SCHEMA}; {_GO_ON}")
-    if found.get("reports") == _EARLIER and "collection" not in found:
+    if present.get("reports") == _EARLIER and "collection" not in present:
         raise StoreError(
             f"the store was written by an earlier version of bcdp, which kept each report with its id; {_GO_ON}"
         )
     for table, columns in expected.items():
-        if table in found and found[table] != columns:
+        if table in present and present[table] != columns:
             raise StoreError(f"the database has a table {table} of something else; give the store one of its own")
 
 

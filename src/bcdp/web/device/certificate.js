@@ -29,8 +29,8 @@ export function certify(plan) {
   }
   const log = rememberedLog();
   const logs = (ratios) => new Map([...ratios].map(([name, ratio]) => [name, log(ratio)]));
-  const told = (menu, name, own, rest) => independent(own, product(rest), othersBounds(menu, name));
-  const items = plan.blocks?.levels(plan, menus, told, (name) => outside(plan, menus, name, unasked), log);
+  const ratioOf = (menu, name, own, rest) => independent(own, product(rest), othersBounds(menu, name));
+  const items = plan.blocks?.levels(plan, menus, ratioOf, (name) => outside(plan, menus, name, unasked), log);
   return { epsilon: log(menus[0].whole), c: logs(c), delta: logs(delta), items };
 }
 

@@ -28,7 +28,7 @@ import { NONE, readList, tickedCode } from "./lists.js";
  *   input: (question: Question, digits: number) => number,
  *   ratio: (plan: Tables, question: Question, name: string, item?: number) => Ratio,
  *   ticked: (name: string, value: unknown) => number, items: Item[],
- *   levels: (plan: Tables, menus: any[], told: any, outside: (name: string) => Ratio, log: (ratio: Ratio) => number) =>
+ *   levels: (plan: Tables, menus: any[], ratioOf: any, outside: (name: string) => Ratio, log: (ratio: Ratio) => number) =>
  *     number[][] | null,
  *   keep: (plan: any, levels: any, keep: (path: string, ...numbers: number[]) => void, most: number) => void,
  * }} Blocks
@@ -102,7 +102,7 @@ export function readBlocks(features) {
     code: (name, codes, given) => notAsked(name, codes, given) ?? (lists.has(name) ? ticked(name, given) : null),
     items,
     ticked,
-    levels: (plan, menus, told, outside, log) => {
+    levels: (plan, menus, ratioOf, outside, log) => {
       if (!items.length) return null;
       return items.map(({ name, number }) => {
         const asking = menus.filter((menu) => menu.place.has(name));
@@ -110,7 +110,7 @@ export function readBlocks(features) {
         const own = (/** @type {any} */ menu) => ratio(plan, menu.questions[place(menu)], name, number);
         const rest = (/** @type {any} */ { ratios, ...menu }) =>
           ratios.filter((/** @type {Ratio} */ _, /** @type {number} */ other) => other !== place(menu));
-        const delta = asking.map((menu) => told(menu, name, own(menu), rest(menu)));
+        const delta = asking.map((menu) => ratioOf(menu, name, own(menu), rest(menu)));
         return [asking.map(own).reduce(larger, ONE), delta.reduce(larger, outside(name))].map(log);
       });
     },
@@ -119,10 +119,10 @@ export function readBlocks(features) {
         claimsOf(items, name, plan.certificate.features.get(name).items),
       );
       claims.forEach(([{ name, item, delta }, claim], place) => {
-        const [path, [c, told]] = [`features.${name}.items.${item}`, levels.items[place]];
+        const [path, [c, proved]] = [`features.${name}.items.${item}`, levels.items[place]];
         if (claim.asked !== delta)
           throw refuse(`certificate.${path}.asked`, claim.asked, `the policy's delta ${delta}`);
-        keep(`${path}.certified`, told, claim.certified, delta, most);
+        keep(`${path}.certified`, proved, claim.certified, delta, most);
         keep(`${path}.c`, c, claim.c, Infinity, Infinity);
       });
     },
