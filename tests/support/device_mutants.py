@@ -26,7 +26,7 @@ LEDGER, PROMISE, SURVEY, TELL = (
     "device/reading/survey.js",
     "device/wording/tell.js",
 )
-LISTED, RELAY = "device/reading/listed.js", "device/reading/relay.js"
+LISTED, RELAY, VERIFY = "device/reading/listed.js", "device/reading/relay.js", "device/verify.js"
 EXPLAIN, NUMBERS, SPELLING = "device/wording/explain.js", "survey/numbers.js", "device/reading/spelling.js"
 RECEIPT = "device/receipt.js"
 
@@ -106,22 +106,22 @@ MUTANTS: list[tuple[str, str, str, str]] = [
     ("the smallest history", LEDGER, "return Math.max(...histories.map(", "return Math.min(...histories.map("),
     ("a formula that is not rounded up", LEDGER, "return above(level * (1 + 1e-12));", "return level;"),
     ("neighbours rounded down", LEDGER, "(kept[at + 1] ?? kept[at])[0], e]", "kept[at][0], e]"),
-    ("a claim that is not compared", CERTIFICATE, "if (level > claimed) {", "if (false) {"),
-    ("a demand that is not compared", CERTIFICATE, "if (claimed > demanded) throw", "if (false) throw"),
-    ("a limit that NaN passes", CERTIFICATE, "if (!(claimed <= limit)) throw", "if (claimed > limit) throw"),
+    ("a claim that is not compared", VERIFY, "if (level > claimed) {", "if (false) {"),
+    ("a demand that is not compared", VERIFY, "if (claimed > demanded) throw", "if (false) throw"),
+    ("a limit that NaN passes", VERIFY, "if (!(claimed <= limit)) throw", "if (claimed > limit) throw"),
     (
         "a limit one step too high",
-        CERTIFICATE,
+        VERIFY,
         "if (!(claimed <= limit)) throw",
         "if (!(claimed <= limit * (1 + 1e-12))) throw",
     ),
     (
         "no limit unless one is set",
-        CERTIFICATE,
+        VERIFY,
         "export const MAX_EPSILON = 4;",
         "export const MAX_EPSILON = Infinity;",
     ),
-    ("another delta than was asked", CERTIFICATE, "if (asked !== delta) throw", "if (false) throw"),
+    ("another delta than was asked", VERIFY, "if (asked !== delta) throw", "if (false) throw"),
     ("weights that do not sum up", QUESTIONS, "if (weight !== TOTAL) throw", "if (false) throw"),
     ("a feature twice in a menu", QUESTIONS, "if (new Set(names).size !== names.length) throw", "if (false) throw"),
     ("any number of answers", QUESTIONS, "if (answers > MOST_ANSWERS) throw", "if (false) throw"),
@@ -241,7 +241,7 @@ MUTANTS: list[tuple[str, str, str, str]] = [
     ("ranges that no feature has", LISTED, "!cuts.every((cut, place) => cut === own[place])", "false"),
     ("an address without TLS", RELAY, " || !URL.test(url)", ""),
     ("a key of any form", RELAY, "if (!KEY.test(text(", "if (!/^/.test(text("),
-    ("claims that are no levels", PLAN, "for (const key of Object.keys(claim)) level(", "for (const key of []) level("),
+    ("claims that are no levels", PLAN, "for (const key of CLAIM_KEYS) level(", "for (const key of []) level("),
 ]
 QUICK = (
     "words from Math.random",
