@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -83,11 +83,9 @@ class Margin(Askable, Protocol):
         """How many levels it has there."""
 
 
-@dataclass(frozen=True)
-class Single:
-    """A feature by itself: its mean, or the frequencies of its values."""
+class OneFeature:
+    """What targets about a single feature share: nothing else is needed to know them."""
 
-    role: ClassVar[Role] = Role.FEATURE
     feature: str
 
     @property
@@ -100,11 +98,19 @@ class Single:
 
     @property
     def margins(self) -> tuple[Target, ...]:
-        return (self,)
+        return (cast("Target", self),)
 
     @property
     def question_keys(self) -> Mapping[str, Any]:
         return {}
+
+
+@dataclass(frozen=True)
+class Single(OneFeature):
+    """A feature by itself: its mean, or the frequencies of its values."""
+
+    role: ClassVar[Role] = Role.FEATURE
+    feature: str
 
     def levels(self, policy: Policy) -> int:
         return policy.features[self.feature].joint_inputs

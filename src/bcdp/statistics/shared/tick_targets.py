@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -14,7 +13,7 @@ from bcdp.policy.multiple_feature import NONE, sets_of
 from bcdp.questions import Question
 from bcdp.randomizers import Table
 from bcdp.randomizers.ticks import one_item, one_item_moment, padded, padded_moment
-from bcdp.statistics.shared.target import Array, Codes, Cuts, Role, Target
+from bcdp.statistics.shared.target import Array, Codes, OneFeature, Role
 from bcdp.statistics.shared.value_targets import ValueMeans
 
 
@@ -37,7 +36,7 @@ def item_target(name: str, feature: MultipleFeature) -> ValueMeans:
 
 
 @dataclass(frozen=True)
-class TickedItems:
+class TickedItems(OneFeature):
     """A list to tick, all items protected equally: asked by the better of two simple tables."""
 
     role: ClassVar[Role] = Role.VALUES
@@ -45,22 +44,6 @@ class TickedItems:
     items: int
     most: int
     own: bool  # whether no answer is a value, which is then one more item, ticked alone
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        return (self.feature,)
-
-    @property
-    def cuts_by_feature(self) -> Mapping[str, Cuts]:
-        return {}
-
-    @property
-    def margins(self) -> tuple[Target, ...]:
-        return (self,)
-
-    @property
-    def question_keys(self) -> Mapping[str, Any]:
-        return {}
 
     def randomizer(self, policy: Policy, budget: float) -> tuple[tuple[int, ...], Table]:
         table = ticked_table(self.items, self.most, self.own, budget)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -13,30 +12,18 @@ from bcdp.errors import InputError
 from bcdp.policy import MultipleFeature, Policy
 from bcdp.questions import Question
 from bcdp.randomizers import Dense, Table, categorical, least_moment, optimal
-from bcdp.statistics.shared.target import Array, Codes, Cuts, Role, Single, Target
+from bcdp.statistics.shared.target import Array, Codes, OneFeature, Role, Single, Target
 
 Rows = tuple[tuple[float, ...], ...]  # a matrix that can be hashed
 
 
 @dataclass(frozen=True)
-class ValueMeans:
+class ValueMeans(OneFeature):
     """The means of some numbers that each value of a feature stands for, shape (values, size)."""
 
     role: ClassVar[Role] = Role.VALUES
     feature: str
     numbers: Rows
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        return (self.feature,)
-
-    @property
-    def cuts_by_feature(self) -> Mapping[str, Cuts]:
-        return {}
-
-    @property
-    def margins(self) -> tuple[Target, ...]:
-        return (self,)
 
     def size(self, policy: Policy) -> int:
         return len(self.numbers[0])
@@ -78,28 +65,12 @@ def headline(policy: Policy, name: str) -> Target:
 
 
 @dataclass(frozen=True)
-class AimedValues:
+class AimedValues(OneFeature):
     """A feature with values, asked for certain numbers: `criterion` is `sum w T T^t` over targets T with weights w."""
 
     role: ClassVar[Role] = Role.VALUES
     feature: str
     criterion: Rows
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        return (self.feature,)
-
-    @property
-    def cuts_by_feature(self) -> Mapping[str, Cuts]:
-        return {}
-
-    @property
-    def margins(self) -> tuple[Target, ...]:
-        return (self,)
-
-    @property
-    def question_keys(self) -> Mapping[str, Any]:
-        return {}
 
     def randomizer(self, policy: Policy, budget: float) -> tuple[tuple[int, ...], Table]:
         return (len(self.criterion),), aimed(self.criterion, budget)
