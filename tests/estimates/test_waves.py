@@ -38,7 +38,7 @@ def records(rng: np.random.Generator, size: int, smoke: float) -> dict[str, Any]
 @pytest.fixture(scope="module")
 def waves() -> dict[float, Tally]:
     plan, rng = plan_with(), np.random.default_rng(1)
-    sizes = dict(zip(SMOKE, (4_000, 2_000, 6_000), strict=True))
+    sizes = dict(zip(SMOKE, (16_000, 8_000, 24_000), strict=True))
     return {year: Tally(plan).add(privatize(plan, records(rng, sizes[year], smoke))) for year, smoke in SMOKE.items()}
 
 
@@ -86,7 +86,7 @@ def test_waves_tell_trends_changes_and_all_together(waves: dict[float, Tally]) -
     assert abs(smoker.slope.value - true) < 6.5 * smoker.slope.se
     assert abs(smoker.slope.value + true) > 6.5 * smoker.slope.se
     assert abs(smoker.all_waves.value - np.mean(list(SMOKE.values()))) < 6.5 * smoker.all_waves.se
-    people = (4_000 * 0.5 + 2_000 * 0.4 + 6_000 * 0.2) / 12_000
+    people = (16_000 * 0.5 + 8_000 * 0.4 + 24_000 * 0.2) / 48_000
     assert abs(smoker.all_people.value - people) < 6.5 * smoker.all_people.se
     total = waves[2021] + waves[2022] + waves[2025]
     assert smoker.all_people == estimate(total).means["smoker"]
@@ -167,13 +167,13 @@ def test_the_command(folder: Path, waves: dict[float, Tally], tmp_path: Path) ->
     first = next(iter(estimate_waves(waves).trends))
     assert document["trends"][0]["slope"]["value"] == first.slope.value
     assert [wave["at"] for wave in document["waves"]] == [2021, 2022, 2025]
-    assert document["together"]["people"] == 12_000
+    assert document["together"]["people"] == 48_000
 
 
 def test_files_of_one_time_are_one_wave(folder: Path) -> None:
     given = [f"0={folder / '2021.json'}", f"1={folder / '2022.json'}", f"1={folder / '2025.json'}"]
     document = json.loads(run("trend", folder / "plan.json", *given, "--json").output)
-    assert [wave["people"] for wave in document["waves"]] == [4_000, 8_000]
+    assert [wave["people"] for wave in document["waves"]] == [16_000, 32_000]
 
 
 def test_many_waves_stay_within_the_screen(waves: dict[float, Tally], folder: Path, tmp_path: Path) -> None:
