@@ -16,7 +16,7 @@ import numpy.typing as npt
 from bcdp.errors import refuse
 from bcdp.statistics.shared.decoded_values import Decoded
 from bcdp.statistics.shared.linear_form import LinearForm
-from bcdp.statistics.shared.ratios import difference_interval
+from bcdp.statistics.shared.ratios import difference_interval, width
 from bcdp.statistics.shared.special import stdtrit
 
 Array = npt.NDArray[np.float64]
@@ -71,8 +71,9 @@ class Estimate:
         if self.linear is None or honest is None or not math.isfinite(self.raw):
             return self
         (first, last), down, up = self.linear.span, -honest.least, honest.largest
-        low = max(first, self.value - honest.growth * (self.value - self.low) - down)
-        high = min(last, self.value + honest.growth * (self.high - self.value) + up)
+        least = width(self.linear.confidence) * honest.error
+        low = max(first, self.value - max(honest.growth * (self.value - self.low), least) - down)
+        high = min(last, self.value + max(honest.growth * (self.high - self.value), least) + up)
         return replace(self, low=low, high=high, moved=min(max(down, up), last - first))
 
     def __add__(self, other: object) -> Estimate:

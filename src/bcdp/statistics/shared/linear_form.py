@@ -26,11 +26,16 @@ LARGEST_SHARE_OF_FAKES = 0.5
 
 
 class HonestRange(NamedTuple):
-    """The least and the largest value that honest reports may have, and by how much their errors may be larger."""
+    """The least and the largest value that honest reports may have, and by how much their errors may be larger.
+
+    `error` is the largest that their standard error may be by the spread of the observed answers; 0 where an interval
+    is computed from that spread already.
+    """
 
     least: float
     largest: float
     growth: float
+    error: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +77,8 @@ class LinearForm:
             value = float(factors @ observed[target])
             least, largest = least + honest.least - value, largest + honest.largest - value
             growth = max(growth, honest.growth)
-        return HonestRange(least, largest, growth)
+        error = honest.error if len(self.coefficients) == 1 and honest is not None else 0.0
+        return HonestRange(least, largest, growth, error)
 
     def interval(self, value: float, error: float) -> tuple[float, float]:
         """The ends of its interval around a value that it can have."""

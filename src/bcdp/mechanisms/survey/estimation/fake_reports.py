@@ -43,10 +43,17 @@ def honest_range(ways: Ways, counts: CountsOf, target: Target, factors: Array, f
     budget = fakes + sum(answered.sum() < fakes + 2 for answered in numbers)
     mass = float(weight @ number)
     left = mass - budget * float(weight.max())
+    if left <= 0:
+        return HonestRange(-math.inf, math.inf, math.inf)
+    spread = sum(
+        float(share[0] ** 2 * (answered @ (decoded - answered @ decoded / answered.sum()) ** 2))
+        for decoded, share, answered in zip(values, weights, numbers, strict=True)
+    )
     return HonestRange(
         -_largest(-value, weight, number, budget),
         _largest(value, weight, number, budget),
-        mass / left if left > 0 else math.inf,
+        mass / left,
+        math.sqrt(spread) / left,
     )
 
 
