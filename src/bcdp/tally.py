@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,27 @@ from bcdp.statistics.shared.weighting import Weighting
 SPARK_KEY = b"org.apache.spark.sql.parquet.row.metadata"
 FORMAT = 1  # of the file; what states none has it too
 LARGEST_COUNT = 2**53  # beyond it, whole numbers are not exact in JSON
+FALSE_ALARMS = 1e-6  # how often a check raises an alarm, at most, if every device follows the plan
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether reports can be those of devices that follow the plan, whatever people answer.
+
+    `p` is at least the probability of counts as unusual as these; `where` names what is most unusual, no counts.
+    """
+
+    p: float
+    where: str
+
+    @property
+    def alarm(self) -> bool:
+        """Whether so unusual a count is hardly a coincidence."""
+        return self.p < FALSE_ALARMS
+
+    def to_dict(self) -> dict[str, Any]:
+        """The check in plain JSON."""
+        return {"p": self.p, "alarm": self.alarm, **({"where": self.where} if self.alarm else {})}
 
 
 class Tally:
@@ -57,6 +79,10 @@ class Tally:
     def decoder(self) -> Decoder:
         """What the counts reveal, as statistics see it."""
         raise NotImplementedError
+
+    def checks(self) -> dict[str, Check]:
+        """Tests of whether devices follow the plan, by what they look at; none where there are no menus."""
+        return {}
 
     def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> Weighed:
         """What the tallies of several groups of people reveal together, each person counting by the group's weight."""
@@ -212,6 +238,20 @@ class OpenTally(Tally):
 
     def decoder(self) -> Decoder:
         return self.whole.decoder()
+
+    def checks(self) -> dict[str, Check]:
+        """Of all people and of each group: the smallest p-value times their number, as attacks may be on one group."""
+        tested = [("", self.whole), *((self._named(number), part) for number, part in self.parts.items())]
+        each = [
+            {key: replace(check, where=name + check.where) for key, check in tally.checks().items()}
+            for name, tally in tested
+        ]
+        smallest = {key: min((checks[key] for checks in each), key=lambda check: check.p) for key in each[0]}
+        return {key: replace(check, p=min(1.0, len(each) * check.p)) for key, check in smallest.items()}
+
+    def _named(self, number: int) -> str:
+        values = self.plan.policy.groups[number]
+        return ", ".join(f"{name} = {value}" for name, value in zip(self.plan.policy.open, values, strict=True)) + ": "
 
     def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> Weighed:
         return self._empty().weighted(weighting, parts)

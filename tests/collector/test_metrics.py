@@ -17,7 +17,6 @@ import pytest
 import yaml
 
 from bcdp import Plan
-from bcdp.collector.menu_drift import menu_p_value
 from bcdp.collector.metrics import ACCEPTED, Counters
 from bcdp.exact import TOTAL
 from support.collector_fixtures import TOKEN, serving, upload
@@ -138,15 +137,3 @@ def test_what_waits_is_shown_in_steps() -> None:
     counters.wait(1000)
     counters.claim()  # a worker that starts where one has died
     assert "bcdp_reports_waiting 0\n" in counters.text(100, [])
-
-
-def test_the_p_value_of_menus() -> None:
-    """Uniform over collections that follow the plan; 200 of them, false-alarm rate below 1e-9 (Kolmogorov-Smirnov)."""
-    rng = np.random.default_rng(1)
-    weights = [TOTAL // 2, TOTAL // 4, TOTAL // 4]
-    values = [menu_p_value(rng.multinomial(5000, [0.5, 0.25, 0.25]).tolist(), weights) for _ in range(200)]
-    ordered = np.sort(values)
-    distance = np.max(np.abs(ordered - (np.arange(200) + 0.5) / 200))
-    assert distance < np.sqrt(np.log(2 / 1e-9) / 400) + 1 / 200
-    assert menu_p_value([0, 0, 0], weights) == 1.0
-    assert menu_p_value([5, 0, 0], weights) == 1.0  # too few to say anything

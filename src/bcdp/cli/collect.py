@@ -14,6 +14,7 @@ from bcdp.cli.options import AsJson, PlanFile
 from bcdp.cli.output import check_output, progress, remark, same_file, show, show_json, table
 from bcdp.cli.records import unusual_lines
 from bcdp.errors import InputError, refuse
+from bcdp.present.check_sentences import check_lines
 from bcdp.present.words import interval, measured, missing_note, strip
 
 if TYPE_CHECKING:
@@ -129,9 +130,11 @@ def tally(
         from bcdp.present.published_counts import counts_document
 
         document: dict[str, Any] = {"plan": counted.plan.id, "tally": str(output), "people": counted.people}
+        document["checks"] = {key: check.to_dict() for key, check in counted.checks().items()}
         show_json(document | ({"counts": counts_document(promised)} if publish else {}))
     else:
-        show(f"{output} written: {counted.people:,} reports counted", *counts_lines(loaded, promised))
+        counts = counts_lines(loaded, promised)
+        show(f"{output} written: {counted.people:,} reports counted", *check_lines(counted.checks()), *counts)
 
 
 def check_distinct(paths: list[Path]) -> None:
@@ -262,7 +265,7 @@ def estimate_tables(estimates: Estimates) -> list[Any]:
         ]
     if estimates.liars and any(row.moved is None for row in rows):
         parts.append("Rows without that number do not allow for fake reports.")
-    return parts
+    return [*parts, "", *check_lines(estimates.checks)]
 
 
 def _counted(people: int | None) -> str:

@@ -18,6 +18,7 @@ from bcdp.collector.storage.store import Store, StoreError
 from bcdp.estimates import estimate
 from bcdp.exact import TOTAL
 from bcdp.plan import Menu, Plan
+from bcdp.present.check_sentences import check_lines
 from bcdp.present.plan_summary import own_errors
 from bcdp.present.promise import operator_says, promise_of_all, promises
 from bcdp.present.published_counts import VOID, counts_promises, least_people
@@ -93,6 +94,10 @@ def operator_document(tally: Tally, planned: int | None = None) -> dict[str, Any
         "estimates": rounded(estimates.to_dict()),
         "note": missing_note({feature.label: feature.rule for feature in plan.policy.features.values()}),
         "sections": [rounded(section.to_dict()) for section in sections],
+        "checks": {
+            "alarm": any(check.alarm for check in estimates.checks.values()),
+            "said": " ".join(check_lines(estimates.checks)),
+        },
         "menus": [
             {"expected": menu.weight / TOTAL, "count": count, "step": step, "asks": _asks(plan, menu)}
             for menu, (count, step) in zip(plan.menus, drawn, strict=True)

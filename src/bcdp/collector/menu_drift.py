@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import cast
-
-import numpy as np
 
 from bcdp.collector.metrics import metric
 from bcdp.collector.rounding import rounded_count
@@ -13,7 +10,6 @@ from bcdp.exact import TOTAL
 from bcdp.mechanisms.survey.estimation.tally import SurveyTally
 from bcdp.tally import Tally
 
-_LEAST = 5.0  # reports that a menu has to expect; those that expect fewer are counted as one
 _MOST_MENUS = 100  # of which each has lines of its own
 
 
@@ -23,25 +19,6 @@ def menu_counts(tally: Tally) -> list[int]:
     return [int(survey.counts(number).sum()) for number in range(len(tally.plan.menus))]
 
 
-def menu_p_value(counts: Sequence[int], weights: Sequence[int]) -> float:
-    """The probability that menus drawn by the plan are at least as far from what it expects: Pearson's test.
-
-    >>> round(menu_p_value([500, 500], [2**31, 2**31]), 2), menu_p_value([900, 100], [2**31, 2**31]) < 1e-9
-    (1.0, True)
-    """
-    from scipy.special import chdtrc
-
-    observed = np.array(counts, dtype=float)
-    expected = np.array(weights, dtype=float) / TOTAL * observed.sum()
-    large = expected >= _LEAST
-    observed = np.append(observed[large], observed[~large].sum())
-    expected = np.append(expected[large], expected[~large].sum())
-    observed, expected = observed[expected > 0], expected[expected > 0]
-    if len(expected) < 2:
-        return 1.0
-    return float(chdtrc(len(expected) - 1, np.sum((observed - expected) ** 2 / expected)))
-
-
 def menu_metrics(tally: Tally) -> list[str]:
     """People, menus and how well they agree with the plan, as lines of Prometheus' text format.
 
@@ -49,8 +26,9 @@ def menu_metrics(tally: Tally) -> list[str]:
     """
     counts, weights = menu_counts(tally), [menu.weight for menu in tally.plan.menus]
     lines = metric("bcdp_people", "gauge", "People in the estimates that are shown.", {"": str(tally.people)})
-    meaning = "Probability of menus at least as far from the plan's, if every device follows it."
-    lines += metric("bcdp_menus_p_value", "gauge", meaning, {"": f"{menu_p_value(counts, weights):.2g}"})
+    for key, check in tally.checks().items():
+        meaning = f"At least the probability of {key} as unusual as these, if every device follows the plan."
+        lines += metric(f"bcdp_{key}_p_value", "gauge", meaning, {"": f"{check.p:.2g}"})
     if len(counts) <= _MOST_MENUS:
         observed = {f'{{menu="{number}"}}': str(rounded_count(count)[0]) for number, count in enumerate(counts)}
         expected = {

@@ -29,7 +29,7 @@ _TYPES = {
 }
 _ALIASES = {"": "survey.html", "dashboard": "dashboard.html"}
 # What stands in other scripts.
-_PARTS = ("device/", "survey/", "vendor/", "words/en.js", "words/choose.js", "page.js", "drift.js", "downloads.js",
+_PARTS = ("device/", "survey/", "vendor/", "words/en.js", "words/choose.js", "page.js", "downloads.js",
           "history.js")  # fmt: skip
 _STUDIO = "studio"  # what begins so belongs to the studio alone
 _STUDIO_SCRIPTS = ("studio.js", "studio/checker.js")

@@ -25,7 +25,7 @@ from bcdp.statistics.shared.interval import finite
 from bcdp.statistics.shared.linear_form import LARGEST_SHARE_OF_FAKES, LinearForm
 from bcdp.statistics.shared.nonresponse import AnsweredMean, AnsweredShare
 from bcdp.statistics.two_way_table import Pair, TableEstimate
-from bcdp.tally import Tally
+from bcdp.tally import Check, Tally
 
 _SHARE_OF_FAKES = f"a number of at least 0 and below {LARGEST_SHARE_OF_FAKES}"
 TIDY = pa.schema(
@@ -55,6 +55,7 @@ class Estimates:
     policy: Policy
     design_effects: Mapping[str, float] = field(default_factory=dict)  # of each feature, where people were weighted
     liars: float = 0.0  # the share of fake reports that intervals allow for
+    checks: Mapping[str, Check] = field(default_factory=dict)  # whether devices follow the plan
 
     def __repr__(self) -> str:
         counts = [f"{key} ({len(parts)})" for key, parts in self.results.items() if parts]
@@ -147,7 +148,8 @@ class Estimates:
         parts = {key: value for document in documents for key, value in document.items()}
         effects = {"design_effects": finite(dict(self.design_effects))} if self.design_effects else {}
         liars = {"liars": self.liars} if self.liars else {}
-        return {"people": self.people, "level": self.level, **liars, **parts, **effects}
+        checks = {"checks": {key: check.to_dict() for key, check in self.checks.items()}} if self.checks else {}
+        return {"people": self.people, "level": self.level, **liars, **parts, **effects, **checks}
 
 
 def estimate(
@@ -195,7 +197,9 @@ def estimate(
     def finished(number: Estimate) -> Estimate:
         return replace(number.if_fakes(fakes) if liars else number, collection=collection)
 
-    return Estimates(tally.people, level, _changed(results, finished), tally.plan.policy, effects, liars)
+    policy, checks = tally.plan.policy, tally.checks()
+    changed = _changed(results, finished)
+    return Estimates(tally.people, level, changed, policy, effects, liars=liars, checks=checks)
 
 
 def _weighted(tally: Tally, tables: Sequence[Any], strata: Sequence[str]) -> tuple[Decoder, dict[str, float]]:

@@ -1,7 +1,6 @@
 /** The dashboard: estimates with their intervals, menus against expectation, and the certificate, live. */
 
 import { asCsv, asPicture, save } from "./downloads.js";
-import { FALSE_ALARMS, drift } from "./drift.js";
 import { remembered } from "./history.js";
 import { drawn, element, measured, number, promised, say, table } from "./page.js";
 
@@ -105,17 +104,12 @@ const refreshed = ({ refresh }) =>
   `New results come after at least ${refresh.toLocaleString("en")} people more, with the digits that their errors support: ` +
   "two that are closer would show what single people answered.";
 
-function announce({ menus, people, waiting, refresh }) {
+function announce({ checks, waiting, refresh }) {
   if (waiting) {
     say($("status"), `Results are shown when at least ${refresh.toLocaleString("en")} people more have answered.`);
     return;
   }
-  const test = drift(menus, people);
-  const rate = `A false alarm has a chance of at most one in ${(1 / FALSE_ALARMS).toLocaleString("en")} at each look.`;
-  if (test?.alarm) {
-    say($("status"), `Alarm: devices do not draw menus as the plan says. Do not trust these estimates. ${rate}`, "bad");
-  } else if (test) say($("status"), "Devices draw menus as the plan says.", "good");
-  else say($("status"), "Too few answers so far to tell whether devices draw menus as the plan says.");
+  say($("status"), checks.said, checks.alarm ? "bad" : "good");
 }
 
 /** How far it is to the people that were planned, and that one stops there and not where it looks good. */
@@ -303,7 +297,6 @@ function barPicture(value, low, high, range) {
 // ----------------------------------------------------------------------------------------------- menus and certificate
 
 function shownMenus(menus, people) {
-  const test = drift(menus, people);
   const most = Math.max(...menus.map(({ expected, count }) => Math.max(expected, count / Math.max(people, 1))));
   const rows = menus.map(({ expected, count, asks }) => [
     asks.join(", "),
@@ -311,10 +304,7 @@ function shownMenus(menus, people) {
     count.toLocaleString("en"),
     number(expected * people),
   ]);
-  const verdict = test
-    ? `Chi-square ${number(test.statistic)}, ${test.degrees} degrees of freedom; alarm above ${number(test.limit)}.`
-    : "The test starts when two menus can each expect ten answers.";
-  const caption = `Bars: drawn. Marks: expected. ${verdict}`;
+  const caption = "Bars: drawn. Marks: expected.";
   return [element("h2", {}, "Answers by menu"), stacked(caption, ["", "Picture", "Drawn", "Expected"], rows)];
 }
 

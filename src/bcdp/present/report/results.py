@@ -10,6 +10,7 @@ from bcdp.compare.baselines import NO_REGRESSION, Errors, standard_error
 from bcdp.compare.simulation import PAPER, SURVEY, UNIFORM
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan
+from bcdp.present.check_sentences import check_lines
 from bcdp.present.pictures import Truth, estimate_figure, gain_figure
 from bcdp.present.report.html import Html, heading, joined, paragraph, picture, section, table
 from bcdp.present.words import interval, measured, missing_note, number
@@ -36,6 +37,7 @@ def learned(plan: Plan, estimates: Estimates, truth: Truth | None) -> Html:
         *parts,
         *(_apart(each, estimates.level, truth) for each in sections if not set(each.rows) & set(counted)),
         *([paragraph(note, kind="quiet")] if note else []),
+        paragraph(" ".join(check_lines(estimates.checks)), kind="quiet"),
         paragraph(
             "A mean of a feature with two values is the share of the second. Each interval is for the population that "
             f"the people were drawn from, and counts the noise that protects them; {_misses(estimates.level)}.",

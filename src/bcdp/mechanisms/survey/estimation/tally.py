@@ -14,12 +14,13 @@ import pyarrow as pa
 from bcdp.errors import refuse
 from bcdp.mechanisms.survey.answering.batches import REPORT, kernel_once_worth
 from bcdp.mechanisms.survey.estimation.decoder import SurveyDecoder
+from bcdp.mechanisms.survey.estimation.report_checks import report_checks
 from bcdp.mechanisms.survey.estimation.weighted_decoder import WeightedDecoder
 from bcdp.plan import Plan
 from bcdp.records.encoding import as_arrow
 from bcdp.records.open_groups import whole_column
 from bcdp.statistics.shared.weighting import Weighting
-from bcdp.tally import FORMAT, LARGEST_COUNT, Tally
+from bcdp.tally import FORMAT, LARGEST_COUNT, Check, Tally
 
 _BLOCK = 2**17  # rows that fit in the processor's cache
 _LARGEST_RECTANGLE = 2**16
@@ -50,6 +51,9 @@ class SurveyTally(Tally):
 
     def decoder(self) -> SurveyDecoder:
         return SurveyDecoder(self.plan, self.people, self.counts)
+
+    def checks(self) -> dict[str, Check]:
+        return report_checks(self.plan, self.people, self.counts)
 
     def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> WeightedDecoder:
         menus = range(len(self.plan.menus))
