@@ -146,6 +146,9 @@ def batches() -> Iterator[tuple[str, str]]:
             document = json.loads(text)
             document["collection"]["counts"][key] = value
             yield f"counts with the {key} {value!r}", canonical(document)
+    document = json.loads(text)
+    document["collection"]["menu_from"] = "ticket"
+    yield "menus from tickets in a batch", canonical(document)
     for trust in (None, "device", "Relay", True, ["relay"]):
         document = json.loads(text)
         document["collection"]["trust"] = trust

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bcdp.device import answers
 from bcdp.exact import TOTAL, chance_up, log_up, odds_up
 from bcdp.mechanisms.planning import make_plan
-from bcdp.plan import Plan, certify
+from bcdp.plan import Plan, certify, menu_of_ticket
 from bcdp.policy import MultipleFeature, NumericFeature, Policy
 from bcdp.policy.multiple_feature import sets_of
 from bcdp.randomizers import Dense, Table, Waves, binary, hadamard, joint, numeric, response, subset
@@ -190,6 +190,7 @@ def vector(plan: Plan, seed: int) -> dict[str, Any]:
     levels = certify(plan)
     menus, answer = reports_of(plan, seed, MANY)
     opened = {"groups": groups_of(plan, seed, MANY)} if plan.policy.open else {}
+    tickets = {"tickets": tickets_of(plan)} if plan.policy.menu_from == "ticket" else {}
     return {
         "plan": plan.text,
         "id": plan.id,
@@ -199,7 +200,14 @@ def vector(plan: Plan, seed: int) -> dict[str, Any]:
         "menus": menus,
         "answers": answer,
         **opened,
+        **tickets,
     }
+
+
+def tickets_of(plan: Plan) -> list[list[Any]]:
+    """Tickets, and the menu that each assigns."""
+    tickets = ["", "a", "a.b", "Zz~_-.9", *(f"ticket {number}" for number in range(60))]
+    return [[ticket, menu_of_ticket(plan, ticket)] for ticket in tickets]
 
 
 Asked = list[tuple[tuple[str, ...], tuple[int, ...], Table] | tuple[tuple[str, ...], tuple[int, ...], Table, list[Any]]]
@@ -315,6 +323,13 @@ def batched(plan: Plan, trust: str, counts: dict[str, Any]) -> Plan:
     """The plan with a main promise about the counts of a batch."""
     document = json.loads(plan.text)
     document["collection"] |= {"trust": trust, "counts": counts} | ({"relay": RELAY} if trust == "relay" else {})
+    return Plan.certified({key: part for key, part in document.items() if key != "certificate"})
+
+
+def assigned() -> Plan:
+    """A plan whose menus tickets assign."""
+    document = json.loads(PLANS["menus"]().text)
+    document["collection"]["menu_from"] = "ticket"
     return Plan.certified({key: part for key, part in document.items() if key != "certificate"})
 
 
@@ -596,6 +611,7 @@ PLANS: dict[str, Callable[[], Plan]] = {
         ],
         [[0, 1], [2], [0]],
     ),
+    "assigned": assigned,
 }
 
 

@@ -338,6 +338,7 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("a negative table", ("questions", 1, "table"), -1),
     ("no questions", ("questions",), []),
     ("no menus", ("menus",), []),
+    *((f"menus from {origin!r}", ("collection", "menu_from"), origin) for origin in ("device", "Ticket", None, True)),
     ("a menu without questions", ("menus", 0, "questions"), []),
     ("a negative question", ("menus", 1, "questions"), [-1]),
     ("a question's number as a float", ("menus", 1, "questions"), [1.0]),

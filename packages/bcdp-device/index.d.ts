@@ -88,6 +88,11 @@ export function parsePlan(text: string): Promise<Plan>;
 export function certify(plan: Plan): Levels;
 export function verifyPlan(plan: Plan, limits?: { maxEpsilon?: number; maxDelta?: number }): Levels;
 export function answer(plan: Plan, record: Readonly<Record<string, Given>>, words?: Uint32Array): Answer;
-export function answerOnce(plan: Plan, record: Readonly<Record<string, Given>>, store?: Store): Promise<Report>;
+export function answerOnce(
+  plan: Plan,
+  record: Readonly<Record<string, Given>>,
+  store?: Store,
+  ticket?: string | null,
+): Promise<Report>;
 export function keptReport(plan: Plan, store?: Store): Report | null;
 export function randomWords(plan: Plan): Uint32Array;

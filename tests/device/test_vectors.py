@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from decimal import Decimal, localcontext
@@ -12,7 +13,7 @@ import pytest
 
 from bcdp import InputError, Plan, Policy
 from bcdp.exact import chance_up, odds_up
-from bcdp.plan import certify
+from bcdp.plan import certify, menu_of_ticket
 from bcdp.records.encoding import as_arrow, encode
 from support.helpers import loaded
 from support.paths import ROOT
@@ -65,6 +66,11 @@ def test_the_id_every_level_and_every_answer(name: str) -> None:
     if plan.policy.open:
         assert MAKER.groups_of(plan, vector["seed"], len(answers)) == vector["groups"]
     assert bool(plan.policy.open) == ("groups" in vector)
+    assert (plan.policy.menu_from == "ticket") == ("tickets" in vector)
+    ends = np.cumsum([menu.weight for menu in plan.menus])
+    for ticket, menu in vector.get("tickets", ()):
+        word = int(hashlib.sha256(f"bcdp menu\n{plan.id}\n{ticket}".encode()).hexdigest()[:8], 16)
+        assert menu == menu_of_ticket(plan, ticket) == sum(word >= end for end in ends)
     given = [(example["record"], example["words"]) for example in vector["examples"]]
     assert MAKER.answers_to(plan, given) == vector["examples"]
     assert {example["menu"] for example in vector["examples"]} == set(range(len(plan.menus)))

@@ -63,7 +63,7 @@ def test_tails_are_those_of_the_binomial_distribution(people: int) -> None:
         np.testing.assert_allclose(counted, exact, rtol=1e-9, atol=1e-300)
 
 
-def report_chances(plan: Plan) -> dict[tuple[int, int], Array]:
+def report_chances(plan: Plan) -> dict[tuple[int, ...], Array]:
     """For each record, the probability of every report (menu, answer), from the integer tables."""
     records = list(itertools.product(*(range(2) for _ in plan.policy.features)))
     chances = {}

@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
 
 import { InputError, answer, certify, chanceOf, oddsOf, parsePlan, verifyPlan } from "../../src/bcdp/web/bcdp.js";
-import { code } from "../../src/bcdp/web/device/answer.js";
+import { code, randomness } from "../../src/bcdp/web/device/answer.js";
 import { readFeatures } from "../../src/bcdp/web/device/reading/features.js";
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
@@ -64,6 +64,11 @@ for (const name of VECTORS) {
     assert.deepEqual({ epsilon, c: Object.fromEntries(c), delta: Object.fromEntries(delta) }, vector.levels);
     for (const { record, words, ...report } of vector.examples) {
       assert.deepEqual(answer(plan, record, Uint32Array.from(words)), report);
+    }
+    assert.equal(plan.byTicket, "tickets" in vector);
+    for (const [ticket, menu] of vector.tickets ?? []) {
+      const [id, words] = await randomness(plan, ticket);
+      assert.deepEqual([id, answer(plan, vector.examples[0].record, words).menu], [ticket, menu]);
     }
     const length = vector.examples[0].words.length;
     vector.answers.forEach((expected, number) => {

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from bcdp import Plan, Policy, make_plan
 from bcdp.exact import TOTAL
+from bcdp.plan import menu_of_ticket
 from bcdp.plan.ledger import release_of
 from bcdp.randomizers import binary
 from support.npm_packages import npm_packages
@@ -286,6 +287,28 @@ def test_without_a_ticket_nothing_is_filled_in(visit: Visit, plan: Plan) -> None
     page.goto(f"{visit.server}/#ticket=a.b")
     page.reload()
     expect(page.locator("form")).to_be_visible()
+
+
+def test_a_ticket_assigns_the_menu_and_names_the_report(visit: Visit) -> None:
+    features = {"smoker": {"type": "binary"}, "driver": {"type": "binary"}}
+    plan = make_plan(Policy(epsilon=1, features=features, menu_from="ticket"))
+    assert len(plan.menus) > 1
+    visit.page.route("**/v1/plan", lambda route: route.fulfill(body=plan.text, headers={"bcdp-tickets": "required"}))
+    drawn = set()
+    for ticket in ("a.1", "a.2", "a.3", "a.4", "a.5", "a.6"):
+        visit.open(f"/#ticket={ticket}")
+        page = visit.page
+        page.evaluate("localStorage.clear()")
+        page.reload()
+        for group in ("smoker", "driver"):
+            page.get_by_role("group", name=group).get_by_label("yes").check()
+        ask(page)
+        (report,) = json.loads(page.locator("#body").inner_text())["reports"]
+        assert report["id"] == ticket
+        assert report["menu"] == menu_of_ticket(plan, ticket)
+        drawn.add(report["menu"])
+    assert len(drawn) > 1
+    assert visit.complaints == []
 
 
 # ---------------------------------------------------------------------------------------------------------- the ledger

@@ -30,7 +30,7 @@ Counts = list[list[int]]  # rows of menu, answer, with open features their group
 
 def counts_lines(plan: Plan, promised: Sequence[CountsPromise]) -> list[str | Table]:
     """What counts tell, for a person to read, and whom to trust for which promise."""
-    from bcdp.present.published_counts import VOID, trusted
+    from bcdp.present.published_counts import trusted, void
 
     if not promised:
         return []
@@ -46,7 +46,7 @@ def counts_lines(plan: Plan, promised: Sequence[CountsPromise]) -> list[str | Ta
         f"What the published counts {of} tell, except with {one_in(record.chance)}",
         table(["feature", "epsilon", "odds"], rows),
         *together((promise.name or promise.label, promise.condition) for promise in promised),
-        *wrap(VOID, PIPED_WIDTH),
+        *wrap(void(plan), PIPED_WIDTH),
         "",
         "Whom one has to trust for what is promised about",
         *(f"{promise + ':':<31}{who}" for promise, who in trusted(plan)),

@@ -21,7 +21,7 @@ from bcdp.plan import Menu, Plan
 from bcdp.present.check_sentences import check_lines
 from bcdp.present.plan_summary import own_errors
 from bcdp.present.promise import operator_says, promise_of_all, promises
-from bcdp.present.published_counts import VOID, counts_promises, least_people
+from bcdp.present.published_counts import counts_promises, least_people, void
 from bcdp.present.words import missing_note
 from bcdp.statistics import Section
 from bcdp.tally import Tally
@@ -109,7 +109,7 @@ def operator_document(tally: Tally, planned: int | None = None) -> dict[str, Any
             {"name": None, **promise_of_all(plan).to_dict()},
         ],
         "counts": [promise.to_dict() for promise in counts_promises(plan, promised, least_people(plan, tally.people))],
-        "counts_said": VOID,
+        "counts_said": void(plan),
         "operator_says": operator_says(plan),
         "features": {
             name: feature.model_dump(mode="json", include={"label", "type", "bounds"})

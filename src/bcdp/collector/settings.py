@@ -48,6 +48,8 @@ class Settings:
         check_token(self.token)
         if self.tickets_key is not None:
             check_random("tickets_key", self.tickets_key)
+        elif self.plan.policy.menu_from == "ticket":
+            raise refuse("tickets_key", None, "the key of the tickets, because the plan assigns menus by ticket")
         self._check_gateway()
 
     def _check_gateway(self) -> None:

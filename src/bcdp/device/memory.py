@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bcdp.errors import InputError, expect, refuse
 from bcdp.exact import TOTAL
 from bcdp.files import locked, written_whole
 from bcdp.mechanisms.survey.answering.reference import answers
-from bcdp.plan import A_PLAN, GROUP, Plan, check_menus
+from bcdp.plan import A_PLAN, GROUP, Plan, check_menus, menu_of_ticket
 from bcdp.plan.ledger import Ledger, release_of
 from bcdp.randomness import RecordWords
 from bcdp.records.encoding import as_arrow, encode
@@ -50,10 +52,11 @@ class Device:
         if isinstance(self._memory, Path):
             _read(self._memory)  # what is broken is better reported now than when there is something to answer
 
-    def answer(self, plan: Plan, record: Mapping[str, Any]) -> dict[str, int]:
+    def answer(self, plan: Plan, record: Mapping[str, Any], ticket: str | None = None) -> dict[str, int]:
         """The report `{"menu": .., "answer": ..}` for a record: the first one again, if there was one.
 
-        With open features it has one more number, `group`, which reveals the open values as they are.
+        With open features it has one more number, `group`, which reveals the open values as they are. Under a plan with
+        `menu_from: ticket` the invitation's ticket, which is also the id to send the report with, chooses the menu.
         """
         expect("plan", plan, Plan, A_PLAN)
         expect("record", record, Mapping, "a mapping of features to values")
@@ -62,9 +65,12 @@ class Device:
         if plan.certificate.epsilon > self._max_epsilon:
             limit = f"at most {self._max_epsilon:g}, this device's limit; Device(.., max_epsilon=..) sets another"
             raise refuse("plan.certificate.epsilon", plan.certificate.epsilon, limit)
+        menu = _menu_of(plan, ticket)
         with self._reports() as known:
             if plan.id not in known:
-                known.setdefault(plan.id, self._first(plan, record))
+                known.setdefault(plan.id, self._first(plan, record, menu))
+            if menu is not None and known[plan.id]["menu"] != menu:
+                raise InputError("ticket: got another one; accepted: the ticket that this plan was answered with")
             return dict(known[plan.id])
 
     @contextmanager
@@ -81,16 +87,26 @@ class Device:
                 with written_whole(self._memory) as draft:
                     draft.write_text(json.dumps(known), encoding="utf-8")
 
-    def _first(self, plan: Plan, record: Mapping[str, Any]) -> dict[str, int]:
+    def _first(self, plan: Plan, record: Mapping[str, Any], assigned: int | None) -> dict[str, int]:
         """A new report; a record that is refused costs nothing, and what was charged and never sent reveals nothing."""
         group = {GROUP: group_of(plan.policy, record)} if plan.policy.open else {}
         codes = encode(plan.policy, as_arrow({name: [record.get(name)] for name in plan.policy.features}))
         if self._ledger is not None:
             _charge(self._ledger, plan)
-        menu, answer = answers(plan, codes, RecordWords(None, [0], plan.id))
+        menus = None if assigned is None else np.array([assigned], dtype=np.uint32)
+        menu, answer = answers(plan, codes, RecordWords(None, [0], plan.id), menus)
         if self._ledger is not None:
             _enter_drawn(self._ledger, plan, int(menu[0]))
         return {"menu": int(menu[0]), "answer": int(answer[0]), **group}
+
+
+def _menu_of(plan: Plan, ticket: str | None) -> int | None:
+    """The menu that a ticket assigns, if the plan says so; else None."""
+    if plan.policy.menu_from == "device":
+        return None
+    if ticket is None:
+        raise refuse("ticket", None, "the ticket of an invitation, because the plan assigns menus by ticket")
+    return menu_of_ticket(plan, ticket)
 
 
 def _read(path: Path) -> dict[str, dict[str, int]]:

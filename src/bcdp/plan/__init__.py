@@ -26,6 +26,7 @@ from bcdp.plan.document import (
     collection_of,
 )
 from bcdp.plan.mechanism import GROUP, check_menus, mechanism_of, report_schema
+from bcdp.plan.ticket_menus import menu_of_ticket
 from bcdp.plan.worst_prior import Within
 from bcdp.questions import Question
 
@@ -51,6 +52,7 @@ __all__ = [
     "joint_delta",
     "mechanism_of",
     "menu_delta",
+    "menu_of_ticket",
     "report_schema",
     "shares_inputs",
 ]

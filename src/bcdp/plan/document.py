@@ -30,7 +30,7 @@ FORMAT = 1  # the version of the plan's format: any other is refused
 PLAN_KEY = b"bcdp.plan"  # where reports name the plan that they answer
 A_PLAN = "a Plan, from make_plan(policy) or Plan.load(path)"  # what every function of a plan says it accepts
 # A plan states its correlation and mechanism itself.
-_COLLECTION = {"epsilon", "features", "tasks", "order", "survey", "relay", "counts", "trust"}
+_COLLECTION = {"epsilon", "features", "tasks", "order", "survey", "relay", "counts", "trust", "menu_from"}
 _UNCLAIMED = {"policy", "correlation_model", "tables", "symbols", "levels"}  # what a plan is, whatever it claims
 
 Derived = TypeVar("Derived")
@@ -142,6 +142,8 @@ class Plan(PlanPart):
             raise refuse("collection", sorted(self.collection), f"the keys {', '.join(sorted(_COLLECTION))}")
         if ("counts" in self.collection) != (self.collection.get("trust", "device") != "device"):
             raise refuse("collection.trust", self.collection.get("trust"), "relay or collector with counts, or neither")
+        if self.collection.get("menu_from", "ticket") != "ticket":
+            raise refuse("collection.menu_from", self.collection["menu_from"], "ticket, or no such key")
         stated = {key: value for key, value in self.collection.items() if key != "order"}
         assumed = as_stated(self.correlation_model, _protected(stated.get("features")))
         own = {"mechanism": self.mechanism} | ({"correlation": assumed} if assumed else {})
@@ -356,7 +358,8 @@ def collection_of(policy: Policy) -> dict[str, Any]:
     """
     document = policy.to_dict()
     stated = {key: document[key] for key in ("epsilon", "features", "tasks", "survey", "relay") if key in document}
-    return stated | {"order": list(policy.declared)}
+    assigned = {"menu_from": policy.menu_from} if policy.menu_from == "ticket" else {}
+    return stated | {"order": list(policy.declared)} | assigned
 
 
 def _protected(features: object) -> list[str]:

@@ -75,6 +75,7 @@ class Policy(Record):
         CountsDemand | None, Accepts("{epsilon: 1, people: 100000, chance: 1.0e-6}, or no such key", inside=True)
     ] = None
     trust: Annotated[Literal["device", "relay", "collector"], Accepts("device, relay or collector")] = "device"
+    menu_from: Annotated[Literal["device", "ticket"], Accepts("device or ticket")] = "device"
 
     _measured: str | None = PrivateAttr(None)
 
@@ -107,6 +108,14 @@ class Policy(Record):
         if trust == "relay" and info.data.get("relay", ...) is None:
             raise expected("device or collector, or relay with the url and the key of one (`bcdp keypair`)")
         return trust
+
+    @field_validator("menu_from")
+    @classmethod
+    def _menus_nobody_knows(cls, menu_from: str, info: ValidationInfo) -> str:
+        """Refuses menus by ticket where the promise is that nobody knows a person's menu."""
+        if menu_from == "ticket" and info.data.get("trust", "device") != "device":
+            raise expected("device where relay or collector are trusted: whoever knows a ticket knows its menu")
+        return menu_from
 
     def __init__(self, /, **document: Any) -> None:
         if broken := list(broken_keys(document)):

@@ -21,6 +21,12 @@ VOID = (
     "It holds for one tally, seen without single reports, times or tallies of parts of it, if the others' answers do "
     "not depend on this person's, as those of a household do."
 )
+_TICKETS = " Menus come from tickets, so it holds against those who do not know this person's ticket."
+
+
+def void(plan: Plan) -> str:
+    """What else has to be true for a promise about published counts."""
+    return VOID + _TICKETS * (plan.policy.menu_from == "ticket")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from bcdp.mechanisms.planning import make_plan
 from bcdp.plan import Plan
 from bcdp.policy import Policy
 from bcdp.present.plan_summary import of_little_use, own_errors, planned
-from bcdp.present.published_counts import VOID
+from bcdp.present.published_counts import void
 from bcdp.present.trust_choices import MOST_COLUMNS, choice_cells, trust_choices
 from bcdp.present.words import number, posterior_at_most
 from bcdp.present.words import odds as odds_of
@@ -59,7 +59,7 @@ def _numbers(plan: Plan, correlation: Any, people: int) -> dict[str, Any]:
             {"subject": expectation.subject, "lines": list(expectation.lines)} for expectation in summary.expected
         ],
         "counts_told": [promise.to_dict() for promise in summary.counted],
-        "counts_said": VOID,
+        "counts_said": void(plan),
         "little_use": {name: vars(use) for name, use in of_little_use(plan, errors, people).items()},
     }
 

@@ -264,7 +264,7 @@ async function makeAnswer(record) {
   await alone(async () => {
     if (answer.exists()) return answer.wasSent() ? open() : showKept(answer);
     if (!obeyed()) return; // another tab may have spent what was left
-    const report = await device.ask("draw", { record });
+    const report = await device.ask("draw", { record, ticket: inAddress("ticket") });
     const release = await device.ask("release", { report });
     if (answer.exists()) return open(); // where there are no locks
     const kept = JSON.stringify(report);
@@ -306,7 +306,8 @@ function obeyed() {
 
 async function preview(shown) {
   const { report, kept } = (ready = shown);
-  const named = { ...report, id: inAddress("ticket") ?? report.id }; // the link may come after the answer
+  const ticket = sheet.byTicket ? null : inAddress("ticket"); // the link may come after the answer
+  const named = { ...report, id: ticket ?? report.id };
   const message = JSON.stringify({ plan: sheet.id, reports: [named] });
   const { hints, open } = await device.ask("hints", { report });
   const sentences = [

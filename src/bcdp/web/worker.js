@@ -4,7 +4,7 @@
  */
 
 import * as bcdp from "./bcdp.js";
-import { drawReport } from "./device/answer.js";
+import { randomness } from "./device/answer.js";
 import { batchNumbers } from "./device/wording/batch.js";
 
 const MOST_FEATURES = 500; // a form beyond it is none, and the page would be held while it is drawn
@@ -38,12 +38,14 @@ const ASKED = {
       batch: batchNumbers(plan),
       source: plan.correlation.source,
       menus: plan.menus.length,
+      byTicket: plan.byTicket,
     };
   },
 
   /** A fresh report of a record: the page asks for it, keeps it and counts it while no other tab does. */
-  draw({ record }) {
-    return drawReport(plan, record);
+  async draw({ record, ticket }) {
+    const [id, words] = await randomness(plan, ticket);
+    return { id, ...bcdp.answer(plan, record, words) };
   },
 
   /** What a report costs, as a row of the ledger: the release of the menu that was drawn. */

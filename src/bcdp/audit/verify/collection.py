@@ -56,7 +56,7 @@ MOST_MINUTES = 600
 LONGEST_URL = 200
 MOST_PEOPLE = 10**10  # in a batch
 LARGEST_ODDS = 1e8  # of a demand on its counts
-COLLECTION_KEYS = ("tasks", "order", "survey", "relay", "counts", "trust")
+COLLECTION_KEYS = ("tasks", "order", "survey", "relay", "counts", "trust", "menu_from")
 RELAY_URL = re.compile(
     r"(https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?|http://(localhost|127\.0\.0\.1))(:[0-9]{1,5})?(/[A-Za-z0-9._~-]*)+"
 )
@@ -174,6 +174,8 @@ def read_collection(stated: Any) -> Collection:
         raise refuse("collection.trust", collection["trust"], "relay or collector")
     if collection.get("trust") == "relay" and collection.get("relay") is None:
         raise refuse("collection.trust", "relay", "collector, or a relay")
+    if "menu_from" in collection and (collection["menu_from"] != "ticket" or "trust" in collection):
+        raise refuse("collection.menu_from", collection["menu_from"], "ticket where devices alone are trusted")
     return Collection(epsilon, features, demand)
 
 

@@ -13,6 +13,7 @@ from bcdp.collector.http.errors import RefusalError
 from bcdp.collector.limits.invitations import is_ticket
 from bcdp.collector.settings import Settings
 from bcdp.collector.storage.report_marks import Marked, Marker
+from bcdp.plan import menu_of_ticket
 
 _ID_CHARACTERS = re.compile(r"[A-Za-z0-9._~-]*")
 ID_PATTERN = "^[A-Za-z0-9._~-]{1,64}$"
@@ -57,6 +58,7 @@ class Reader:
         self._sizes = [math.prod(digits) for digits in settings.plan.symbols]
         self._most = settings.quotas.reports
         self._key = settings.tickets_key
+        self._assigned = settings.plan if settings.plan.policy.menu_from == "ticket" else None
         self._mark = Marker(settings.plan.id, settings.tickets_key)
         self._groups = len(settings.plan.policy.groups)
         self._keys = 4 if settings.plan.policy.open else 3  # of a report
@@ -85,6 +87,8 @@ class Reader:
             raise RefusalError(422, "reports: a menu or an answer is not in the plan")
         if self._key is not None and not all(is_ticket(self._key, self._plan_id, r.id) for r in reports):
             raise RefusalError(422, "reports.id: accepted: an invitation's ticket")
+        if self._assigned is not None and not all(menu_of_ticket(self._assigned, r.id) == r.menu for r in reports):
+            raise RefusalError(422, "reports.menu: accepted: the menu of the report's ticket")
         marks = [self._mark(report.id) for report in reports]
         if self._keys == 3:
             return Reports(marks, [(report.menu, report.answer) for report in reports])

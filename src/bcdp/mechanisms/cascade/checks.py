@@ -84,6 +84,8 @@ def check_complete(policy: Policy) -> None:
 
     And if not all questions are asked of everybody.
     """
+    if policy.menu_from == "ticket":
+        raise refuse("menu_from", "ticket", "the mechanism survey, or device: a cascade has no menus")
     for name, feature in policy.features.items():
         if isinstance(feature, MultipleFeature):
             raise refuse(f"features.{name}.type", "multiple", "the mechanism survey, or other types")

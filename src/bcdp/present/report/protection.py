@@ -14,7 +14,7 @@ from bcdp.policy import Feature
 from bcdp.present.batch_promise import batch_promise
 from bcdp.present.pictures import leakage_figure
 from bcdp.present.promise import MEANING, Promise, open_said, operator_says, promise_of_all
-from bcdp.present.published_counts import VOID, counts_promises, least_people, trusted
+from bcdp.present.published_counts import counts_promises, least_people, trusted, void
 from bcdp.present.report.html import Html, bold, code, joined, listing, paragraph, picture, section, table
 from bcdp.present.trust_choices import MOST_COLUMNS, choice_cells, trust_choices
 from bcdp.present.words import finer_guesses, number, odds, one_in, posterior_at_most, rounded_up, small_odds
@@ -175,8 +175,8 @@ def counts(plan: Plan, promised: Mapping[str, Promise], people: int) -> Html:
         ),
         table(["feature", "ε of the counts", "odds move by at most", "on condition"], rows, words=(3,)),
         paragraph(
-            f"{VOID} ε of the counts: no outcome becomes more than e^ε times as likely, plus {chance}, whatever the "
-            "person's answer is; odds are stated separately, because they may move by more than e^ε more often.",
+            f"{void(plan)} ε of the counts: no outcome becomes more than e^ε times as likely, plus {chance}, whatever "
+            "the person's answer is; odds are stated separately, because they may move by more than e^ε more often.",
             kind="quiet",
         ),
         table(["promise", "whom one has to trust"], trusted(plan), words=(1,)),

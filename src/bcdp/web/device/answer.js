@@ -162,12 +162,15 @@ function roundAtRandom(value, inputs, word) {
 }
 
 /**
- * A fresh report `{ id, menu, answer }`; the random `id` lets a repeated sending be recognised.
- * @type {(plan: Plan, record: Row) => Report}
+ * What a fresh report is drawn with: an `id` that lets a repeated sending be recognised, and random words. Where a ticket
+ * assigns the menu, it is the id, and word 0 is its own.
+ * @type {(plan: Plan, ticket?: string | null) => Promise<[string, Uint32Array]>}
  */
-export function drawReport(plan, record) {
-  const id = hexadecimal(crypto.getRandomValues(new Uint8Array(16)));
-  return { id, ...answer(plan, record) };
+export async function randomness(plan, ticket = null) {
+  const words = randomWords(plan);
+  if (!plan.byTicket) return [hexadecimal(crypto.getRandomValues(new Uint8Array(16))), words];
+  words[0] = await (await import("./ticket.js")).menuWord(plan, ticket);
+  return [/** @type {string} */ (ticket), words];
 }
 
 /**
@@ -176,17 +179,18 @@ export function drawReport(plan, record) {
  * A second answer would tell more (4.6), so there is never one: tabs take turns where the browser has locks, a report that
  * was sent is not drawn again, and none is given that the store does not hold.
  * `store` is the browser's local storage or anything with `getItem` and `setItem`.
- * @type {(plan: Plan, record: Row, store?: Store) => Promise<Report>}
+ * @type {(plan: Plan, record: Row, store?: Store, ticket?: string | null) => Promise<Report>}
  */
-export async function answerOnce(plan, record, store = browsersStore()) {
-  const once = () => keptReport(plan, store) ?? keepReport(plan, record, store);
+export async function answerOnce(plan, record, store = browsersStore(), ticket = null) {
+  const [id, words] = await randomness(plan, ticket);
+  const once = () => keptReport(plan, store) ?? keepReport(plan, () => ({ id, ...answer(plan, record, words) }), store);
   return globalThis.navigator?.locks?.request("bcdp", once) ?? once();
 }
 
-/** @type {(plan: Plan, record: Row, store: Store) => Report} */
-function keepReport(plan, record, store) {
+/** @type {(plan: Plan, draw: () => Report, store: Store) => Report} */
+function keepReport(plan, draw, store) {
   if (store.getItem(`bcdp.sent.${plan.id}`)) throw new InputError("store: got a report that was sent; accepted: none");
-  store.setItem(`bcdp.report.${plan.id}`, JSON.stringify(drawReport(plan, record)));
+  store.setItem(`bcdp.report.${plan.id}`, JSON.stringify(draw()));
   return keptReport(plan, store) ?? noStore(); // perhaps that of another tab
 }
 

@@ -170,3 +170,11 @@ export function checkShare(path, share) {
 export function checkOdds(path, odds) {
   if (!(Number.isFinite(odds) && odds >= 1)) throw refuse(path, odds, "finite numbers of at least 1");
 }
+
+/**
+ * Refuses to go through a table of more than 2^22 weights.
+ * @type {(path: string, levels: number, symbols: number) => void}
+ */
+export function checkCells(path, levels, symbols) {
+  if (levels * symbols > MOST_CELLS) throw refuse(path, `${levels} x ${symbols} weights`, `at most ${MOST_CELLS}`);
+}

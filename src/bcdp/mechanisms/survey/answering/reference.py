@@ -32,9 +32,15 @@ from bcdp.randomness import RecordWords
 from bcdp.records.encoding import Codes
 
 
-def answers(plan: Plan, codes: Mapping[str, Codes], words: RecordWords) -> tuple[Words, Words]:
-    """The menu and the answer of each record: a function of the plan, the codes and the words, nothing else."""
-    menus = _drawing(tuple(menu.weight for menu in plan.menus)).find(np.array(0), words.column(0))
+def answers(
+    plan: Plan, codes: Mapping[str, Codes], words: RecordWords, assigned: Words | None = None
+) -> tuple[Words, Words]:
+    """The menu and the answer of each record: a function of the plan, the codes and the words, nothing else.
+
+    Menus that were `assigned` are not drawn; the first word is not used then.
+    """
+    drawing = _drawing(tuple(menu.weight for menu in plan.menus))
+    menus = drawing.find(np.array(0), words.column(0)) if assigned is None else assigned
     order = np.argsort(menus.astype(np.min_scalar_type(len(plan.menus))), kind="stable")
     edges = np.cumsum(np.bincount(menus, minlength=len(plan.menus)))
     result = np.zeros(len(words), dtype=np.uint32)

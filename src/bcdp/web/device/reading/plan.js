@@ -9,7 +9,7 @@ import { readTable } from "./randomizers.js";
 
 /** @typedef {{ asked: number, certified: number, c: number, items?: Record<string, Claim> }} Claim */
 /**
- * @typedef {import("./questions.js").Parts & { id: string, epsilon: number,
+ * @typedef {import("./questions.js").Parts & { id: string, epsilon: number, byTicket: boolean,
  *   open: import("./features.js").Named<import("./features.js").Listed>, survey: Record<string, any> | null,
  *   relay: { url: string, key: string } | null, counts: import("../counts.js").Counts | null, correlation: import("./correlation.js").Correlation & { source: string },
  *   certificate: { epsilon: number, features: ReadonlyMap<string, Claim> } }} Plan
@@ -18,7 +18,7 @@ import { readTable } from "./randomizers.js";
 const FORMAT = 1; // the version of the plan's format: any other is refused
 const LARGEST_EPSILON = 20;
 /** @type {[string[], string[]]} */
-const COLLECTION_KEYS = [["epsilon", "features"], ["tasks", "order", "survey", "relay", "counts", "trust"]]; // prettier-ignore
+const COLLECTION_KEYS = [["epsilon", "features"], ["tasks", "order", "survey", "relay", "counts", "trust", "menu_from"]]; // prettier-ignore
 const CERTIFICATE_KEYS = ["epsilon", "features", "objective", "optimality_gap"];
 const CLAIM_KEYS = ["asked", "certified", "c"];
 const PARTS = "bcdp mechanism collection correlation tables questions menus channels certificate".split(" ");
@@ -40,10 +40,6 @@ export async function parsePlan(text) {
   }
   const { features, open } = readFeatures(collection);
   // tasks are what the answers are for: covered by the plan's id, never read
-  const { survey = null, relay = null } = collection;
-  const stated = /** @type {typeof import("./stated.js")} */ (
-    (survey ?? relay) === null ? null : await import("./stated.js")
-  );
   const batch = "trust" in collection || "counts" in collection;
   const plan = {
     id: await sha256(text),
@@ -51,10 +47,11 @@ export async function parsePlan(text) {
     features,
     open,
     blocks: await blocksOf(features),
-    survey: survey === null ? null : stated.readSurvey("collection.survey", survey),
-    relay: relay === null ? null : stated.readRelay("collection.relay", relay),
+    ...(await readStated(collection)),
     correlation: await readCorrelation(document.correlation, features),
-    tables: list("tables", document.tables).map((table, number) => readTable(`tables.${number}`, table)),
+    tables: await Promise.all(
+      list("tables", document.tables).map((table, number) => readTable(`tables.${number}`, table)),
+    ),
     questions: list("questions", document.questions),
     menus: list("menus", document.menus, 1),
     certificate: readCertificate(certificate, features, batch ? ["counts"] : []),
@@ -63,6 +60,13 @@ export async function parsePlan(text) {
   await checkQuestions(plan);
   checkMenus(plan);
   return plan;
+}
+
+/** @type {(collection: any) => Promise<Pick<Plan, "survey" | "relay" | "byTicket">>} */
+async function readStated(collection) {
+  const { survey = null, relay = null, menu_from: from } = collection;
+  if ((survey ?? relay) === null && from === undefined) return { survey, relay, byTicket: false };
+  return (await import("./stated.js")).readStated(collection);
 }
 
 /** @type {(features: Plan["features"]) => Promise<Plan["blocks"]>} */

@@ -1,7 +1,6 @@
 /** The form of questions and menus. */
 
-import { MOST_CELLS, TOTAL, keys, list, namesAmong, refuse, whole } from "../checks.js";
-import { checkCells } from "./randomizers.js";
+import { MOST_CELLS, TOTAL, checkCells, keys, list, namesAmong, refuse, whole } from "../checks.js";
 
 /** @typedef {import("./features.js").Feature} Feature */
 /** @typedef {{ features: string[], levels: number[], table: number }} Asked */

@@ -1,10 +1,8 @@
 /** Tables: `weight(input, symbol)` of the 2^32 words send an input to a symbol (theory.md, 4.2). */
 
-import { MOST_CELLS, MOST_VALUES, TOTAL, keys, least, list, most, refuse, whole } from "../checks.js";
+import { MOST_VALUES, TOTAL, checkCells, keys, least, list, most, refuse, whole } from "../checks.js";
 import { larger, ratioOf } from "../exact.js";
 
-/** @typedef {{ answers: number, step: number, width: number, high: number, low: number }} Wave */
-/** @typedef {Wave & { start: number, first: number }} PlacedWave where its words and its answers begin */
 /**
  * What the families state; every number is checked before it is used.
  * @typedef {{ levels: number, keep: number, other: number, order: number, weights: number[][], waves: number[][] }} Stated
@@ -15,7 +13,6 @@ import { larger, ratioOf } from "../exact.js";
  */
 
 const LARGEST_ORDER = 2 ** 14;
-const MOST_BINS = 256;
 
 /** @type {Record<string, (path: string, document: Stated) => Table>} */
 const FAMILIES = {
@@ -82,63 +79,7 @@ const FAMILIES = {
       },
     };
   },
-
-  waves(path, { levels, waves }) {
-    whole(`${path}.levels`, levels, 2, MOST_BINS);
-    let [words, answered] = [0, 0];
-    const read = list(`${path}.waves`, waves, 1).map((stated, number) => {
-      const wave = readWave(`${path}.waves.${number}`, stated, levels);
-      const placed = { ...wave, start: words, first: answered };
-      words += wave.width * wave.high + (wave.answers - wave.width) * wave.low;
-      answered += wave.answers;
-      return placed;
-    });
-    /** @type {(begins: (wave: PlacedWave) => boolean) => PlacedWave} */
-    const waveAt = (begins) => read.findLast(begins) ?? read[0];
-    if (words > TOTAL) throw refuse(`${path}.waves`, words, `at most ${TOTAL} words in all`);
-    checkCells(path, levels, answered + 1);
-    return {
-      levels,
-      symbols: answered + 1,
-      ratio: read.map(({ high, low }) => ratioOf(high, low)).reduce(larger),
-      weight(input, symbol) {
-        if (symbol === answered) return TOTAL - words; // silence
-        const { answers, step, width, high, low, first } = waveAt((wave) => wave.first <= symbol);
-        return (step * input + symbol - first) % answers < width ? high : low;
-      },
-      sample(input, word) {
-        if (word >= words) return answered;
-        const { answers, step, width, high, low, start, first } = waveAt((wave) => wave.start <= word);
-        const [offset, likely] = [word - start, width * high];
-        const place = offset < likely ? Math.floor(offset / high) : width + Math.floor((offset - likely) / low);
-        return first + ((((place - step * input) % answers) + answers) % answers);
-      },
-    };
-  },
 };
-
-/**
- * One wave: how many answers, the step from input to input, the width of the likely arc, and the two weights.
- * @type {(path: string, stated: any, levels: number) => Wave}
- */
-function readWave(path, stated, levels) {
-  if (list(path, stated).length !== 5) throw refuse(path, stated.length, "five numbers");
-  const [answers, step, width, high, low] = stated;
-  whole(`${path}.0`, answers, 2, 2 * levels);
-  whole(`${path}.1`, step, 1, answers - 1);
-  whole(`${path}.2`, width, 1, answers - 1);
-  whole(`${path}.4`, low, 1, TOTAL);
-  whole(`${path}.3`, high, low, TOTAL);
-  return { answers, step, width, high, low };
-}
-
-/**
- * Refuses to go through a table of more than 2^22 weights.
- * @type {(path: string, levels: number, symbols: number) => void}
- */
-export function checkCells(path, levels, symbols) {
-  if (levels * symbols > MOST_CELLS) throw refuse(path, `${levels} x ${symbols} weights`, `at most ${MOST_CELLS}`);
-}
 
 /** @type {Record<string, string[]>} */
 const FIELDS = {
@@ -157,11 +98,12 @@ function parity(number) {
 
 /**
  * The table that a document describes, every number checked.
- * @type {(path: string, document: any) => Table & { family: string }}
+ * @type {(path: string, document: any) => Promise<Table & { family: string }>}
  */
-export function readTable(path, document) {
+export async function readTable(path, document) {
   const family = document?.family;
   if (!Object.hasOwn(FIELDS, String(family))) throw refuse(`${path}.family`, family, Object.keys(FIELDS).join(", "));
   keys(path, document, ["family", ...FIELDS[family]]);
-  return { family, ...FAMILIES[family](path, document) };
+  const read = family === "waves" ? (await import("./waves.js")).readWaves : FAMILIES[family];
+  return { family, ...read(path, document) };
 }
