@@ -10,7 +10,8 @@ import pytest
 
 from bcdp import InputError, Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.cli import main
-from bcdp.estimates import Estimates
+from bcdp.estimates import Estimates, estimate_by
+from bcdp.estimates.waves import estimate_waves
 from bcdp.present.fake_shifts import fake_shifts
 from bcdp.statistics import Estimate
 
@@ -140,3 +141,33 @@ def test_without_fakes_nothing_changes_and_half_is_too_many() -> None:
         estimate(tally, liars=0.5)
     few = estimate(tally, liars=0.45).means["ill"]
     assert (few.low, few.high) == (0.0, 1.0)
+
+
+def test_an_attack_on_one_group_or_wave_is_allowed_for() -> None:
+    """All fakes of the collection are in one small group: its interval holds the honest value, differences too."""
+    features = {"ill": FEATURES["ill"], "site": {"type": "open", "values": ["a", "b"]}}
+    plan = make_plan(Policy(epsilon=2, features=features))
+    rng = np.random.default_rng(10)
+    site = np.where(np.arange(PEOPLE) < 500, "b", "a")
+    reports = privatize(plan, {"ill": rng.random(PEOPLE) < 0.2, "site": site})
+    rows = {"menu": [0], "answer": [1], "group": [1], "count": [FAKES]}
+    fakes = {name: np.array(column) for name, column in rows.items()}
+    tally = Tally(plan).add(reports).add(fakes)
+    honest = estimate_by(Tally(plan).add(reports), "site")
+    share = FAKES / (PEOPLE + FAKES)
+    allowing = estimate_by(tally, "site", liars=share)
+    small = {name: allowing[name].means["ill"] for name in "ab"}
+    assert small["b"].moved is not None
+    assert small["a"].moved is not None
+    shift = small["b"].raw - honest["b"].means["ill"].raw
+    assert 0.9 * small["b"].moved < shift <= small["b"].moved * (1 + 1e-9)
+    assert small["b"].moved > 3 * small["a"].moved  # a sixth of the people, and the same number of fakes
+    difference = small["b"] - small["a"]
+    assert difference.moved == pytest.approx(small["a"].moved + small["b"].moved)
+    assert difference.low <= honest["b"].means["ill"].raw - honest["a"].means["ill"].raw <= difference.high
+    waves = estimate_waves({1: tally.group(site="a").whole, 2: tally.group(site="b").whole}, liars=share)
+    (trend,) = waves.trends
+    assert trend.slope.moved == pytest.approx(difference.moved)
+    assert trend.slope.low == pytest.approx(difference.low)
+    plain = estimate_waves({1: tally.group(site="a").whole, 2: tally.group(site="b").whole})
+    assert next(iter(plain.trends)).slope.moved is None

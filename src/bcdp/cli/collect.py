@@ -203,9 +203,9 @@ def estimate(
     loaded = Plan.load(plan)
     counted = count(loaded, tally)
     if by is not None:
-        if plot is not None or weights or strata or liars:
-            raise refuse("--by", by, "no --plot, --weights, --strata or --liars next to it")
-        groups = estimate_by(counted, by, level)
+        if plot is not None or weights or strata:
+            raise refuse("--by", by, "no --plot, --weights or --strata next to it")
+        groups = estimate_by(counted, by, level, liars=liars)
         if output is not None:
             write_tidy(tidy(groups, by), output, level)
         show_by(groups, by, level, as_json)

@@ -39,6 +39,9 @@ def trend(
         list[Path] | None, typer.Option(metavar="FILE", help="Weights of every wave, as in bcdp estimate.")
     ] = None,
     level: Annotated[float, typer.Option(metavar="P", help="Confidence of the intervals.")] = 0.95,
+    liars: Annotated[
+        float, typer.Option(metavar="B", help="The share of all reports that may be fake, even all in one wave.")
+    ] = 0.0,
     output: TidyFile = None,
     plot: Picture = None,
     as_json: AsJson = False,
@@ -70,7 +73,7 @@ def trend(
         tallies = {time: count(loaded, [path for other, path in timed if other == time]) for time in times}
     else:
         tallies = {_time("--over", value): part for value, part in count(loaded, files).by(over).items() if part.people}
-    estimates = estimate_waves(tallies, level, weights or ())
+    estimates = estimate_waves(tallies, level, weights or (), liars=liars)
     if output is not None:
         write_tidy(tidy_parts(estimates.parts(), "wave"), output, level)
     if plot is not None:

@@ -27,10 +27,11 @@ class Part(NamedTuple):
 Difference = tuple[tuple[Any, Any], str, str, Estimate]  # of two groups: what it is about, its name, the difference
 
 
-def estimate_by(tally: Tally, name: str, level: float = 0.95) -> dict[Any, Estimates]:
+def estimate_by(tally: Tally, name: str, level: float = 0.95, *, liars: float = 0.0) -> dict[Any, Estimates]:
     """The estimates of each value of an open feature: all that the plan's tasks ask for.
 
-    The groups are different people, so that any two estimates may be subtracted.
+    The groups are different people, so that any two estimates may be subtracted. With `liars`, each group allows for
+    all fake reports of the collection, because an attack may concentrate on it.
 
     >>> from bcdp import Policy, make_plan, privatize
     >>> plan = make_plan(Policy(epsilon=2, features={"smoker": {"type": "binary"},
@@ -42,7 +43,10 @@ def estimate_by(tally: Tally, name: str, level: float = 0.95) -> dict[Any, Estim
     >>> change = found["north"].means["smoker"] - found["south"].means["smoker"]
     """
     expect("tally", tally, Tally, "a Tally, for example Tally(plan).add(reports)")
-    return {value: estimate(part, level, group=f"{name}={value!r}") for value, part in tally.by(name).items()}
+    return {
+        value: estimate(part, level, group=f"{name}={value!r}", liars=liars, reports=tally.people)
+        for value, part in tally.by(name).items()
+    }
 
 
 def aligned(several: Sequence[Estimates]) -> Iterator[tuple[Section, Row, tuple[Estimate, ...]]]:
@@ -69,6 +73,7 @@ def by_document(name: str, groups: Mapping[Any, Estimates]) -> dict[str, Any]:
     subtracted = [
         {"of": list(pair), "about": about, "name": row}
         | finite({part: getattr(number, part) for part in ("value", "se", "low", "high")})
+        | ({} if number.moved is None else {"moved": number.moved})
         for pair, about, row, number in differences(groups)
     ]
     return {

@@ -160,6 +160,7 @@ def estimate(
     group: str = "",
     *,
     liars: float = 0.0,
+    reports: int | None = None,
 ) -> Estimates:
     """The estimates of all that the plan's tasks name, with intervals that hold the truth with probability `level`.
 
@@ -168,7 +169,8 @@ def estimate(
     `strata` are open features of whose values the design fixed how many people there are. `group` names the people
     where a collection is reported in parts: estimates of different people may be subtracted, even if counts are equal.
     With `liars`, means, frequencies, shares and cells have intervals that hold if at most this share of the reports is
-    fake, and `moved`: how far so many could have shifted the value.
+    fake, and `moved`: how far so many could have shifted the value. It is the share of all `reports`, those of the
+    tally unless stated: of a part of a collection, all fakes may be in this part.
 
     >>> from bcdp import Policy, make_plan, privatize
     >>> plan = make_plan(Policy(epsilon=2, features={"age": {"type": "numeric", "bounds": [0, 100]}}))
@@ -192,7 +194,7 @@ def estimate(
             # several tasks may ask for parts of one feature
             results[task.key][name] = {**known, **found} if isinstance(known, dict) else found
     collection = hashlib.sha256(json.dumps([group, tally.to_dict()]).encode()).hexdigest()
-    fakes = math.ceil(liars * tally.people)
+    fakes = math.ceil(liars * (tally.people if reports is None else reports))
 
     def finished(number: Estimate) -> Estimate:
         return replace(number.if_fakes(fakes) if liars else number, collection=collection)

@@ -16,6 +16,7 @@ from bcdp.errors import expect, refuse
 from bcdp.estimates.by import Part, aligned
 from bcdp.estimates.results import Estimates, estimate
 from bcdp.statistics import Estimate, Row, Section
+from bcdp.statistics.shared.interval import shifted
 from bcdp.tally import Tally
 
 SLOPE, ALL_PEOPLE, ALL_WAVES = "slope", "all people alike", "all waves alike"
@@ -78,11 +79,14 @@ class WaveEstimates:
         return {"waves": waves, "trends": trends, "together": self.together.to_dict()}
 
 
-def estimate_waves(waves: Mapping[float, Tally], level: float = 0.95, weights: Any = ()) -> WaveEstimates:
+def estimate_waves(
+    waves: Mapping[float, Tally], level: float = 0.95, weights: Any = (), *, liars: float = 0.0
+) -> WaveEstimates:
     """The estimates of each wave, by the time at which it was collected; nobody may have answered in two of them.
 
     That people differ cannot be seen from counts. Equal counts are refused: devices that answer a plan again repeat
-    their first answers. `weights` are those of `estimate`, for every wave.
+    their first answers. `weights` are those of `estimate`, for every wave. With `liars`, each wave allows for all fake
+    reports of all waves.
 
     >>> from bcdp import Policy, make_plan, privatize
     >>> plan = make_plan(Policy(epsilon=2, features={"smoker": {"type": "binary"}}))
@@ -103,8 +107,9 @@ def estimate_waves(waves: Mapping[float, Tally], level: float = 0.95, weights: A
             raise refuse(f"waves[{time:.10g}]", "the counts of another wave again", "waves of different people")
         seen.append(tally)
     together = sum(seen[1:], start=seen[0])
-    estimates = {time: estimate(waves[time], level, weights) for time in sorted(waves)}
-    return WaveEstimates(estimates, estimate(together, level, weights))
+    people = together.people
+    estimates = {time: estimate(waves[time], level, weights, liars=liars, reports=people) for time in sorted(waves)}
+    return WaveEstimates(estimates, estimate(together, level, weights, liars=liars))
 
 
 def slope(numbers: Mapping[float, Estimate]) -> Estimate:
@@ -154,7 +159,8 @@ def _combined(parts: Sequence[Estimate], shares: Sequence[float], possible: tupl
         math.fsum(share * end for (share, _), end in zip(counted, side, strict=True))
         for side in zip(*ends, strict=True)
     )
-    if math.isfinite(value):
+    moved = shifted(*counted)
+    if math.isfinite(value) and moved is None:  # what fakes do is not random: their shifts add up
         down, up = (
             math.hypot(*(share * (end - part.value) for (share, part), end in zip(counted, side, strict=True)))
             for side in zip(*ends, strict=True)
@@ -163,6 +169,5 @@ def _combined(parts: Sequence[Estimate], shares: Sequence[float], possible: tupl
     error = math.hypot(*(share * part.se for share, part in counted))
     rule = "; ".join(dict.fromkeys(part.rule for part in parts if part.rule)) or None
     answers = sum(part.answers for part in parts)
-    return Estimate(
-        value, error, max(low, possible[0]), high=min(high, possible[1]), answers=answers, raw=raw, rule=rule
-    )
+    low, high = max(low, possible[0]), min(high, possible[1])
+    return Estimate(value, error, low, high=high, answers=answers, raw=raw, rule=rule, moved=moved)

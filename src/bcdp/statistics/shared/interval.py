@@ -98,11 +98,14 @@ class Estimate:
         if not self.collection or self.collection == other.collection:
             return self._with(other, -1.0)
         low, high = difference_interval((self.value, self.low, self.high), (other.value, other.low, other.high))
-        if not (math.isfinite(self.value) and math.isfinite(other.value)):
+        moved = shifted((1.0, self), (-1.0, other))
+        if moved is not None or not (math.isfinite(self.value) and math.isfinite(other.value)):
             low, high = self.low - other.high, self.high - other.low
         error = math.hypot(self.se, other.se)
         answers, raw, rule = self.answers + other.answers, self.raw - other.raw, _rules(self, other)
-        return Estimate(self.value - other.value, error, low, high=high, answers=answers, raw=raw, rule=rule)
+        return Estimate(
+            self.value - other.value, error, low, high=high, answers=answers, raw=raw, rule=rule, moved=moved
+        )
 
     def _with(self, other: Estimate, sign: float) -> Estimate:
         """The sum with another estimate of the same collection times a sign, by the covariance of both."""
@@ -124,6 +127,15 @@ class Estimate:
             value, error, low, high=high, answers=max(self.answers, other.answers), raw=raw, rule=_rules(self, other),
             collection=self.collection, linear=linear,
         )  # fmt: skip
+
+
+def shifted(*parts: tuple[float, Estimate]) -> float | None:
+    """How far fake reports could have shifted a sum of factors times estimates of different people; None if unknown.
+
+    Their shifts add up, as they are not random.
+    """
+    moved = [abs(factor) * part.moved for factor, part in parts if part.moved is not None]
+    return sum(moved) if moved and len(moved) == len(parts) else None
 
 
 def _rules(*estimates: Estimate) -> str | None:
