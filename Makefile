@@ -83,6 +83,8 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/sweeps/published_counts.py
 	$(BIN)/python benchmarks/sweeps/blocks.py
 	$(BIN)/python benchmarks/studies/follow_up_coverage.py
+	$(BIN)/python benchmarks/sweeps/fake_reports.py
+	$(BIN)/python benchmarks/studies/fake_report_rivals.py
 	$(BIN)/python benchmarks/sweeps/ledgers.py
 	$(BIN)/python benchmarks/sweeps/correlate_lines.py
 	$(BIN)/python benchmarks/studies/regression_coverage.py
