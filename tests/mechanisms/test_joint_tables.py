@@ -374,9 +374,9 @@ def test_programs_that_begin_where_the_last_one_ended_find_the_same_laws(odds, p
     cold = Solver()
     rng = np.random.default_rng(1)
     for gains in rng.normal(size=(30, 8)):
-        law = warm.law(demands, 2.0, gains)
-        assert np.allclose(law, cold.law(demands, 2.0, gains), rtol=0, atol=1e-9)
-        assert gains @ law > gains @ warm.law(demands, 2.0, -gains) + 1e-3  # so that any law would not do
+        law = warm.law(warm.program(demands, 2.0), gains)
+        assert np.allclose(law, cold.law(cold.program(demands, 2.0), gains), rtol=0, atol=1e-9)
+        assert gains @ law > gains @ warm.law(warm.program(demands, 2.0), -gains) + 1e-3  # so that any law would not do
 
 
 def test_a_plan_has_the_same_menus_and_tables_whoever_solves_its_programs(monkeypatch):
