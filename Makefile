@@ -32,9 +32,11 @@ demo: $(VENV)/.runtime
 	$(BIN)/bcdp demo -o demo
 
 # Each file in one process, which sets up its servers, browser or Spark once, in the order of tests/conftest.py; one
-# thread in each, because more would wait for each other.
+# thread in each, because more would wait for each other. Modules are compiled once, whatever the environment says:
+# tests start hundreds of processes.
 PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
 test quick: export OPENBLAS_NUM_THREADS = 1
+test quick: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.dev system
 	$(BIN)/python -m pytest $(PARALLEL)

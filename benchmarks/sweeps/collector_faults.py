@@ -11,11 +11,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import httpx
-
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support.collector_clients import KNOWN, attack, kill_under_load
 from support.collector_fixtures import Postgres, new_database, serving, small_plan, stored, upload
+from support.local_http import local
 
 
 def main(kills: int, requests: int) -> None:
@@ -32,7 +31,7 @@ def main(kills: int, requests: int) -> None:
                 assert lost == 0
             store = str(folder / "hostile.db")
             with serving(folder, path, store, "--rate", "0") as server:
-                httpx.post(f"{server.url}/v1/reports", json=upload(plan, [(KNOWN, 0, 1)])).raise_for_status()
+                local.post(f"{server.url}/v1/reports", json=upload(plan, [(KNOWN, 0, 1)])).raise_for_status()
                 statuses = attack(server.url, plan, requests, seed=2)
                 print(f"{sum(statuses.values()):,} hostile requests, by status: {dict(sorted(statuses.items()))}")
                 assert max(statuses) < 500

@@ -22,6 +22,7 @@ from bcdp.collector import make_tickets, open_store
 from bcdp.collector.rounding import rounded, rounded_count
 from bcdp.collector.storage.report_marks import Marker
 from support.collector_fixtures import TOKEN, Server, run_sql, serving, stored, upload
+from support.local_http import http_client, local
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +45,7 @@ def server(collection: Collection, store_url: str, tmp_path: Path) -> Iterator[S
 
 
 def send(server: Server, plan: Plan, reports: list[tuple[str, int, int]]) -> httpx.Response:
-    return httpx.post(f"{server.url}/v1/reports", json=upload(plan, reports))
+    return local.post(f"{server.url}/v1/reports", json=upload(plan, reports))
 
 
 def people_reports(plan: Plan, people: int) -> list[tuple[str, int, int]]:
@@ -74,7 +75,7 @@ def test_reports_are_stored_once_and_estimated(server: Server, collection: Colle
     assert kept.counts == Counter(expected.values())
     assert kept.holds(plan, expected)
 
-    document = httpx.get(f"{server.url}/v1/estimates", headers=OPERATOR).json()
+    document = local.get(f"{server.url}/v1/estimates", headers=OPERATOR).json()
     tally = Tally(plan).add({name: [row[n] for row in expected.values()] for n, name in enumerate(["menu", "answer"])})
     assert document["people"] == 1201
     assert document["estimates"] == rounded(json.loads(json.dumps(estimate(tally).to_dict())))
@@ -105,7 +106,7 @@ def test_tables_and_distributions_are_counted_and_shown(tmp_path: Path) -> None:
     reports = people_reports(plan, 300)
     with serving(tmp_path, tmp_path / "plan.json", f"sqlite:///{tmp_path / 'reports.db'}", "--rate", "0") as server:
         assert send(server, plan, reports).json() == {"accepted": 300, "duplicate": 0}
-        document = httpx.get(f"{server.url}/v1/estimates", headers=OPERATOR, timeout=120).json()
+        document = local.get(f"{server.url}/v1/estimates", headers=OPERATOR, timeout=120).json()
     counted = Tally(plan).add({"menu": [menu for _, menu, _ in reports], "answer": [answer for *_, answer in reports]})
     assert document["estimates"] == rounded(json.loads(json.dumps(estimate(counted).to_dict())))
     kinds = [section["drawn"] for section in document["sections"]]
@@ -145,7 +146,7 @@ def test_a_request_is_stored_whole_or_refused_whole(shared: Server, collection: 
     }
     for status, bodies in refused.items():
         for body in bodies:  # type: ignore[attr-defined]
-            answer = httpx.post(f"{shared.url}/v1/reports", json=body)
+            answer = local.post(f"{shared.url}/v1/reports", json=body)
             assert answer.status_code == status, (body, answer.text)
             assert list(answer.json()) == ["detail"]
     assert shared.people() == 0
@@ -156,39 +157,39 @@ def test_bodies_that_are_not_json_or_too_large(shared: Server, collection: Colle
     url = f"{shared.url}/v1/reports"
     body = json.dumps(upload(plan, [("a", 0, 0)])).encode()
     typed = {"content-type": "application/json"}
-    assert httpx.post(url, content=body, headers={"content-type": "text/plain"}).status_code == 415
-    assert httpx.post(url, content=body[:-1], headers=typed).status_code == 422
-    assert httpx.post(url, content=b"\xff" + body, headers=typed).status_code == 422
-    assert httpx.post(url, content=b"[" * 100_000, headers=typed).status_code == 422
+    assert local.post(url, content=body, headers={"content-type": "text/plain"}).status_code == 415
+    assert local.post(url, content=body[:-1], headers=typed).status_code == 422
+    assert local.post(url, content=b"\xff" + body, headers=typed).status_code == 422
+    assert local.post(url, content=b"[" * 100_000, headers=typed).status_code == 422
     large = body + b" " * 2**20
-    assert httpx.post(url, content=large, headers=typed).status_code == 413
-    assert httpx.post(url, content=iter([large]), headers=typed).status_code == 413  # its length is not stated
+    assert local.post(url, content=large, headers=typed).status_code == 413
+    assert local.post(url, content=iter([large]), headers=typed).status_code == 413  # its length is not stated
     many = upload(plan, [(str(n), 0, 0) for n in range(10_001)])
-    assert httpx.post(url, json=many).status_code == 422
+    assert local.post(url, json=many).status_code == 422
     other = json.dumps({**upload(plan, []), "plan": ""}).encode()
     assert (
-        httpx.post(url, content=other, headers={"content-type": "application/json; charset=utf-8"}).status_code == 409
+        local.post(url, content=other, headers={"content-type": "application/json; charset=utf-8"}).status_code == 409
     )
 
 
 def test_the_plan_and_pages(shared: Server, collection: Collection) -> None:
     plan = collection[0]
-    answer = httpx.get(f"{shared.url}/v1/plan")
+    answer = local.get(f"{shared.url}/v1/plan")
     assert answer.text == plan.text
     assert answer.headers["etag"] == f'"{plan.id}"'
-    assert httpx.get(f"{shared.url}/v1/plan", headers={"if-none-match": f'"{plan.id}"'}).status_code == 304
+    assert local.get(f"{shared.url}/v1/plan", headers={"if-none-match": f'"{plan.id}"'}).status_code == 304
     folder = Path(sys.modules["bcdp"].__file__ or "").parent / "web"
     for path, name in {"/": "survey.html", "/dashboard": "dashboard.html"}.items():
-        page = httpx.get(shared.url + path)
+        page = local.get(shared.url + path)
         assert re.sub(' integrity="[^"]+"', "", page.text) == (folder / name).read_text("utf-8")
         assert page.headers["content-type"].startswith("text/html")
     for path in ("/bcdp.js", "/survey.js"):  # bundled: tests/web/test_served_pages.py
-        assert httpx.get(shared.url + path).headers["content-type"].startswith("text/javascript")
-    assert httpx.get(f"{shared.url}/__init__.py").status_code == 404
-    assert httpx.get(f"{shared.url}/../collector/app.py").status_code == 404
-    assert httpx.get(f"{shared.url}/v1/reports").status_code == 405
+        assert local.get(shared.url + path).headers["content-type"].startswith("text/javascript")
+    assert local.get(f"{shared.url}/__init__.py").status_code == 404
+    assert local.get(f"{shared.url}/../collector/app.py").status_code == 404
+    assert local.get(f"{shared.url}/v1/reports").status_code == 405
     for path in ("/", "/v1/plan", "/v1/estimates", "/nothing"):
-        headers = httpx.get(shared.url + path).headers
+        headers = local.get(shared.url + path).headers
         assert headers["content-security-policy"] == (
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
             "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -200,11 +201,11 @@ def test_the_plan_and_pages(shared: Server, collection: Collection) -> None:
 def test_only_the_operator_sees_estimates(shared: Server) -> None:
     url = f"{shared.url}/v1/estimates"
     for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": TOKEN}, {"authorization": "Basic eDp5"}):
-        answer = httpx.get(url, headers=headers)
+        answer = local.get(url, headers=headers)
         assert answer.status_code == 401
         assert "people" not in answer.text
-    assert httpx.get(f"{url}?token={TOKEN}").status_code == 401
-    answer = httpx.get(url, headers=OPERATOR)
+    assert local.get(f"{url}?token={TOKEN}").status_code == 401
+    answer = local.get(url, headers=OPERATOR)
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-store"
     assert answer.json()["estimates"]["means"]["smoker"]["value"] is None  # nobody has answered yet
@@ -221,7 +222,7 @@ def test_nothing_about_the_sender_is_kept(
     sender, agent, identity = "127.0.0.57", secrets.token_hex(12), secrets.token_hex(12)
     with (
         serving(tmp_path, path, store_url, "--rate", "5") as server,
-        httpx.Client(transport=httpx.HTTPTransport(local_address=sender)) as client,
+        http_client(sender) as client,
     ):
         headers = {"user-agent": agent, "x-forwarded-for": agent, "cookie": f"a={agent}"}
         body = upload(plan, [(identity, 0, 1)])
@@ -248,13 +249,13 @@ def test_an_address_has_a_rate(collection: Collection, tmp_path: Path) -> None:
     url = str(tmp_path / "reports.db")
     with serving(tmp_path, path, url, "--rate", "0.01") as server:
         batch = upload(plan, [(str(n), 0, 0) for n in range(100)])
-        assert httpx.post(f"{server.url}/v1/reports", json=batch).is_success
+        assert local.post(f"{server.url}/v1/reports", json=batch).is_success
         for number in range(3):
             headers = {"x-forwarded-for": f"10.0.0.{number}"}
-            answer = httpx.post(f"{server.url}/v1/reports", json=batch, headers=headers)
+            answer = local.post(f"{server.url}/v1/reports", json=batch, headers=headers)
             assert answer.status_code == 429
             assert int(answer.headers["retry-after"]) > 100
-        with httpx.Client(transport=httpx.HTTPTransport(local_address="127.0.0.9")) as other:
+        with http_client("127.0.0.9") as other:
             assert other.post(f"{server.url}/v1/reports", json=batch).json() == {"accepted": 0, "duplicate": 100}
 
 
@@ -266,7 +267,7 @@ def test_a_trusted_proxy_names_the_address(collection: Collection, tmp_path: Pat
         for number in range(3):
             for attempt in (200, 429):
                 headers = {"x-forwarded-for": f"10.0.0.{number}"}
-                assert httpx.post(f"{server.url}/v1/reports", json=body, headers=headers).status_code == attempt
+                assert local.post(f"{server.url}/v1/reports", json=body, headers=headers).status_code == attempt
 
 
 def test_tickets_are_good_once(collection: Collection, tmp_path: Path) -> None:
@@ -297,7 +298,7 @@ def test_several_workers_and_their_end(collection: Collection, store_url: str, t
         names = [secrets.token_hex(8) for _ in range(400)]
 
         def work(turn: int) -> int:
-            with httpx.Client() as client:
+            with http_client() as client:
                 order = names if turn % 2 else names[::-1]  # in both directions: no order may block
                 batches = [order[start : start + 100] for start in range(0, 400, 100)]
                 bodies = [upload(plan, [(name, 0, 0) for name in batch]) for batch in batches]
@@ -305,7 +306,7 @@ def test_several_workers_and_their_end(collection: Collection, store_url: str, t
 
         with ThreadPoolExecutor(6) as pool:
             assert sum(pool.map(work, range(6))) == 400
-        text = httpx.get(f"{server.url}/metrics", headers=OPERATOR).text
+        text = local.get(f"{server.url}/metrics", headers=OPERATOR).text
         counted = {name: int(n) for name, n in re.findall(r"^bcdp_reports_(\w+)_total (\d+)$", text, re.MULTILINE)}
         assert counted == {"accepted": 400, "duplicate": 2000}
 
@@ -313,7 +314,7 @@ def test_several_workers_and_their_end(collection: Collection, store_url: str, t
         end = server.process.kill if store_url.startswith("postgresql") else server.process.terminate
 
         def press(_: int) -> None:
-            with httpx.Client() as client:
+            with http_client() as client:
                 while True:
                     name = secrets.token_hex(8)
                     try:

@@ -19,6 +19,7 @@ from bcdp import Plan
 from bcdp.collector.storage.report_marks import Marker
 from support.collector_clients import Pressure, kill_under_load
 from support.collector_fixtures import Postgres, Server, new_database, serving, stored, upload
+from support.local_http import http_client, local
 from support.system import require
 
 pytestmark = pytest.mark.slow
@@ -64,7 +65,7 @@ def test_a_full_disk_is_told_and_loses_nothing(collection: Collection, small_dis
     plan, path = collection
     store, filler = str(small_disk / "reports.db"), small_disk / "filler"
     acknowledged: list[str] = []
-    with serving(tmp_path, path, store, "--rate", "0") as server, httpx.Client() as client:
+    with serving(tmp_path, path, store, "--rate", "0") as server, http_client() as client:
         filler.write_bytes(bytes(10**6))
 
         def send() -> httpx.Response:
@@ -101,15 +102,15 @@ def test_a_database_that_stops_and_comes_back(collection: Collection, postgres: 
             postgres.stop()
             try:
                 _wait(lambda: pressure.refused.get(503, 0) > 10)
-                assert httpx.get(f"{server.url}/healthz").status_code == 503
-                assert httpx.get(f"{server.url}/v1/plan").is_success
+                assert local.get(f"{server.url}/healthz").status_code == 503
+                assert local.get(f"{server.url}/v1/plan").is_success
                 before = len(pressure.acknowledged)
             finally:
                 postgres.start()
             _wait(lambda: len(pressure.acknowledged) > before + 50)
         finally:
             pressure.end()
-        assert httpx.get(f"{server.url}/healthz").is_success
+        assert local.get(f"{server.url}/healthz").is_success
         assert set(pressure.refused) == {503}
         assert '"event": "commit failed"' in server.log.read_text()
         kept = stored(url)
@@ -153,7 +154,7 @@ def test_slow_senders_are_cut_and_others_served(collection: Collection, tmp_path
         for number, connection in enumerate(slow):
             connection.sendall(starts[number % 5])
         for number in range(20):
-            assert httpx.post(f"{server.url}/v1/reports", json=upload(plan, [(str(number), 0, 0)])).is_success
+            assert local.post(f"{server.url}/v1/reports", json=upload(plan, [(str(number), 0, 0)])).is_success
         for number, connection in enumerate(slow):
             told = _rest(connection)  # returns when the server closes
             assert told == b"" if number % 5 < 3 else told.startswith(b"HTTP/1.1 408 ")

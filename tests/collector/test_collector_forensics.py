@@ -20,7 +20,6 @@ from collections import Counter
 from contextlib import closing, suppress
 from pathlib import Path
 
-import httpx
 import psycopg
 import pytest
 
@@ -39,6 +38,7 @@ from support.collector_forensics import (
     played_back,
     raw_places,
 )
+from support.local_http import http_client
 from support.paths import ROOT
 
 pytestmark = pytest.mark.slow
@@ -129,7 +129,7 @@ def test_what_is_kept_tells_no_order_and_no_answers(
     answers = people(plan)
     truth = marked(plan, answers)
     possible = len(cells(plan))
-    with serving(tmp_path, path, store_url, "--rate", "0", first=UNSETTLED) as server, httpx.Client() as client:
+    with serving(tmp_path, path, store_url, "--rate", "0", first=UNSETTLED) as server, http_client() as client:
         for identity, answer in answers.items():
             assert client.post(f"{server.url}/v1/reports", json=upload(plan, [(identity, *answer)])).is_success
         sources, links = examine(store_url, postgres, list(truth), tmp_path)
@@ -227,7 +227,7 @@ def test_a_role_that_may_not_end_the_log_says_so(postgres: Postgres, collection:
     answers = people(plan)
     truth = marked(plan, answers)
     plain = url.replace("bcdp@", f"{role}@")
-    with serving(tmp_path, path, plain, "--rate", "0") as server, httpx.Client() as client:
+    with serving(tmp_path, path, plain, "--rate", "0") as server, http_client() as client:
         for identity, answer in answers.items():
             assert client.post(f"{server.url}/v1/reports", json=upload(plan, [(identity, *answer)])).is_success
         assert server.stop() in (0, -15)

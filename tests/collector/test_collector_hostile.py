@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -20,6 +19,7 @@ from schemathesis.specs.openapi.checks import (
 from bcdp import Plan
 from support.collector_clients import KNOWN, attack
 from support.collector_fixtures import serving, stored, upload
+from support.local_http import local
 
 pytestmark = pytest.mark.slow
 
@@ -29,13 +29,13 @@ Collection = tuple[Plan, Path]
 def test_hostile_requests(collection: Collection, store_url: str, tmp_path: Path) -> None:
     plan, path = collection
     with serving(tmp_path, path, store_url, "--rate", "0") as server:
-        assert httpx.post(f"{server.url}/v1/reports", json=upload(plan, [(KNOWN, 0, 1)])).is_success
+        assert local.post(f"{server.url}/v1/reports", json=upload(plan, [(KNOWN, 0, 1)])).is_success
         statuses = attack(server.url, plan, 2000, seed=1)
         assert not [status for status in statuses if status >= 500], statuses
         assert {400, 401, 404, 405, 409, 413, 415, 422} <= statuses.keys()
         assert stored(store_url).counts == {(0, 1): 1}
         assert server.people() == 1
-        assert httpx.post(f"{server.url}/v1/reports", json=upload(plan, [("b", 0, 0)])).json()["accepted"] == 1
+        assert local.post(f"{server.url}/v1/reports", json=upload(plan, [("b", 0, 0)])).json()["accepted"] == 1
 
 
 def test_answers_are_as_described(collection: Collection, tmp_path: Path) -> None:

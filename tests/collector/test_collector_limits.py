@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
 import psycopg
 import pytest
 
@@ -26,6 +25,7 @@ from bcdp.collector.http.middleware import SAFE_HEADERS, ThrottledLog
 from bcdp.collector.limits.rates import Bodies
 from bcdp.collector.settings import Quotas
 from support.collector_fixtures import TOKEN, Postgres, Server, new_database, serving, upload
+from support.local_http import http_client, local
 
 pytestmark = pytest.mark.slow
 
@@ -101,7 +101,7 @@ def test_a_key_stands_once(server: Server, collection: Collection) -> None:
             start = '{"' if key in ("plan", "reports") else '{"id'
             body = good.replace(start, f'{{"{name}": {value}, {start[1:]}', 1)
             assert json.loads(body) == json.loads(good)  # the last one counts for most readers
-            answer = httpx.post(f"{server.url}/v1/reports", content=body, headers={"content-type": "application/json"})
+            answer = local.post(f"{server.url}/v1/reports", content=body, headers={"content-type": "application/json"})
             assert answer.status_code == 422, body
     assert server.people() == before
 
@@ -203,7 +203,7 @@ def test_an_address_has_so_many_connections(collection: Collection, tmp_path: Pa
         held = [connect() for _ in range(50)]
         assert all(map(answered, held))
         assert not answered(connect())
-        assert httpx.get(f"{server.url}/healthz").is_success
+        assert local.get(f"{server.url}/healthz").is_success
         held[0].close()
         assert any(answered(connect()) for _ in range(20))
 
@@ -211,10 +211,9 @@ def test_an_address_has_so_many_connections(collection: Collection, tmp_path: Pa
 def test_every_route_has_a_rate_and_the_operator_none(collection: Collection, tmp_path: Path) -> None:
     """Reports and other requests have budgets of their own; who has the token is not limited by either."""
     plan, path = collection
-    source = httpx.HTTPTransport(local_address="127.0.0.9")  # not the one that waited for the server's start
     with (
         serving(tmp_path, path, str(tmp_path / "reports.db"), "--rate", "0.02") as server,
-        httpx.Client(transport=source, timeout=20) as client,
+        http_client("127.0.0.9", timeout=20) as client,  # not the one that waited for the server's start
     ):
         body = upload(plan, [(str(n), 0, 0) for n in range(100)])
         assert client.post(f"{server.url}/v1/reports", json=body).is_success
@@ -233,10 +232,10 @@ def test_every_route_has_a_rate_and_the_operator_none(collection: Collection, tm
 
 def test_totals_are_for_the_operator(server: Server) -> None:
     for headers in ({}, {"authorization": "Bearer wrong"}):
-        answer = httpx.get(f"{server.url}/metrics", headers=headers)
+        answer = local.get(f"{server.url}/metrics", headers=headers)
         assert answer.status_code == 401
         assert "bcdp_" not in answer.text
-    assert "bcdp_reports_accepted_total" in httpx.get(f"{server.url}/metrics", headers=OPERATOR).text
+    assert "bcdp_reports_accepted_total" in local.get(f"{server.url}/metrics", headers=OPERATOR).text
 
 
 def test_what_happens_again_and_again_is_logged_once_a_minute(
@@ -257,7 +256,7 @@ def test_what_happens_again_and_again_is_logged_once_a_minute(
 def test_hostile_requests_do_not_fill_the_log(collection: Collection, tmp_path: Path) -> None:
     with (
         serving(tmp_path, collection[1], str(tmp_path / "reports.db"), "--rate", "0") as server,
-        httpx.Client() as client,
+        http_client() as client,
     ):
         for number in range(300):
             assert client.get(f"{server.url}/{number}").status_code == 404
@@ -268,7 +267,7 @@ def test_hostile_requests_do_not_fill_the_log(collection: Collection, tmp_path: 
 def test_an_error_of_the_server_is_answered_like_everything_else(collection: Collection, tmp_path: Path) -> None:
     broken = "from bcdp.collector.http.report_body import Reader; Reader.read = lambda self, body: body.nothing"
     with serving(tmp_path, collection[1], str(tmp_path / "reports.db"), first=broken) as server:
-        answer = httpx.post(f"{server.url}/v1/reports", json=upload(collection[0], [("a", 0, 0)]))
+        answer = local.post(f"{server.url}/v1/reports", json=upload(collection[0], [("a", 0, 0)]))
         assert answer.status_code == 500
         assert answer.json() == {"detail": "the server failed"}
         assert answer.headers["x-content-type-options"] == "nosniff"

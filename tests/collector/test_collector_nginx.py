@@ -19,6 +19,7 @@ import pytest
 from bcdp import Plan
 from support.collector_fixtures import serving, upload
 from support.documents import blocks
+from support.local_http import local
 from support.paths import ROOT
 from support.system import require
 
@@ -156,4 +157,4 @@ def test_the_containers_command_serves(collection: Collection, tmp_path: Path) -
     assert given.keys() == {"--store", "--token-file", "--proxies"}
     options = ["--host", "127.0.0.1", "--proxies", given["--proxies"]]  # on loopback only
     with serving(tmp_path, collection[1], str(tmp_path / "reports.db"), *options) as server:
-        assert httpx.get(f"{server.url}/healthz").is_success
+        assert local.get(f"{server.url}/healthz").is_success

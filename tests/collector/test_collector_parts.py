@@ -294,7 +294,7 @@ def test_other_urls_of_stores_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
         with pytest.raises(InputError, match=r"^--store: got .*; accepted: a file's path, sqlite:///path or") as error:
             open_store(url, "plan")
         assert "secret" not in str(error.value)
-    for module in ("postgres", "postgres_database"):
+    for module in ("postgres_reports", "postgres_database"):
         monkeypatch.delitem(sys.modules, f"bcdp.collector.storage.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(InputError, match=r"^--store: PostgreSQL needs the package psycopg; accepted: .*serve"):

@@ -13,6 +13,7 @@ import pytest
 from bcdp import Plan
 from support.collector_fixtures import TOKEN, Server, serving, stored, upload
 from support.helpers import small_disk
+from support.local_http import local
 
 pytestmark = pytest.mark.slow
 
@@ -21,17 +22,17 @@ Collection = tuple[Plan, Path]
 
 def send(server: Server, plan: Plan, reports: int = 500) -> httpx.Response:
     names = [(secrets.token_hex(16), 0, 0) for _ in range(reports)]
-    return httpx.post(f"{server.url}/v1/reports", json=upload(plan, names), timeout=30)
+    return local.post(f"{server.url}/v1/reports", json=upload(plan, names), timeout=30)
 
 
 def healthy(server: Server) -> bool:
-    answer = httpx.get(f"{server.url}/healthz", timeout=30)
+    answer = local.get(f"{server.url}/healthz", timeout=30)
     assert answer.status_code in (200, 503), answer.text
     return answer.status_code == 200
 
 
 def metric(server: Server, name: str) -> float:
-    text = httpx.get(f"{server.url}/metrics", headers={"authorization": f"Bearer {TOKEN}"}, timeout=30).text
+    text = local.get(f"{server.url}/metrics", headers={"authorization": f"Bearer {TOKEN}"}, timeout=30).text
     (line,) = [line for line in text.splitlines() if line.startswith(f"{name} ")]
     return float(line.split()[1])
 

@@ -11,7 +11,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 import yaml
@@ -21,6 +20,7 @@ from bcdp.collector.metrics import ACCEPTED, Counters
 from bcdp.exact import TOTAL
 from support.collector_fixtures import TOKEN, serving, upload
 from support.documents import ROOT, blocks
+from support.local_http import local
 from support.system import require
 
 pytestmark = pytest.mark.slow
@@ -34,7 +34,7 @@ OPERATOR = {"authorization": f"Bearer {TOKEN}"}
 def shown(url: str) -> tuple[dict[str, float], dict[str, str]]:
     """The samples and the type of each metric, read by the grammar of the text format."""
     samples, types = {}, {}
-    for line in httpx.get(f"{url}/metrics", headers=OPERATOR, timeout=30).text.splitlines():
+    for line in local.get(f"{url}/metrics", headers=OPERATOR, timeout=30).text.splitlines():
         if match := re.fullmatch(r"# (HELP|TYPE) (bcdp_[a-z_]+) (.+)", line):
             if match[1] == "TYPE":
                 assert match[2] not in types
@@ -57,7 +57,7 @@ def test_metrics_by_the_conventions(collection: Collection, tmp_path: Path) -> N
     """What the documents list is what there is; 2,000 devices that follow the plan, then some that do not."""
     plan, path = collection
     with serving(tmp_path, path, str(tmp_path / "reports.db"), "--rate", "0") as server:
-        assert httpx.post(f"{server.url}/v1/reports", json=upload(plan, drawn(plan, 2000, 1)), timeout=30).is_success
+        assert local.post(f"{server.url}/v1/reports", json=upload(plan, drawn(plan, 2000, 1)), timeout=30).is_success
         samples, types = shown(server.url)
         assert samples["bcdp_people"] == samples["bcdp_reports_accepted_total"] == 2000
         assert samples["bcdp_menus_p_value"] > 1e-9  # the false-alarm rate
@@ -76,7 +76,7 @@ def test_metrics_by_the_conventions(collection: Collection, tmp_path: Path) -> N
         documented = set(re.findall(r"`(bcdp_[a-z_]+)`", PAGE.partition("## Alerts")[0]))
         assert documented == set(types)
         odd = [(f"odd-{number}", 0, 0) for number in range(1000)]
-        assert httpx.post(f"{server.url}/v1/reports", json=upload(plan, odd), timeout=30).is_success
+        assert local.post(f"{server.url}/v1/reports", json=upload(plan, odd), timeout=30).is_success
         for _ in range(100):
             if shown(server.url)[0]["bcdp_people"] == 3000:
                 break

@@ -21,6 +21,7 @@ from bcdp.collector.storage.messages import mark_of
 from bcdp.device import Device, NotTakenError, send
 from support.collector_fixtures import TOKEN, Postgres, new_database, run_sql, stored
 from support.helpers import small_disk
+from support.local_http import http_client, local
 from support.mixing import (
     SEALED,
     Batches,
@@ -70,7 +71,7 @@ def in_seconds(seconds: float) -> str:
 
 
 def fill(relay: MixingProcess, messages: list[bytes]) -> None:
-    with httpx.Client() as client:
+    with http_client() as client:
         for message in messages:
             answer = client.post(relay.url, content=message, headers=SEALED)
             assert (answer.status_code, answer.json()) == (202, {"kept": 1})
@@ -219,7 +220,7 @@ def test_batches_are_counted_and_refusals_reported(collection: Collection, tmp_p
         assert server.people() == 12
         assert stored(collection.store).holds(collection.plan, good)
         assert '"refused": 7' in relay.log.read_text()
-        unknown = httpx.get(f"{relay.url}metrics", headers={"authorization": "Bearer no"})
+        unknown = local.get(f"{relay.url}metrics", headers={"authorization": "Bearer no"})
         assert unknown.status_code == 401
 
 
@@ -228,23 +229,23 @@ def test_a_collector_of_batches_takes_nothing_else(collection: Collection) -> No
     with collection.serving(20) as server:
         to = f"{server.url}/v1/batch"
         for body in (b"", messages[0], b"".join(messages[:19]), b"".join(messages)[:-1], b"".join(messages) + b"x"):
-            answer = httpx.post(to, content=body, headers=BATCH)
+            answer = local.post(to, content=body, headers=BATCH)
             assert answer.status_code == 422
             assert "accepted: at least 20 sealed messages of 567 bytes each" in answer.json()["detail"]
         gateway = f"{server.url}/.well-known/ohttp-gateway"
-        assert httpx.post(gateway, content=messages[0], headers=SEALED).status_code == 405
-        assert httpx.get(gateway).content == collection.key.published
-        assert httpx.post(to, content=b"".join(messages), headers=SEALED).status_code == 415
-        with httpx.Client(transport=httpx.HTTPTransport(local_address="127.0.0.2")) as stranger:
+        assert local.post(gateway, content=messages[0], headers=SEALED).status_code == 405
+        assert local.get(gateway).content == collection.key.published
+        assert local.post(to, content=b"".join(messages), headers=SEALED).status_code == 415
+        with http_client("127.0.0.2") as stranger:
             assert stranger.post(to, content=b"".join(messages), headers=BATCH).status_code == 403
         assert stored(collection.store).marks == set()
-        counted = httpx.post(to, content=b"".join(messages), headers=BATCH)
+        counted = local.post(to, content=b"".join(messages), headers=BATCH)
         assert counted.json() == {"accepted": 20, "duplicate": 0, "refused": 0}
-        again = httpx.post(to, content=b"".join(messages), headers=BATCH)  # after a kill, say
+        again = local.post(to, content=b"".join(messages), headers=BATCH)  # after a kill, say
         assert again.json() == {"accepted": 0, "duplicate": 20, "refused": 0}
-        nothing = httpx.post(to, content=bytes(20 * MESSAGE_BYTES), headers=BATCH)  # or the relay would wait for ever
+        nothing = local.post(to, content=bytes(20 * MESSAGE_BYTES), headers=BATCH)  # or the relay would wait for ever
         assert nothing.json() == {"accepted": 0, "duplicate": 0, "refused": 20}
-        described = httpx.get(f"{server.url}/openapi.json").json()["paths"]
+        described = local.get(f"{server.url}/openapi.json").json()["paths"]
         assert {"post"} == described["/v1/batch"].keys()
         assert {"get"} == described["/.well-known/ohttp-gateway"].keys()
     key = (collection.folder / "gateway.key").read_bytes()
@@ -348,7 +349,7 @@ def test_a_full_disk_is_reported_and_loses_nothing(collection: Collection, tmp_p
     batches, filler = Batches(), disk / "filler"
     acknowledged: set[bytes] = set()
     with batches.running() as to, mixing(tmp_path, to, *options(disk, 10, "--until", in_seconds(3600))) as relay:
-        assert httpx.get(f"{relay.url}healthz").status_code == 200
+        assert local.get(f"{relay.url}healthz").status_code == 200
         filler.write_bytes(bytes(2 * 10**6))
 
         def post() -> httpx.Response:
@@ -361,11 +362,11 @@ def test_a_full_disk_is_reported_and_loses_nothing(collection: Collection, tmp_p
         answer = next(answer for answer in (post() for _ in range(10_000)) if answer.status_code != 202)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
         assert answer.json() == {"detail": "nothing was stored: the store is full"}
-        health = httpx.get(f"{relay.url}healthz")
+        health = local.get(f"{relay.url}healthz")
         assert (health.status_code, health.json()) == (503, {"detail": "the store is full"})
         filler.unlink()
         assert post().status_code == 202
-        assert httpx.get(f"{relay.url}healthz").status_code == 200
+        assert local.get(f"{relay.url}healthz").status_code == 200
         assert relay.totals()["waiting"] == len(acknowledged)
     rows = run_sql(str(disk / "relay.db"), "SELECT sealed FROM waiting")
     assert {row[0] for row in rows} == acknowledged

@@ -42,6 +42,7 @@ from bcdp.sealing import (
 )
 from support.collector_fixtures import HEADERS, TOKEN, Server, serving, stored, upload
 from support.helpers import loaded
+from support.local_http import http_client, local
 from support.npm_packages import npm_packages
 from support.paths import ROOT
 from support.system import require
@@ -123,7 +124,7 @@ def relaying(folder: Path, gateway: str, port: int, *options: str) -> Iterator[P
     try:
         for _ in range(400):
             try:
-                httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=5)
+                local.get(f"http://127.0.0.1:{port}/healthz", timeout=5)
                 break
             except httpx.TransportError:
                 assert process.poll() is None, log.read_text()
@@ -152,7 +153,7 @@ class Way:
 
     def client(self) -> httpx.Client:
         """A device at an address of its own."""
-        return httpx.Client(transport=httpx.HTTPTransport(local_address=CLIENT), timeout=30)
+        return http_client(CLIENT, timeout=30)
 
     def post(self, body: bytes, kind: str = "message/ohttp-req", **headers: str) -> httpx.Response:
         with self.client() as client:
@@ -286,7 +287,7 @@ def test_what_cannot_be_opened_is_refused_openly(way: Way) -> None:
 
 def test_the_collector_takes_nothing_but_from_its_relay(way: Way) -> None:
     good = upload(way.plan, [("somebody", 0, 0)])
-    direct = httpx.post(f"{way.server.url}/v1/reports", json=good)
+    direct = local.post(f"{way.server.url}/v1/reports", json=good)
     assert (direct.status_code, direct.json()) == (
         403,
         {"detail": "accepted: sealed reports, through the relay that the plan names"},
@@ -297,12 +298,12 @@ def test_the_collector_takes_nothing_but_from_its_relay(way: Way) -> None:
         keys = client.get(f"{way.server.url}{GATEWAY}")
     assert (stranger.status_code, stranger.json()) == (403, {"detail": "accepted: requests of the relay"})
     assert (keys.content, keys.headers["content-type"]) == (way.key.published, "application/ohttp-keys")
-    assert httpx.put(f"{way.server.url}{GATEWAY}").headers["allow"] == "POST, GET"
+    assert local.put(f"{way.server.url}{GATEWAY}").headers["allow"] == "POST, GET"
 
 
 def test_the_description_lists_every_answer_of_the_gateway(way: Way) -> None:
     """Each status and type that a request can bring about is listed, and nothing else but what is rare."""
-    document = httpx.get(f"{way.server.url}/openapi.json").json()
+    document = local.get(f"{way.server.url}/openapi.json").json()
     routes = document["paths"][GATEWAY]
     listed = {
         (method.upper(), int(status), kind)
@@ -315,8 +316,8 @@ def test_the_description_lists_every_answer_of_the_gateway(way: Way) -> None:
     bodies = [body, body[:40], bytes([body[0] ^ 1]) + body[1:], bytes(2**20 + 1)]
     gateway = f"{way.server.url}{GATEWAY}"
     with way.client() as stranger:
-        answers = [httpx.post(gateway, content=one, headers=SEALED) for one in bodies]
-        answers += [httpx.post(gateway, json={}), stranger.post(gateway, content=body, headers=SEALED)]
+        answers = [local.post(gateway, content=one, headers=SEALED) for one in bodies]
+        answers += [local.post(gateway, json={}), stranger.post(gateway, content=body, headers=SEALED)]
         answers.append(stranger.get(gateway))
     seen = {(one.request.method, one.status_code, one.headers["content-type"]) for one in answers}
     assert seen <= listed
@@ -325,10 +326,10 @@ def test_the_description_lists_every_answer_of_the_gateway(way: Way) -> None:
 
 
 def test_pages_may_reach_the_relay_and_no_other_host(way: Way) -> None:
-    policy = httpx.get(f"{way.server.url}/").headers["content-security-policy"]
+    policy = local.get(f"{way.server.url}/").headers["content-security-policy"]
     assert f"connect-src 'self' {way.relay.rstrip('/')};" in policy
     asked = {"origin": "https://any.example", "access-control-request-method": "POST"}
-    preflight = httpx.options(way.relay, headers=asked)
+    preflight = local.options(way.relay, headers=asked)
     assert (preflight.status_code, preflight.headers["access-control-allow-origin"]) == (204, "*")
     assert preflight.headers["access-control-allow-headers"] == "content-type"
     assert way.post(b"").headers["access-control-allow-origin"] == "*"
@@ -452,7 +453,7 @@ def test_the_vendored_file_is_made_of_what_npm_has() -> None:
 def test_a_relay_without_its_collector_says_so(tmp_path: Path) -> None:
     port = free_port()
     with relaying(tmp_path, f"http://127.0.0.1:{free_port()}/", port):
-        answer = httpx.post(f"http://127.0.0.1:{port}/", content=b"x", headers=SEALED)
+        answer = local.post(f"http://127.0.0.1:{port}/", content=b"x", headers=SEALED)
     assert (answer.status_code, answer.headers["retry-after"]) == (502, "5")
 
 
@@ -514,4 +515,4 @@ def test_a_plan_without_a_relay_is_answered_directly(tmp_path: Path) -> None:
         with pytest.raises(NotTakenError) as refused:
             send(make_plan(Policy(epsilon=1, features=FEATURES)), report, "me", server.url)
         assert refused.value.status == 409
-        assert httpx.post(f"{server.url}{GATEWAY}", headers=HEADERS).status_code == 404
+        assert local.post(f"{server.url}{GATEWAY}", headers=HEADERS).status_code == 404

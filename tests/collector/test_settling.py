@@ -15,13 +15,13 @@ from contextlib import closing
 from itertools import repeat
 from pathlib import Path
 
-import httpx
 import pytest
 
 from bcdp import Plan
 from bcdp.collector import StoreError, open_store
 from support.collector_fixtures import TOKEN, serving
 from support.helpers import small_disk
+from support.local_http import local
 from support.system import require
 
 pytestmark = pytest.mark.slow
@@ -89,7 +89,7 @@ def test_a_store_that_is_not_settled_is_reported_at_start_and_exit(collection: C
         room = disk / "filler"
         room.write_bytes(bytes(20 * 2**20 - sum(file.stat().st_size for file in disk.iterdir()) - 2**20))
         with serving(tmp_path, path, str(store), "--rate", "0") as server:
-            answer = httpx.get(f"{server.url}/metrics", headers={"authorization": f"Bearer {TOKEN}"})
+            answer = local.get(f"{server.url}/metrics", headers={"authorization": f"Bearer {TOKEN}"})
             assert "bcdp_store_settled 0" in answer.text.splitlines()
             assert server.stop() in (0, -15)
         lines = [json.loads(line) for line in server.log.read_text().splitlines() if line.startswith("{")]
@@ -99,7 +99,7 @@ def test_a_store_that_is_not_settled_is_reported_at_start_and_exit(collection: C
         assert [line.get("when") for line in told] == ["start", "exit"]
         room.unlink()
         with serving(tmp_path, path, str(store), "--rate", "0") as server:
-            answer = httpx.get(f"{server.url}/metrics", headers={"authorization": f"Bearer {TOKEN}"})
+            answer = local.get(f"{server.url}/metrics", headers={"authorization": f"Bearer {TOKEN}"})
             assert "bcdp_store_settled 1" in answer.text.splitlines()
             assert server.stop() in (0, -15)
         assert "not settled" not in server.log.read_text()

@@ -10,7 +10,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from bcdp import Plan, Tally, estimate, privatize
@@ -21,6 +20,7 @@ from bcdp.collector.rounding import rounded, rounded_count
 from bcdp.collector.shown_counts import ShownCounts
 from bcdp.collector.storage.store import Store
 from support.collector_fixtures import TOKEN, serving, small_plan, upload
+from support.local_http import local
 
 pytestmark = pytest.mark.slow
 
@@ -119,7 +119,7 @@ def test_what_the_token_sees_of_a_service(plan: Plan, tmp_path: Path) -> None:
 
     def look(url: str, people: int) -> None:
         for path in ("v1/estimates", "metrics"):
-            text = httpx.get(f"{url}/{path}", headers=headers, timeout=60).text
+            text = local.get(f"{url}/{path}", headers=headers, timeout=60).text
             live = re.compile(r'.*status="[45].*\n|# .*\n')  # errors, and words
             seen.append((people, path, live.sub("", text)))
 
@@ -129,7 +129,7 @@ def test_what_the_token_sees_of_a_service(plan: Plan, tmp_path: Path) -> None:
             for people in upto:
                 if given[sent:people]:
                     rows = [(f"r{number}", *given[number]) for number in range(sent, people)]
-                    assert httpx.post(f"{server.url}/v1/reports", json=upload(plan, rows)).is_success
+                    assert local.post(f"{server.url}/v1/reports", json=upload(plan, rows)).is_success
                     sent = people
                 time.sleep(1.1)  # a worker shows the same for a second in any case
                 for _ in range(4):  # so that both workers answer

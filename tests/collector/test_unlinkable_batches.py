@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import numpy as np
 import pytest
 
 from bcdp.collector.storage.report_marks import Marker
 from support.collector_fixtures import run_sql
+from support.local_http import http_client, local
 from support.mixing import SEALED, Batches, Collection, mixing, split, wait_until
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,7 @@ def passing_on(batches: Batches, collector: str) -> Iterator[str]:
     received = batches.received
 
     def answer(_: int) -> dict[str, int]:
-        sent = httpx.post(collector, content=received[-1], headers={"content-type": "application/octet-stream"})
+        sent = local.post(collector, content=received[-1], headers={"content-type": "application/octet-stream"})
         counts: dict[str, int] = sent.raise_for_status().json()
         return counts
 
@@ -62,7 +62,7 @@ def collected(folder: Path, first: str = "") -> tuple[bool, bool, list[str], byt
         given = ["--mix", str(PEOPLE), "--every", "1s", "--store", str(folder / "relay.db"), "--rate", "0"]
         with mixing(folder, to, *given, first=first) as relay:
             for sender, message in zip(senders, sealed.values(), strict=True):
-                with httpx.Client(transport=httpx.HTTPTransport(local_address=sender)) as client:
+                with http_client(sender) as client:
                     assert client.post(relay.url, content=message, headers=SEALED).status_code == 202
             wait_until(lambda: relay.totals()["accepted"] == PEOPLE)
     arrival = {message: number for number, message in enumerate(sealed.values())}

@@ -18,7 +18,7 @@ from bcdp.mechanisms.survey.design.joint.subset_families import SubsetFamily
 from bcdp.mechanisms.survey.design.joint.tables import best_shape, shaped_table
 from bcdp.mechanisms.survey.design.linear_programs import Demand, Solver
 from bcdp.mechanisms.survey.design.lower_bounds import closed_form
-from bcdp.mechanisms.survey.design.lp_solvers import scipy_milp
+from bcdp.mechanisms.survey.design.lp_solvers import scipy_solver
 from bcdp.mechanisms.survey.design.planner import Setting
 from bcdp.notions import bcdp_from, levels
 from bcdp.plan import certify, joint_delta
@@ -370,13 +370,13 @@ def test_programs_that_begin_where_the_last_one_ended_find_the_same_laws(odds, p
     pytest.importorskip("highspy")
     demands = (Demand(0.2, 0.1, False, odds=odds), Demand(0.5, 0.1, False, place, odds=odds), Demand(2.0, 0.1, False))
     warm = Solver()
-    monkeypatch.setattr(programs, "installed_solver", lambda: scipy_milp.prepare)
+    monkeypatch.setattr(programs, "installed_solver", lambda: scipy_solver.prepare)
     cold = Solver()
     rng = np.random.default_rng(1)
     for gains in rng.normal(size=(30, 8)):
-        law = warm.law(demands, 2.0, gains)
-        assert np.allclose(law, cold.law(demands, 2.0, gains), rtol=0, atol=1e-9)
-        assert gains @ law > gains @ warm.law(demands, 2.0, -gains) + 1e-3  # so that any law would not do
+        law = warm.law(warm.program(demands, 2.0), gains)
+        assert np.allclose(law, cold.law(cold.program(demands, 2.0), gains), rtol=0, atol=1e-9)
+        assert gains @ law > gains @ warm.law(warm.program(demands, 2.0), -gains) + 1e-3  # so that any law would not do
 
 
 def test_a_plan_has_the_same_menus_and_tables_whoever_solves_its_programs(monkeypatch):
@@ -385,7 +385,7 @@ def test_a_plan_has_the_same_menus_and_tables_whoever_solves_its_programs(monkey
     features |= {"region": {"type": "categorical", "values": ["n", "s", "w"]}, "open": {"type": "binary"}}
     policy = Policy(epsilon=2, features=features, correlation={"odds": 3, "q": 0.2})
     plans = [make_plan(policy), make_plan(policy)]
-    monkeypatch.setattr(programs, "installed_solver", lambda: scipy_milp.prepare)
+    monkeypatch.setattr(programs, "installed_solver", lambda: scipy_solver.prepare)
     plans.append(make_plan(policy))
     assert plans[0].text == plans[1].text
     assert plans[0].menus == plans[2].menus

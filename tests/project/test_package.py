@@ -104,7 +104,7 @@ def container(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-QUIET = ["--quiet", "--disable-pip-version-check"]
+QUIET = ["--quiet", "--disable-pip-version-check", "--no-compile"]  # most modules are never imported here
 STEPS = [
     (word, rest)
     for line in (ROOT / "Containerfile").read_text().splitlines()

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
@@ -19,6 +18,7 @@ from bcdp.present.pictures import estimate_figure
 from bcdp.present.report import write_report
 from bcdp.present.words import measured
 from support.collector_fixtures import TOKEN, serving
+from support.local_http import local
 from support.node import node
 from support.paths import ROOT
 
@@ -90,14 +90,14 @@ def test_devices_collector_and_dashboard_run_what_only_python_knows(
     with serving(
         tmp_path, tmp_path / "plan.json", str(tmp_path / "reports.db"), "--rate", "0", first=REGISTER
     ) as server:
-        text = httpx.get(f"{server.url}/v1/plan").text
+        text = local.get(f"{server.url}/v1/plan").text
         records = [{"smoker": int(number % 4 == 0), "age": number % 100} for number in range(4_000)]
         message = json.loads(
             node("--input-type=module", "--eval", DRAW, given=json.dumps({"text": text, "records": records}))
         )
         for start in range(0, len(records), 1_000):
             batch = {**message, "reports": message["reports"][start : start + 1_000]}
-            assert httpx.post(f"{server.url}/v1/reports", json=batch).json() == {"accepted": 1_000, "duplicate": 0}
+            assert local.post(f"{server.url}/v1/reports", json=batch).json() == {"accepted": 1_000, "duplicate": 0}
         page = browser.new_page()
         page.goto(server.url)
         page.get_by_label("age", exact=True).fill("44")
@@ -105,7 +105,7 @@ def test_devices_collector_and_dashboard_run_what_only_python_knows(
         for step in ("Review my answers", "Show me what would be sent", "Send it"):
             page.get_by_role("button", name=step).click()
         expect(page.get_by_role("status")).to_have_text("Your answer was received. Thank you!")
-        estimates = httpx.get(f"{server.url}/v1/estimates", headers={"authorization": f"Bearer {TOKEN}"}).json()
+        estimates = local.get(f"{server.url}/v1/estimates", headers={"authorization": f"Bearer {TOKEN}"}).json()
         smokers = next(row for row in _rows(estimates, "Percentages") if row["name"] == "smoker")
         assert abs(smokers["value"] - 25) < 6.2 * smokers["se"] < 25
         page.goto(f"{server.url}/dashboard")

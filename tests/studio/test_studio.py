@@ -20,6 +20,7 @@ from bcdp.records.policy_draft import policy_skeleton
 from bcdp.studio import load_templates
 from bcdp.studio.job_bodies import coarse_first, curve_of, ways_of
 from bcdp.studio.policy_edits import AXES, leaving_out, with_delta
+from support.local_http import local
 from support.studio_server import Studio, as_csv, records
 
 pytestmark = pytest.mark.slow
@@ -166,7 +167,7 @@ def test_problems_are_told_at_their_fields(studio: Studio) -> None:
 def test_a_newer_plan_ends_the_older_one(studio: Studio) -> None:
     slow = {**SMALL, "features": {f"f{n}": {"type": "categorical", "values": list("abcdefgh")} for n in range(14)}}
     url = f"{studio.address}api/plan"
-    with httpx.stream("POST", url, json={"policy": slow}, timeout=60) as older:
+    with local.stream("POST", url, json={"policy": slow}, timeout=60) as older:
         lines = older.iter_lines()
         newer = studio.parts("plan", policy=SMALL)
         assert newer[-1] == {"done": True}
@@ -246,25 +247,25 @@ def test_what_is_dropped_is_in_no_file_and_in_no_log(tmp_path: Path) -> None:
 
 def test_only_this_machine_and_who_knows_the_address_is_served(studio: Studio) -> None:
     root = f"http://127.0.0.1:{studio.port}/"
-    assert httpx.get(studio.address).status_code == 200
+    assert local.get(studio.address).status_code == 200
     for path in ("", "api/start", f"{studio.token[:-1]}/", f"{'x' * len(studio.token)}/", "studio.js"):
-        assert httpx.get(root + path).status_code == 404, path
-    assert httpx.post(f"{root}api/start", json={}).status_code == 404
+        assert local.get(root + path).status_code == 404, path
+    assert local.post(f"{root}api/start", json={}).status_code == 404
     for host in ("evil.example", "127.0.0.1.evil.example", f"evil.example:{studio.port}"):
-        assert httpx.get(studio.address, headers={"host": host}).status_code == 403
+        assert local.get(studio.address, headers={"host": host}).status_code == 403
     headers = {"content-type": "text/plain"}
-    assert httpx.post(f"{studio.address}api/start", content=b"{}", headers=headers).status_code == 415
-    assert httpx.get(f"{studio.address}api/start").status_code == 405
+    assert local.post(f"{studio.address}api/start", content=b"{}", headers=headers).status_code == 415
+    assert local.get(f"{studio.address}api/start").status_code == 405
     with socket.socket() as elsewhere, pytest.raises(ConnectionRefusedError):  # another address of this machine
         elsewhere.connect(("127.0.0.2", studio.port))
 
 
 def test_pages_load_nothing_from_elsewhere(studio: Studio) -> None:
-    page = httpx.get(studio.address)
+    page = local.get(studio.address)
     assert "default-src 'none'" in page.headers["content-security-policy"]
     assert page.headers["referrer-policy"] == "no-referrer"  # the address holds the secret
     for name in ("studio.js", "studio/checker.js", "studio.css", "page.css"):
-        answer = httpx.get(studio.address + name)
+        answer = local.get(studio.address + name)
         assert answer.status_code == 200
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", answer.text), name
 
@@ -282,12 +283,12 @@ def test_the_collector_does_not_serve_the_studio() -> None:
 def test_a_preview_shows_the_plan_and_collects_nothing(studio: Studio) -> None:
     plan = make_plan(Policy(**SMALL))
     address = studio.address + studio.ask("preview", plan=plan.text).json()["address"]
-    assert Plan.parse(httpx.get(f"{address}v1/plan").text).id == plan.id
-    assert "survey" in httpx.get(address).text
-    refused = httpx.post(f"{address}v1/reports", json={})
+    assert Plan.parse(local.get(f"{address}v1/plan").text).id == plan.id
+    assert "survey" in local.get(address).text
+    refused = local.post(f"{address}v1/reports", json={})
     assert refused.status_code == 403
     assert "preview" in refused.json()["detail"]
-    assert httpx.get(f"{studio.address}preview/{'0' * 64}/").status_code == 404
+    assert local.get(f"{studio.address}preview/{'0' * 64}/").status_code == 404
     assert studio.ask("preview", plan="{}").status_code == 422
 
 
@@ -303,14 +304,14 @@ def test_a_collection_runs_until_the_studio_ends(tmp_path: Path) -> None:
     plan = make_plan(Policy(**SMALL))
     started = running.ask("collect", plan=plan.text, policy=SMALL).json()
     assert running.ask("collect", plan=plan.text, policy=SMALL).json() == started
-    assert Plan.parse(httpx.get(f"{started['survey']}v1/plan").text).id == plan.id
+    assert Plan.parse(local.get(f"{started['survey']}v1/plan").text).id == plan.id
     folder = Path(started["folder"])
     assert Plan.load(folder / "plan.json").id == plan.id
     assert Policy.load(folder / "policy.yaml") == Policy(**SMALL)
     assert (folder / "token").stat().st_mode & 0o077 == 0
     token = started["dashboard"].partition("#token=")[2]
-    found = httpx.get(f"{started['survey']}v1/estimates", headers={"authorization": f"Bearer {token}"})
+    found = local.get(f"{started['survey']}v1/estimates", headers={"authorization": f"Bearer {token}"})
     assert found.json()["people"] == 0
     assert running.end() == ""
     with pytest.raises(httpx.TransportError):
-        httpx.get(started["survey"])
+        local.get(started["survey"])

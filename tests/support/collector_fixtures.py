@@ -25,6 +25,7 @@ import pytest
 
 from bcdp import Plan, Policy, make_plan
 from bcdp.collector.storage.report_marks import Marker
+from support.local_http import local
 
 TOKEN = "only-the-operator-knows"
 HEADERS = {"content-type": "application/json"}
@@ -62,7 +63,7 @@ class Server:
         self.url = f"http://127.0.0.1:{self._port()}"
         for _ in range(1000):
             try:
-                httpx.get(f"{self.url}/healthz", timeout=5)
+                local.get(f"{self.url}/healthz", timeout=5)
                 return
             except httpx.TransportError:
                 time.sleep(0.05)
@@ -90,7 +91,7 @@ class Server:
 
     def people(self) -> int:
         """How many reports the service itself counts."""
-        answer = httpx.get(f"{self.url}/v1/estimates", headers={"authorization": f"Bearer {TOKEN}"}, timeout=30)
+        answer = local.get(f"{self.url}/v1/estimates", headers={"authorization": f"Bearer {TOKEN}"}, timeout=30)
         assert answer.status_code == 200, answer.text
         return int(answer.json()["people"])
 

@@ -49,12 +49,12 @@ def raw_places(data: bytes, marks: Sequence[bytes]) -> tuple[Places, Places]:
     first: dict[bytes, float] = {}
     last: dict[bytes, float] = {}
     known = set(marks)
-    starts = np.array(sorted(int.from_bytes(mark[:8], "little") for mark in marks), dtype=np.uint64)
+    begins = np.zeros(2**16, dtype=bool)  # whether a mark begins with these two bytes
+    begins[[int.from_bytes(mark[:2], "little") for mark in marks]] = True
     hits: list[int] = []
-    for shift in range(8):
-        words = np.frombuffer(data[shift : len(data) - (len(data) - shift) % 8], dtype="<u8")
-        found = np.minimum(np.searchsorted(starts, words), len(starts) - 1)
-        hits += (8 * np.flatnonzero(starts[found] == words) + shift).tolist()
+    for shift in range(min(2, len(data))):
+        pairs = np.frombuffer(data, dtype="<u2", offset=shift, count=(len(data) - shift) // 2)
+        hits += (2 * np.flatnonzero(begins[pairs]) + shift).tolist()
     for hit in sorted(hits):
         mark = data[hit : hit + 16]
         if mark in known:

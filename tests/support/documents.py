@@ -31,6 +31,7 @@ import yaml
 import bcdp
 from bcdp.cli import main
 from support.collector_fixtures import POSTGRES, Postgres, Server
+from support.local_http import local
 from support.paths import ROOT
 from support.spark import SETTINGS
 from support.system import require
@@ -228,7 +229,7 @@ class Reader:
         server = Server(folder, Path(plan), "reports.db", *options)
         self.servers.append(server)
         self.addresses["127.0.0.1:8000"] = urlsplit(server.url).netloc
-        assert httpx.get(f"{server.url}/healthz").status_code == 200
+        assert local.get(f"{server.url}/healthz").status_code == 200
 
     def _relay(self, options: list[str]) -> None:
         command = [sys.executable, "-c", "from bcdp.cli import main; main()", "relay", *options, "--port", "0"]
@@ -240,7 +241,7 @@ class Reader:
         self.addresses["127.0.0.1:8001"] = urlsplit(address.removeprefix("relay: ")).netloc
         for _ in range(400):
             try:
-                httpx.get(f"{address.removeprefix('relay: ')}healthz", timeout=5)
+                local.get(f"{address.removeprefix('relay: ')}healthz", timeout=5)
                 return
             except httpx.TransportError:
                 time.sleep(0.05)

@@ -30,6 +30,7 @@ from bcdp.collector.storage.report_marks import Marker
 from bcdp.sealing import GatewayKey, HttpRequest, seal, write_request
 from support.collector_clients import statuses_of
 from support.collector_fixtures import TOKEN, Server, run_sql, serving, stored, upload
+from support.local_http import local
 
 SEALED = {"content-type": "message/ohttp-req"}
 OPERATOR = {"authorization": f"Bearer {TOKEN}"}
@@ -67,7 +68,7 @@ class MixingProcess:
             )
         for _ in range(1000):
             try:
-                httpx.get(f"{self.url}healthz", timeout=5)
+                local.get(f"{self.url}healthz", timeout=5)
                 return
             except httpx.TransportError:
                 assert self.process.poll() is None, self.log.read_text()
@@ -75,11 +76,11 @@ class MixingProcess:
 
     def post(self, body: bytes) -> httpx.Response:
         """The answer to a sealed message."""
-        return httpx.post(self.url, content=body, headers=SEALED, timeout=30)
+        return local.post(self.url, content=body, headers=SEALED, timeout=30)
 
     def totals(self) -> dict[str, int]:
         """Where the relay says that messages are."""
-        text = httpx.get(f"{self.url}metrics", headers=OPERATOR, timeout=30).raise_for_status().text
+        text = local.get(f"{self.url}metrics", headers=OPERATOR, timeout=30).raise_for_status().text
         rows = [line.split() for line in text.splitlines() if line.startswith("bcdp_relay_")]
         return {name.removeprefix("bcdp_relay_").removesuffix("_total"): int(number) for name, number in rows}
 

@@ -13,6 +13,8 @@ import httpx
 import pyarrow as pa
 from pyarrow import csv
 
+from support.local_http import local
+
 
 class Studio:
     """A studio in a process of its own."""
@@ -29,7 +31,7 @@ class Studio:
         self.address, self.port, self.token = told[1], int(told[2]), told[3]
 
     def ask(self, path: str, **given: Any) -> httpx.Response:
-        return httpx.post(f"{self.address}api/{path}", json=given, timeout=120)
+        return local.post(f"{self.address}api/{path}", json=given, timeout=120)
 
     def parts(self, kind: str, **given: Any) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.ask(kind, **given).text.splitlines()]
@@ -37,7 +39,7 @@ class Studio:
     def give(self, path: str, name: str, content: bytes, **given: Any) -> httpx.Response:
         body = json.dumps({**given, "name": name}).encode() + b"\n" + content
         headers = {"content-type": "application/octet-stream"}
-        return httpx.post(f"{self.address}api/{path}", content=body, headers=headers, timeout=60)
+        return local.post(f"{self.address}api/{path}", content=body, headers=headers, timeout=60)
 
     def end(self) -> str:
         """Ends it; gives all that it ever said."""

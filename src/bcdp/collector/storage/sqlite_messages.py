@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from bcdp.collector.storage.messages import MessageStore, Receipt
-from bcdp.collector.storage.sqlite_file import SqliteFile
+from bcdp.collector.storage.sqlite_database import SqliteDatabase
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS mixing (
@@ -31,7 +31,7 @@ UPDATE mixing SET settled = 0, accepted = accepted + :accepted, duplicate = dupl
 """
 
 
-class SqliteMessages(SqliteFile, MessageStore):
+class SqliteMessages(SqliteDatabase, MessageStore):
     """A file of messages on a local disk."""
 
     def __init__(self, path: str, gateway: str, least: int, due: int) -> None:

@@ -33,9 +33,9 @@ TABLES = {
 _EARLIER = {"id", "menu", "answer"}
 _GO_ON = "export it with the version that wrote it (`bcdp export`), and begin an empty store"
 STORES = {  # the scheme of its URL, and its class, which takes the URL (or the file's path) and the plan's id
-    "sqlite": "bcdp.collector.storage.sqlite.SqliteStore",
-    "postgresql": "bcdp.collector.storage.postgres.PostgresStore",
-    "postgres": "bcdp.collector.storage.postgres.PostgresStore",
+    "sqlite": "bcdp.collector.storage.sqlite_reports.SqliteStore",
+    "postgresql": "bcdp.collector.storage.postgres_reports.PostgresStore",
+    "postgres": "bcdp.collector.storage.postgres_reports.PostgresStore",
 }
 
 

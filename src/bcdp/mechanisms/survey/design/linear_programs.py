@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -77,6 +77,14 @@ class Polytope:
         return np.asarray(self.combinations / self.combinations.sum())
 
 
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A polytope, and the best distributions of it that are known, by their gains."""
+
+    within: Polytope
+    laws: dict[bytes, Array] = field(default_factory=dict)
+
+
 class Solver:
     """Solves the programs of one design, each once: most are met again, at another start or price.
 
@@ -86,20 +94,27 @@ class Solver:
 
     def __init__(self) -> None:
         prepare = installed_solver()
-        self._begun = lru_cache(maxsize=_MOST_BEGUN)(lambda demands, total: prepare(polytope(demands, total)))
-        self._laws: dict[tuple[tuple[Demand, ...], float, bytes], Array] = {}
+        self._programs: dict[tuple[tuple[Demand, ...], float], Program] = {}
+        self._begun = lru_cache(maxsize=_MOST_BEGUN)(lambda program: prepare(program.within))
 
-    def law(self, demands: tuple[Demand, ...], total: float, gains: Array) -> Array:
+    def program(self, demands: tuple[Demand, ...], total: float) -> Program:
+        """The program of these demands, as far as it is solved."""
+        key = (demands, total)
+        if key not in self._programs:
+            self._programs[key] = Program(polytope(demands, total))
+        return self._programs[key]
+
+    def law(self, program: Program, gains: Array) -> Array:
         """The distribution of largest expected gain."""
-        key = (demands, total, gains.tobytes())
-        if key not in self._laws:
-            self._laws[key] = self._solved(demands, total, gains)
-        return self._laws[key]
+        key = gains.tobytes()
+        if key not in program.laws:
+            program.laws[key] = self._solved(program, gains)
+        return program.laws[key]
 
-    def _solved(self, demands: tuple[Demand, ...], total: float, gains: Array) -> Array:
-        within = polytope(demands, total)
+    def _solved(self, program: Program, gains: Array) -> Array:
+        within = program.within
         worth = gains * within.combinations / max(float(np.abs(gains).max()), 1e-300)
-        vertex = self._begun(demands, total)(np.append(-worth, np.zeros(len(within.lowest) - len(gains))))
+        vertex = self._begun(program)(np.append(-worth, np.zeros(len(within.lowest) - len(gains))))
         if vertex is None:  # saying nothing is always feasible, so this is a numerical failure: offer nothing
             return within.nothing
         law: Array = np.maximum(vertex[: len(gains)], 0.0) * within.combinations

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from bcdp.mechanisms.survey.design.classes.feature_classes import ClassQuestion, FeatureClass, Profile
 from bcdp.mechanisms.survey.design.information import Kind
 from bcdp.mechanisms.survey.design.joint.subset_families import SubsetFamily, places
-from bcdp.mechanisms.survey.design.joint.tables import Pairs, Shape, best_shape, climb
+from bcdp.mechanisms.survey.design.joint.tables import PROGRAMS, Pairs, Shape, best_shape, climb, kept_exactly
 from bcdp.mechanisms.survey.design.linear_programs import Demand, Solver
 from bcdp.randomizers.categorical import subset_moment
 
@@ -39,7 +39,6 @@ _TRIED_PAIRS = 8  # that are wanted: so many of the dearest, and of those that r
 _MOST_PAIR_WEIGHTS = 2**16  # of a table of two features, whose subsets may have any size
 _SUBSETS = 3  # sizes of subsets that are tried again at other prices
 _UNEVEN = 2  # starts by chance
-_PROGRAMS = 30
 MANY_PAIRS = 60  # that are wanted, beyond which all are looked at together
 _RESHAPED = 20
 _WORTHWHILE = 1e-4  # of a group's value: what one more feature has to add
@@ -202,24 +201,20 @@ class ShapeOffers:
             if math.prod(family.weights for family in both) <= _MOST_PAIR_WEIGHTS
         ]
         climbs = [
-            (
-                climb(
-                    own,
-                    self._demands(group, both),
-                    total,
-                    starts=starts,
-                    programs=_PROGRAMS,
-                    pairs=pairs,
-                    solver=self._solver,
-                ).value,
-                number,
-                both,
+            climb(
+                own,
+                self._demands(group, both),
+                total,
+                starts=starts,
+                programs=PROGRAMS,
+                pairs=pairs,
+                solver=self._solver,
             )
-            for number, both in enumerate(tried)
+            for both in tried
         ]
-        best = [both for _, _, both in sorted(climbs, key=lambda climbed: (-climbed[0], climbed[1]))]
-        self._tried[group] = best[:_SUBSETS]
-        return best_shape(own, self._demands(group, best[0]), total, starts, pairs, self._solver)
+        order = sorted(range(len(tried)), key=lambda number: -climbs[number].value)
+        self._tried[group] = [tried[number] for number in order[:_SUBSETS]]
+        return kept_exactly(climbs[order[0]].law.tobytes(), self._demands(group, tried[order[0]]), total)
 
     def total(self, group: Group) -> float:
         """The largest LDP level of a question about this group: what the demands of the features left out allow."""

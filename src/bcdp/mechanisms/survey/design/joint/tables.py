@@ -31,7 +31,7 @@ Integers = npt.NDArray[np.int64]
 
 Pairs = tuple[tuple[int, int], ...]  # places of a group, two and two, of which it matters how they are associated
 
-_PROGRAMS = 30  # at most, from each start
+PROGRAMS = 30  # at most, from each start
 _SETTLED = 1e-5
 
 
@@ -52,7 +52,7 @@ class Shape:
     @property
     def information(self) -> Array:
         """What answers reveal about each feature, as one over the second moment of its decoded answer."""
-        return informations(self.places, self.means)[0]
+        return information_curves(self.places).at(self.means)
 
     @property
     def table(self) -> Dense:
@@ -63,7 +63,7 @@ class Shape:
         """What answers reveal about each feature, and about what each two of these have together beyond their
         margins.
         """
-        return informations(self.places, np.array(self.law) @ _scores(self.places, pairs), pairs)[0]
+        return information_curves(self.places, pairs).at(np.array(self.law) @ _scores(self.places, pairs))
 
 
 @lru_cache(maxsize=4096)
@@ -73,21 +73,41 @@ def _scores(families: tuple[SubsetFamily, ...], pairs: Pairs = ()) -> Array:
     return np.hstack([hits, *(hits[:, [first]] * hits[:, [second]] for first, second in pairs)])
 
 
-def informations(families: tuple[SubsetFamily, ...], means: Array, pairs: Pairs = ()) -> tuple[Array, Array]:
-    """The information about each feature, and each pair of them, at the given means, and its slope in them."""
-    # second moments: 1/e^2 for a sign, (1 - 1/s)/e^2 + 1/s for the indicators of s values together, and the product of
-    # both features' for what they have together, without the constant
-    values = np.array([family.kind.values if family.kind.name == "categorical" else np.inf for family in families])
-    efficiency = np.array([family.efficiency for family in families])
-    own, both = means[: len(families)], means[len(families) :]
-    spread = 1 - 1 / values + efficiency * own**2 / values
-    single, slope = efficiency * own**2 / spread, 2 * efficiency * own * (1 - 1 / values) / spread**2
-    if not pairs:
-        return single, slope
-    worth = np.array(
-        [math.prod(families[family].scale * families[family].efficiency for family in pair) for pair in pairs]
+@dataclass(frozen=True, eq=False)
+class InformationCurves:
+    """What answers reveal about each feature, and each pair of them, as functions of the mean hits."""
+
+    values: Array  # of each feature, infinite where one number is asked for instead of the share of each value
+    efficiency: Array
+    pair_scale: Array
+
+    def at(self, means: Array) -> Array:
+        """The information about each feature, and then about each pair."""
+        # second moments: 1/e^2 for a sign, (1 - 1/s)/e^2 + 1/s for the indicators of s values together, and the product
+        # of both features' for what they have together, without the constant
+        own = means[: len(self.values)]
+        known = self.efficiency * own**2
+        both = self.pair_scale * means[len(own) :] ** 2
+        return np.concatenate([known / self._spread(own), both])
+
+    def slope(self, means: Array) -> Array:
+        """How each of these changes with its mean."""
+        own = means[: len(self.values)]
+        single = 2 * self.efficiency * own * (1 - 1 / self.values) / self._spread(own) ** 2
+        return np.concatenate([single, 2 * self.pair_scale * means[len(own) :]])
+
+    def _spread(self, own: Array) -> Array:
+        return np.asarray(1 - 1 / self.values + self.efficiency * own**2 / self.values)
+
+
+@lru_cache(maxsize=4096)
+def information_curves(families: tuple[SubsetFamily, ...], pairs: Pairs = ()) -> InformationCurves:
+    scaled = [family.scale * family.efficiency for family in families]
+    return InformationCurves(
+        np.array([family.kind.values if family.kind.name == "categorical" else np.inf for family in families]),
+        np.array([family.efficiency for family in families]),
+        np.array([scaled[first] * scaled[second] for first, second in pairs]),
     )
-    return np.append(single, worth * both**2), np.append(slope, 2 * worth * both)
 
 
 @dataclass(frozen=True)
@@ -113,14 +133,18 @@ def climb(
     Prices and means are those of each feature and then of each of the pairs.
     """
     families = tuple(demand.place for demand in demands)
-    scores = _scores(families, pairs)
-    best = Climbed(polytope(demands, total).nothing, (0.0,) * (len(families) + len(pairs)), 0.0)
+    scores, curves, program = (
+        _scores(families, pairs),
+        information_curves(families, pairs),
+        solver.program(demands, total),
+    )
+    best = Climbed(program.within.nothing, (0.0,) * (len(families) + len(pairs)), 0.0)
     for start in starts:
         means, value = np.array(start), 0.0
         for _ in range(programs):
-            law = solver.law(demands, total, scores @ (prices * informations(families, means, pairs)[1]))
+            law = solver.law(program, scores @ (prices * curves.slope(means)))
             means = law @ scores
-            improved = float(prices @ informations(families, means, pairs)[0])
+            improved = float(prices @ curves.at(means))
             if improved > best.value:
                 best = Climbed(law, tuple(means.tolist()), improved)
             if improved <= value * (1 + _SETTLED):
@@ -138,12 +162,12 @@ def best_shape(
     solver: Solver | None = None,
 ) -> Shape:
     """The most valuable shape reached from the given starting means, keeping every demand and the LDP level `total`."""
-    best = climb(prices, demands, total, starts=starts, programs=_PROGRAMS, pairs=pairs, solver=solver or Solver())
-    return _kept_exactly(best.law.tobytes(), demands, total)
+    best = climb(prices, demands, total, starts=starts, programs=PROGRAMS, pairs=pairs, solver=solver or Solver())
+    return kept_exactly(best.law.tobytes(), demands, total)
 
 
 @lru_cache(maxsize=4096)
-def _kept_exactly(best: bytes, demands: tuple[Demand, ...], total: float) -> Shape:
+def kept_exactly(best: bytes, demands: tuple[Demand, ...], total: float) -> Shape:
     """The best distribution with just so much of one that says nothing mixed in that its integer table keeps every
     demand.
 

@@ -21,7 +21,7 @@ Array = npt.NDArray[np.float64]
 Minimise = Callable[[Array], Array | None]
 """The vertex of least costs in one polytope; None if the solver fails."""
 
-SOLVERS = {"highspy": "highs", "scipy": "scipy_milp"}  # the package that each needs, and its file; best first
+SOLVERS = {"highspy": "highspy_solver", "scipy": "scipy_solver"}  # the package and its file here; best first
 
 
 @lru_cache(maxsize=1)

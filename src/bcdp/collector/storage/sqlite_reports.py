@@ -6,7 +6,7 @@ import sqlite3
 from collections import Counter
 
 from bcdp.collector.storage.report_marks import MARK_BYTES
-from bcdp.collector.storage.sqlite_file import SqliteFile
+from bcdp.collector.storage.sqlite_database import SqliteDatabase
 from bcdp.collector.storage.store import TABLES, Answers, Store
 
 _SCHEMA = """
@@ -27,7 +27,7 @@ ON CONFLICT DO NOTHING RETURNING mark
 _COUNTS = "INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
 
 
-class SqliteStore(SqliteFile, Store):
+class SqliteStore(SqliteDatabase, Store):
     """A collection in an SQLite file that only its owner may read."""
 
     state, tables = "collection", TABLES

@@ -26,7 +26,7 @@ _COLUMNS = "SELECT m.name, c.name FROM sqlite_schema AS m, pragma_table_info(m.n
 _creating = threading.Lock()
 
 
-class SqliteFile(Database):
+class SqliteDatabase(Database):
     """A file that only its owner may read; the one row of the table `state` says whether it is settled."""
 
     failures = (sqlite3.Error, OSError)
