@@ -26,11 +26,15 @@ def menu_counts(tally: Tally) -> list[int]:
 def menu_p_value(counts: Sequence[int], weights: Sequence[int]) -> float:
     """The probability that menus drawn by the plan are at least as far from what it expects: Pearson's test.
 
+    Menus that are messages of everybody are not drawn. That some messages are lost says nothing about devices.
+
     >>> round(menu_p_value([500, 500], [2**31, 2**31]), 2), menu_p_value([900, 100], [2**31, 2**31]) < 1e-9
     (1.0, True)
     """
     from scipy.special import chdtrc
 
+    if sum(weights) > TOTAL:
+        return 1.0
     observed = np.array(counts, dtype=float)
     expected = np.array(weights, dtype=float) / TOTAL * observed.sum()
     large = expected >= _LEAST

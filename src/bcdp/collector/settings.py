@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from bcdp.collector.metrics import Counters
 from bcdp.errors import refuse
 from bcdp.plan import Plan, check_menus
+from bcdp.plan.messages import sends_all
 from bcdp.randomness import check_random
 
 
@@ -48,6 +49,11 @@ class Settings:
         check_token(self.token)
         if self.tickets_key is not None:
             check_random("tickets_key", self.tickets_key)
+            if sends_all(self.plan):
+                accepted = (
+                    "none: a ticket would link the messages of one person; `messages: one` in a policy plans for one"
+                )
+                raise refuse("tickets_key", f"a key, and {len(self.plan.menus)} messages", accepted)
         self._check_gateway()
 
     def _check_gateway(self) -> None:

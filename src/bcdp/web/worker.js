@@ -5,6 +5,7 @@
 
 import * as bcdp from "./bcdp.js";
 import { drawReport } from "./device/answer.js";
+import { sendsAll } from "./device/reading/questions.js";
 import { batchNumbers } from "./device/wording/batch.js";
 
 const MOST_FEATURES = 500; // a form beyond it is none, and the page would be held while it is drawn
@@ -38,6 +39,7 @@ const ASKED = {
       batch: batchNumbers(plan),
       source: plan.correlation.source,
       menus: plan.menus.length,
+      separate: sendsAll(plan.menus),
     };
   },
 
@@ -48,7 +50,7 @@ const ASKED = {
 
   /** What a report costs, as a row of the ledger: the release of the menu that was drawn. */
   release({ report }) {
-    return bcdp.releaseOf(plan, report.menu);
+    return bcdp.releaseOf(plan, report.menu ?? 0); // of several messages, all of them together
   },
 
   /** The report in a kept text. */
@@ -57,7 +59,7 @@ const ASKED = {
   },
 
   hints({ report }) {
-    return { hints: bcdp.hintedNumbers(plan, report), open: bcdp.openOf(plan, report) };
+    return { hints: bcdp.hintedNumbers(plan, report), open: bcdp.openOf(plan, [report].flat()[0]) };
   },
 };
 

@@ -12,6 +12,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.exact import TOTAL
 from bcdp.mechanisms.survey.estimation.readings import CountsOf, Reading, Ways
 from bcdp.plan import Plan
 from bcdp.statistics import Target
@@ -97,7 +98,7 @@ def largest_shift(plan: Plan, target: Target, factors: Array, fakes: float, span
     """
     ways = plan.derived(Ways)
     informed = [(way.reading, way.asked([menu.weight for menu in plan.menus])) for way in ways.of(target)]
-    total = sum(share / reading.second_moment for reading, share in informed) / sum(menu.weight for menu in plan.menus)
+    total = sum(share / reading.second_moment for reading, share in informed) / TOTAL
     shifts = [0.0]
     for reading, _ in informed:
         information, decoded = 1 / reading.second_moment, _decoded(reading, factors)

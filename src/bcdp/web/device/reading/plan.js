@@ -61,7 +61,7 @@ export async function parsePlan(text) {
     counts: batch ? (await import("../counts.js")).readCounts(collection, certificate.counts, features) : null,
   };
   await checkQuestions(plan);
-  checkMenus(plan);
+  checkMenus(plan, collection.trust);
   return plan;
 }
 

@@ -16,6 +16,7 @@ import { checkCells } from "./randomizers.js";
  */
 
 const MOST_ANSWERS = 2 ** 24;
+const MOST_MESSAGES = 32; // of one person
 const KEYS = ["features", "levels", "table"];
 const KEYS_OF = { values: KEYS, product: [...KEYS, "kind", "categories"], block: [...KEYS, "kind"] };
 
@@ -62,9 +63,9 @@ function checkValues(path, { levels }, asked) {
 
 /**
  * Refuses menus that cannot be drawn, answered or counted.
- * @type {(plan: Parts) => void}
+ * @type {(plan: Parts, trust?: unknown) => void}
  */
-export function checkMenus({ menus, questions, tables }) {
+export function checkMenus({ menus, questions, tables }, trust = "device") {
   let weight = 0;
   let answers = 0;
   menus.forEach((menu, number) => {
@@ -77,6 +78,29 @@ export function checkMenus({ menus, questions, tables }) {
     if (new Set(names).size !== names.length) throw refuse(path, names, "each feature at most once in a menu");
     answers += asked.reduce((total, question) => total * tables[question.table].symbols, 1);
   });
-  if (weight !== TOTAL) throw refuse("menus", weight, `weights that sum to ${TOTAL}`);
+  if (sendsAll(menus)) checkMessages(menus, questions, trust);
+  else if (weight !== TOTAL) throw refuse("menus", weight, `weights that sum to ${TOTAL}`);
   if (answers > MOST_ANSWERS) throw refuse("menus", answers, `at most ${MOST_ANSWERS} possible answers`);
 }
+
+/** @type {(menus: Menu[], questions: Question[], trust: unknown) => void} */
+function checkMessages(menus, questions, trust) {
+  if (trust !== "relay" || menus.length > MOST_MESSAGES) {
+    throw refuse("menus", menus.length, `one message, or up to ${MOST_MESSAGES} with trust: relay`);
+  }
+  const names = linkedMenus(menus)[0].questions.flatMap((number) => questions[number].features);
+  if (new Set(names).size !== names.length) throw refuse("menus", names, "each feature in at most one message");
+}
+
+/**
+ * Whether every menu is answered, each in a message of its own: several menus that are drawn with certainty.
+ * @type {(menus: Menu[]) => boolean}
+ */
+export const sendsAll = (menus) => menus.length > 1 && menus.every(({ weight }) => weight === TOTAL);
+
+/**
+ * What one person may answer together: one of the menus, or all of them as one.
+ * @type {(menus: Menu[]) => Menu[]}
+ */
+export const linkedMenus = (menus) =>
+  sendsAll(menus) ? [{ weight: TOTAL, questions: menus.flatMap(({ questions }) => questions) }] : menus;
