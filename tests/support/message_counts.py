@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,12 +36,13 @@ def in_messages(
     messages: list[list[int]],
     correlation: dict[str, Any],
     counts: dict[str, Any] | None = None,
+    relay: Mapping[str, str] = RELAY,
 ) -> Plan:
     """A verified plan that sends several messages, each answering some of the questions."""
     questions = [{"features": names, "levels": sizes, "table": k} for k, (names, sizes, _) in enumerate(asked)]
     menus = [{"weight": TOTAL, "questions": numbers} for numbers in messages]
     document = survey(features, [table.to_dict() for _, _, table in asked], questions, menus)
-    promise = {"trust": "relay", "relay": RELAY, "counts": counts or {"people": 1000, "epsilon": 20}}
+    promise = {"trust": "relay", "relay": dict(relay), "counts": counts or {"people": 1000, "epsilon": 20}}
     document["collection"] = {**document["collection"], **promise}
     return Plan.certified(document | {"correlation": correlation})
 
