@@ -46,7 +46,7 @@ def plan_messages(
     targets = _targets(policy)
     if targets is None:
         return None
-    search = _Search(policy, demand, correlation, targets)
+    search = _LevelSearch(policy, demand, correlation, targets)
     levels = search.largest(progress)
     if levels is None:
         return None
@@ -69,7 +69,7 @@ def _targets(policy: Policy) -> dict[str, Askable] | None:
 
 
 @dataclass(frozen=True)
-class _Search:
+class _LevelSearch:
     """Levels of messages, and whether a plan with them keeps every demand."""
 
     policy: Policy
