@@ -174,6 +174,43 @@ def batches() -> Iterator[tuple[str, str]]:
         yield f"claims about counts with {change}", canonical(document)
 
 
+def messages() -> Iterator[tuple[str, str]]:
+    """Several messages of one person whose claims are not true, or that are not apart."""
+    text = PLANS["messages"]().text
+    claims = json.loads(text)["certificate"]["counts"]
+    for form in ("epsilon", "odds"):
+        for name in (None, *claims["features"]):
+            document = json.loads(text)
+            stated = document["certificate"]["counts"]
+            (stated if name is None else stated["features"][name])[form] *= 0.998
+            yield f"{form} of {name or 'all'} in the counts of messages is claimed too low", canonical(document)
+    for name, changed in (
+        ("messages without a relay", lambda d: d["collection"].update(trust="collector")),
+        ("a feature in two messages", lambda d: d["menus"][2]["questions"].append(0)),
+        ("a message that is drawn", lambda d: d["menus"][1].update(weight=TOTAL // 2)),
+        ("a message of fewer people", lambda d: d["menus"][2].update(weight=TOTAL - 1)),
+        ("menus of messages that are drawn", lambda d: [menu.update(weight=TOTAL // 3) for menu in d["menus"]]),
+        ("messages that are claimed to reveal what one does", lambda d: d["certificate"].update(epsilon=3.0)),
+        ("messages of fewer honest people", lambda d: d["collection"]["counts"].update(honest=0.89)),
+    ):
+        document = json.loads(text)
+        changed(document)
+        yield name, canonical(document)
+    document = json.loads(text)
+    many = [f"x{number}" for number in range(33)]
+    claim = document["certificate"]["features"]["never"]
+    counted = document["certificate"]["counts"]["features"]["never"]
+    document["collection"]["features"] = dict.fromkeys(many, BIT)
+    document["collection"]["counts"] = {"people": 4000, "epsilon": 20}
+    document["correlation"] = {"kind": "per feature", "default": 0.1, "named": {}, "source": "assumed"}
+    document["tables"] = [{"family": "response", "levels": 2, "keep": TOTAL // 2, "other": TOTAL // 2}]
+    document["questions"] = [{"features": [name], "levels": [2], "table": 0} for name in many]
+    document["menus"] = [{"weight": TOTAL, "questions": [number]} for number in range(33)]
+    document["certificate"]["features"] = dict.fromkeys(many, claim)
+    document["certificate"]["counts"] |= {"epsilon": 19.0, "odds": 19.0, "features": dict.fromkeys(many, counted)}
+    yield "33 messages", canonical(document)
+
+
 def renamed(name: str) -> str:
     """A plan whose only feature has this name."""
     document = json.loads(PLANS["binary"]().text)
@@ -239,6 +276,7 @@ def refused() -> Cases:
     }
     others = [*((f"a name of {what}", renamed(name)) for what, name in names.items()), *large(), *spellings()]
     others += batches()
+    others += messages()
     return [*promises(), *forms(), *({"why": why, "plan": plan} for why, plan in others)]
 
 

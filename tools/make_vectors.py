@@ -16,6 +16,7 @@ from bcdp.device import answers
 from bcdp.exact import TOTAL, chance_up, log_up, odds_up
 from bcdp.mechanisms.planning import make_plan
 from bcdp.plan import Plan, certify, menu_of_ticket
+from bcdp.plan.messages import linked_plan, sends_all
 from bcdp.policy import MultipleFeature, NumericFeature, Policy
 from bcdp.policy.multiple_feature import sets_of
 from bcdp.randomizers import Dense, Table, Waves, binary, hadamard, joint, numeric, response, subset
@@ -122,7 +123,7 @@ def _usual(feature: Any) -> Any:
 
 
 def reports_of(plan: Plan, seed: int, people: int) -> tuple[list[int], list[int]]:
-    """The menus and answers of the generator's records, by the device."""
+    """The menus and answers of the generator's records, by the device; of several messages, one after the other."""
     codes = encode(plan.policy, as_arrow(records_of(plan, seed, people)))
     words = GeneratedWords(seed, np.arange(people, dtype=np.uint32))
     menus, answer = answers(plan, codes, words)  # type: ignore[arg-type]
@@ -180,8 +181,14 @@ def answers_to(plan: Plan, given: list[tuple[dict[str, Any], list[int]]]) -> lis
     columns = as_arrow({name: [record[name] for record, _ in given] for name in plan.policy.declared})
     words = np.array([chosen for _, chosen in given], dtype=np.uint32)
     menus, answer = answers(plan, encode(plan.policy, columns), GivenWords(words))  # type: ignore[arg-type]
-    reports = zip(given, menus.tolist(), answer.tolist(), strict=True)
-    found = [{"record": record, "words": chosen, "menu": m, "answer": a} for (record, chosen), m, a in reports]
+    if sends_all(plan):
+        sent = answer.reshape(len(plan.menus), -1).T.tolist()
+        found = [
+            {"record": record, "words": chosen, "answers": a} for (record, chosen), a in zip(given, sent, strict=True)
+        ]
+    else:
+        reports = zip(given, menus.tolist(), answer.tolist(), strict=True)
+        found = [{"record": record, "words": chosen, "menu": m, "answer": a} for (record, chosen), m, a in reports]
     groups = group_numbers(plan.policy, columns).tolist()
     return [one | {"group": group} for one, group in zip(found, groups, strict=True)] if plan.policy.open else found
 
@@ -195,7 +202,7 @@ def vector(plan: Plan, seed: int) -> dict[str, Any]:
         "plan": plan.text,
         "id": plan.id,
         "levels": {"epsilon": levels.epsilon, "c": dict(levels.c), "delta": dict(levels.delta)},
-        "examples": answers_to(plan, edges(plan)),
+        "examples": answers_to(plan, edges(linked_plan(plan))),
         "seed": seed,
         "menus": menus,
         "answers": answer,
@@ -333,6 +340,16 @@ def assigned() -> Plan:
     return Plan.certified({key: part for key, part in document.items() if key != "certificate"})
 
 
+def in_messages(
+    features: dict[str, Any], asked: Asked, messages: list[list[int]], counts: dict[str, Any], correlation: Any
+) -> Plan:
+    """A plan that sends several messages, each answering some of the questions."""
+    document = json.loads(built(features, asked, [[number] for number in range(len(asked))], correlation).text)
+    document["menus"] = [{"weight": TOTAL, "questions": numbers} for numbers in messages]
+    document["collection"] |= {"trust": "relay", "counts": counts, "relay": RELAY}
+    return Plan.certified({key: part for key, part in document.items() if key != "certificate"})
+
+
 def told() -> Plan:
     """A plan with all that an organiser may tell people."""
     night = {"de": "Arbeiten Sie nachts?", "en": "Do you work at night?"}
@@ -405,6 +422,13 @@ ODDS_OF_EACH = {
     "default": 1.0,
     "named": {"bit": 0.125, "kind": 0.0625},
     "odds": {"default": 2.0, "named": {"kind": 1.5, "number": 1.25}},
+}
+ODDS_OF_MESSAGES = {
+    "kind": "per feature",
+    "source": "a guess",
+    "default": 0.0625,
+    "named": {"kind": 0.25, "never": 0.125},
+    "odds": {"named": {"number": 1.5, "other": 1.0, "never": 3.0}},
 }
 KNOWN_CUTS = {**RANGES, "cuts": {"age": [12.5, 25, 50.0, 75.0], "wage": [-2.0, 0.125, 9.5]}}
 OWN: dict[str, Any] = {
@@ -610,6 +634,25 @@ PLANS: dict[str, Callable[[], Plan]] = {
             (("bit", "which", "more"), (2, 6, 3), hinting(5, 1, 3, 2, 4, 7, 1, 6), None),
         ],
         [[0, 1], [2], [0]],
+    ),
+    "messages": lambda: in_messages(
+        {"bit": {**BIT, "missing": True}, "number": NUMBER, "kind": categories(3), "other": BIT, "never": BIT},
+        [
+            (("bit",), (2,), binary(1.75)),
+            (("kind",), (3,), response(3, 1.25)),
+            (("number",), (2,), binary(1.5)),
+            (("other",), (2,), binary(1.75)),
+        ],
+        [[0], [2, 1], [3]],
+        {"people": 4000, "honest": 0.9, "epsilon": 1.5, "odds": 8, "features": {"bit": 1.25}},
+        ODDS_OF_MESSAGES,
+    ),
+    "messages-of-groups": lambda: in_messages(
+        {**OPENED, "sick": {**BIT, "delta": 18.5}},
+        [(("sick",), (2,), binary(2.5)), (("hours",), (2,), binary(2.0))],
+        [[0], [1]],
+        {"people": 20_000, "epsilon": 0.5, "chance": 1e-5},
+        0.0625,
     ),
     "assigned": assigned,
 }

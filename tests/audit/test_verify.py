@@ -32,8 +32,9 @@ def test_it_shares_no_code_with_what_it_checks() -> None:
     files = sorted(Path(bcdp.audit.verify.__file__).parent.glob("*.py"))
     assert len(files) > 3
     assert {name for path in files for name in imported(ast.parse(path.read_text("utf-8")))} == {
-        "__future__", "json", "math", "sys", "collections.abc", "dataclasses", "decimal", "fractions", "itertools",
-        "re", "typing", "bcdp.errors", *(f"bcdp.audit.verify.{path.stem}" for path in files if path.stem != "__init__"),
+        "__future__", "bisect", "json", "math", "sys", "collections.abc", "dataclasses", "decimal", "fractions",
+        "functools", "itertools", "re", "typing", "bcdp.errors",
+        *(f"bcdp.audit.verify.{path.stem}" for path in files if path.stem != "__init__"),
     }  # fmt: skip
     borrowed = (
         "def f():\n    from bcdp.plan import certify\n    from ..plan import x\n    import bcdp.randomizers as t\n"

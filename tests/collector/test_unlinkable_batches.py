@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,9 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bcdp import Device
 from bcdp.collector.storage.report_marks import Marker
+from bcdp.device import send_messages
+from bcdp.randomizers import response
+from bcdp.sealing import GatewayKey, read_request
 from support.collector_fixtures import run_sql
+from support.helpers import per_feature
 from support.local_http import http_client, local
+from support.message_counts import in_messages
 from support.mixing import SEALED, Batches, Collection, mixing, split, wait_until
 
 pytestmark = pytest.mark.slow
@@ -89,3 +96,68 @@ def test_a_relay_that_keeps_the_order_is_found_out(tmp_path: Path) -> None:
     batch, disk, _, _ = collected(tmp_path, IN_ORDER)
     assert batch
     assert not disk  # where the order is that of marks
+
+
+SENDERS, MESSAGES = 80, 3
+MOST_PAIRED = 21  # of 160 guesses which of 80 messages is the same person's: chance alone has more once in 10^13
+
+
+class SeveralMessages(Collection):
+    """A collection whose devices send three messages each."""
+
+    def __post_init__(self) -> None:
+        self.key = GatewayKey.make(self.folder / "gateway.key")
+        features = {name: {"type": "binary", "delta": 20.0} for name in "abc"}
+        relay = {"url": f"http://127.0.0.1:{self.port}/", "key": self.key.configuration}
+        asked = [((name,), (2,), response(2, 2.0)) for name in features]
+        self.plan = in_messages(features, asked, [[0], [1], [2]], per_feature(0.1), relay=relay)
+        self.path, self.store = self.folder / "plan.json", str(self.folder / "reports.db")
+        self.plan.save(self.path)
+
+
+def paired(menus: list[int], people: list[int]) -> int:
+    """How often a script is right that takes the nearest message of the next menu for the same person's."""
+    places, owners, right = np.arange(len(menus)), np.array(people), 0
+    for place, (menu, person) in enumerate(zip(menus, people, strict=True)):
+        others = places[np.array(menus) == menu + 1]
+        if len(others):
+            right += int(owners[others[np.argmin(np.abs(others - place))]] == person)
+    return right
+
+
+def messages_paired(folder: Path, first: str = "") -> tuple[int, int]:
+    """In how many cases messages of one person are paired by their place in the batch, and on the collector's disk."""
+    collection, batches, owners = SeveralMessages(folder), Batches(), dict[str, tuple[int, int]]()
+    total = SENDERS * MESSAGES
+    with collection.serving(total) as server, passing_on(batches, f"{server.url}/v1/batch") as to:
+        given = ["--mix", str(total), "--every", "1s", "--store", str(folder / "relay.db"), "--rate", "0"]
+        with mixing(folder, to, *given, port=collection.port, first=first) as relay:
+            for person in range(SENDERS):
+                answered = Device({}, max_epsilon=20).messages(collection.plan, dict.fromkeys("abc", person % 2))
+                reports = {secrets.token_hex(16): report for report in answered}
+                owners |= {name: (report["menu"], person) for name, report in reports.items()}
+                assert send_messages(collection.plan, reports) == {"kept": MESSAGES}
+            wait_until(lambda: relay.totals()["accepted"] == total)
+    opened = [json.loads(read_request(collection.key.open(sealed)[0]).content) for sealed in split(batches.received[0])]
+    names = [message["reports"][0]["id"] for message in opened]
+    assert sorted(names) == sorted(owners)
+    assert [len(message["reports"]) for message in opened] == [1] * total
+    disk = b"".join(path.read_bytes() for path in sorted(folder.glob("reports.db*")))
+    marker = Marker(collection.plan.id, None)
+    stored = sorted(owners, key=lambda name: disk.index(marker(name)))
+    counts = run_sql(collection.store, "SELECT sum(count) FROM counts GROUP BY menu")
+    assert [row[0] for row in counts] == [SENDERS] * MESSAGES
+    in_batch, on_disk = (paired(*zip(*(owners[name] for name in order), strict=True)) for order in (names, stored))  # type: ignore[arg-type]
+    return in_batch, on_disk
+
+
+def test_nothing_links_the_messages_of_one_person(tmp_path: Path) -> None:
+    in_batch, on_disk = messages_paired(tmp_path)
+    assert in_batch <= MOST_PAIRED
+    assert on_disk <= MOST_PAIRED
+
+
+def test_messages_that_arrive_together_are_linked_by_a_relay_that_keeps_the_order(tmp_path: Path) -> None:
+    in_batch, on_disk = messages_paired(tmp_path, IN_ORDER)
+    assert in_batch > MOST_PAIRED
+    assert on_disk <= MOST_PAIRED

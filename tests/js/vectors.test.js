@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
 
-import { InputError, answer, certify, chanceOf, oddsOf, parsePlan, verifyPlan } from "../../src/bcdp/web/bcdp.js";
-import { code, randomness } from "../../src/bcdp/web/device/answer.js";
+import { InputError, answers, certify, chanceOf, oddsOf, parsePlan, verifyPlan } from "../../src/bcdp/web/bcdp.js";
+import { code, reportDrawer } from "../../src/bcdp/web/device/answer.js";
 import { readFeatures } from "../../src/bcdp/web/device/reading/features.js";
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
@@ -62,21 +62,27 @@ for (const name of VECTORS) {
     assert.equal(plan.id, vector.id);
     const { epsilon, c, delta } = verifyPlan(plan, { maxEpsilon: Infinity });
     assert.deepEqual({ epsilon, c: Object.fromEntries(c), delta: Object.fromEntries(delta) }, vector.levels);
-    for (const { record, words, ...report } of vector.examples) {
-      assert.deepEqual(answer(plan, record, Uint32Array.from(words)), report);
+    for (const { record, words, answers: several, ...report } of vector.examples) {
+      const sent = answers(plan, record, Uint32Array.from(words));
+      if (several)
+        assert.deepEqual(sent, several.map((each, menu) => ({ menu, answer: each, ...report }))); // prettier-ignore
+      else assert.deepEqual(sent, [report]);
     }
     assert.equal(plan.byTicket, "tickets" in vector);
     for (const [ticket, menu] of vector.tickets ?? []) {
-      const [id, words] = await randomness(plan, ticket);
-      assert.deepEqual([id, answer(plan, vector.examples[0].record, words).menu], [ticket, menu]);
+      const report = (await reportDrawer(plan, ticket))(vector.examples[0].record);
+      assert.deepEqual([report.id, report.menu], [ticket, menu]);
     }
     const length = vector.examples[0].words.length;
-    vector.answers.forEach((expected, number) => {
+    const people = vector.answers.length / answers(plan, vector.examples[0].record).length;
+    for (let number = 0; number < people; number += 1) {
       const words = Uint32Array.from({ length }, (_, position) => word(vector.seed, number, position));
-      const report = answer(plan, recordOf(plan, vector.seed, number), words);
       const group = plan.open.size ? { group: vector.groups[number] } : {};
-      assert.deepEqual(report, { menu: vector.menus[number], answer: expected, ...group });
-    });
+      answers(plan, recordOf(plan, vector.seed, number), words).forEach((report, message) => {
+        const place = message * people + number;
+        assert.deepEqual(report, { menu: vector.menus[place], answer: vector.answers[place], ...group });
+      });
+    }
   });
 }
 

@@ -12,6 +12,7 @@ from bcdp.audit.population import Codes, Population, distinct_rows
 from bcdp.device import answers
 from bcdp.errors import refuse
 from bcdp.plan import Plan, check_menus
+from bcdp.plan.messages import linked_plan
 from bcdp.randomness import RecordWords
 
 
@@ -30,6 +31,7 @@ def device_mechanism(plan: Plan, population: Population) -> Mechanism:
     ()
     """
     check_menus(plan)
+    plan = linked_plan(plan)
     starts = np.cumsum([0, *(math.prod(symbols) for symbols in plan.symbols)])
     held = {name: population.held(plan.policy, name) for name in population.names}
 

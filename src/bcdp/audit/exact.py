@@ -23,6 +23,7 @@ from bcdp.correlation import Stronger
 from bcdp.errors import refuse
 from bcdp.exact import TOTAL, odds_up
 from bcdp.plan import Menu, Plan, Question, certify, check_menus
+from bcdp.plan.messages import linked_plan
 from bcdp.plan.views import shared_codes
 from bcdp.policy import NO_ANSWER, Feature
 
@@ -101,6 +102,7 @@ def audit_plan(plan: Plan, population: Population) -> PlanAudit:
     False
     """
     check_menus(plan, "; audit_mechanism() measures what cannot be enumerated")
+    plan = linked_plan(plan)
     names = tuple(plan.policy.features)
     population = population.ordered(names)
     claims, unconditional = plan.certificate, certify(plan, Stronger(plan.correlation_model, math.inf))
@@ -145,6 +147,7 @@ def finer_levels(plan: Plan, population: Population) -> Finer:
     >>> sorted(finer_levels(plan, population_from_records(plan, [people]))["age"])
     [16, 64]
     """
+    plan = linked_plan(plan)
     guesses = finer_guesses(plan, population)
     return _levels(guesses, _evidence(plan, population, guesses), len(population.codes))
 

@@ -69,6 +69,7 @@ def batch_lines(promise: BatchPromise | None) -> list[str | Table]:
         promise.holds,
         *(f"- {condition}" for condition in promise.conditions),
         *wrap(promise.without, PIPED_WIDTH),
+        *(wrap(promise.sent, PIPED_WIDTH) if promise.trust == "relay" else []),
         "",
     ]
 

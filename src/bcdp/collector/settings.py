@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from bcdp.collector.metrics import Counters
 from bcdp.errors import refuse
 from bcdp.plan import Plan, check_menus
+from bcdp.plan.messages import sends_all
 from bcdp.randomness import check_random
 
 
@@ -48,6 +49,11 @@ class Settings:
         check_token(self.token)
         if self.tickets_key is not None:
             check_random("tickets_key", self.tickets_key)
+            if sends_all(self.plan):
+                accepted = (
+                    "none: a ticket would link the messages of one person; `messages: one` in a policy plans for one"
+                )
+                raise refuse("tickets_key", f"a key, and {len(self.plan.menus)} messages", accepted)
         elif self.plan.policy.menu_from == "ticket":
             raise refuse("tickets_key", None, "the key of the tickets, because the plan assigns menus by ticket")
         self._check_gateway()

@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from bcdp.collector.storage.store import Store
 from bcdp.plan import GROUP, Plan
+from bcdp.plan.messages import sends_all
 from bcdp.tally import Tally
 
 _NONCE_BYTES = 12
@@ -40,13 +41,20 @@ class ShownCounts:
         while True:
             before, sealed = self._store.shown()
             counts = self._store.counts()
-            people = int(counts["count"].sum())
+            people = self._people(counts)
             known = self._opened(sealed)
             if people - before < self._refresh and (known is not None or people != before):
                 return None if known is None else tally_of(self._plan, known)
             if self._store.show(before, people, self._sealed(counts)):
                 return tally_of(self._plan, counts)
             # another worker has shown others since, which are read now
+
+    def _people(self, counts: Counts) -> int:
+        """How many people are counted; of several messages each, as many as the menu with fewest of them has."""
+        if not sends_all(self._plan):
+            return int(counts["count"].sum())
+        menus = counts["menu"] % len(self._plan.menus)
+        return int(np.bincount(menus, counts["count"], len(self._plan.menus)).min())
 
     def _sealed(self, counts: Counts) -> bytes:
         nonce = os.urandom(_NONCE_BYTES)

@@ -6,7 +6,7 @@ levels add up (section 4.6).
 
 from bcdp.device.answering import privatize
 from bcdp.device.memory import Device
-from bcdp.device.sending import NotTakenError, send
+from bcdp.device.sending import NotTakenError, send, send_messages
 from bcdp.mechanisms.survey.answering.reference import answers
 
-__all__ = ["Device", "NotTakenError", "answers", "privatize", "send"]
+__all__ = ["Device", "NotTakenError", "answers", "privatize", "send", "send_messages"]

@@ -13,6 +13,7 @@ import pyarrow as pa
 from bcdp.errors import expect, refuse
 from bcdp.files import read_batches
 from bcdp.plan import A_PLAN, PLAN_KEY, Plan, mechanism_of, report_schema
+from bcdp.plan.messages import messages_each
 from bcdp.randomness import KeyedWords, as_ids, check_key, fresh_key
 from bcdp.records.encoding import arrow_types, as_arrow
 from bcdp.records.open_groups import group_numbers
@@ -22,6 +23,7 @@ def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None)
     """The reports of a batch of records, one row each: `menu` and `answer`, or `estimate` for a cascade plan.
 
     With open features a report has one more column, `group`: the number of the person's open values, as they are.
+    A plan of several messages gives one row for each message, sorted, so that nothing links those of one person.
 
     With a `key` and `ids` (a column's name, or one id per record) the same records give the same reports again; without
     them the randomness is fresh. An id stands for one record: its values must not change between two runs, because two
@@ -41,10 +43,13 @@ def privatize(plan: Plan, table: Any, key: bytes | None = None, ids: Any = None)
     keyed = KeyedWords(secret, plan.id)
     mechanism = mechanism_of(plan)
     # what is refused is refused before anything random
-    groups = [pa.array(group_numbers(plan.policy, records))] if plan.policy.open else []
+    groups = [group_numbers(plan.policy, records)] if plan.policy.open else []
     columns = mechanism.release(plan, records, lambda part: keyed.of(identities[part]))
     schema = report_schema(plan).with_metadata({PLAN_KEY: plan.id.encode()})
-    return pa.table([*columns, *groups], schema=schema)
+    each = messages_each(plan)
+    reports = pa.table([*columns, *(pa.array(np.tile(group, each)) for group in groups)], schema=schema)
+    # in an order that depends on what is in the messages alone: nothing links those of one person
+    return reports.sort_by([(name, "ascending") for name in schema.names]) if each > 1 else reports
 
 
 def _read(plan: Plan, path: Path) -> pa.Table:

@@ -16,11 +16,13 @@ from bcdp.files import locked, written_whole
 from bcdp.mechanisms.survey.answering.reference import answers
 from bcdp.plan import A_PLAN, GROUP, Plan, check_menus, menu_of_ticket
 from bcdp.plan.ledger import Ledger, release_of
+from bcdp.plan.messages import sends_all
 from bcdp.randomness import RecordWords
 from bcdp.records.encoding import as_arrow, encode
 from bcdp.records.open_groups import group_of
 
-Reports = MutableMapping[str, dict[str, int]]
+Report = dict[str, int]
+Reports = MutableMapping[str, Report | list[Report]]
 
 MAX_EPSILON = 4.0  # of a plan that a device answers if nobody set its limit: beyond, a guess at 50% could become 98.3%
 
@@ -56,22 +58,39 @@ class Device:
         """The report `{"menu": .., "answer": ..}` for a record: the first one again, if there was one.
 
         With open features it has one more number, `group`, which reveals the open values as they are. Under a plan with
-        `menu_from: ticket` the invitation's ticket, which is also the id to send the report with, chooses the menu.
+        `menu_from: ticket` the invitation's ticket, which is also the id to send the report with, chooses the menu. A
+        plan of several messages is refused: `messages` gives them.
         """
         expect("plan", plan, Plan, A_PLAN)
+        if sends_all(plan):
+            raise refuse("plan.menus", f"{len(plan.menus)} messages", "a plan of one message; messages() gives several")
+        menu = _menu_of(plan, ticket)
+        (report,) = self._messages(plan, record, menu)
+        if menu not in (None, report["menu"]):
+            raise InputError("ticket: got another one; accepted: the ticket that this plan was answered with")
+        return report
+
+    def messages(self, plan: Plan, record: Mapping[str, Any]) -> list[Report]:
+        """The reports for a record, each to be sent in a message of its own: those of the first time, if there was one.
+
+        They are one for each menu if the plan sends all of them, and else the one of `answer`.
+        """
+        expect("plan", plan, Plan, A_PLAN)
+        return self._messages(plan, record, None) if sends_all(plan) else [self.answer(plan, record)]
+
+    def _messages(self, plan: Plan, record: Mapping[str, Any], assigned: int | None) -> list[Report]:
+        """What this device has answered, perhaps just now; where a ticket assigns the menu, that one."""
         expect("record", record, Mapping, "a mapping of features to values")
         check_menus(plan, "; privatize() gives the reports of a cascade")
         plan.verify()
         if plan.certificate.epsilon > self._max_epsilon:
             limit = f"at most {self._max_epsilon:g}, this device's limit; Device(.., max_epsilon=..) sets another"
             raise refuse("plan.certificate.epsilon", plan.certificate.epsilon, limit)
-        menu = _menu_of(plan, ticket)
         with self._reports() as known:
             if plan.id not in known:
-                known.setdefault(plan.id, self._first(plan, record, menu))
-            if menu is not None and known[plan.id]["menu"] != menu:
-                raise InputError("ticket: got another one; accepted: the ticket that this plan was answered with")
-            return dict(known[plan.id])
+                known.setdefault(plan.id, self._first(plan, record, assigned))
+            kept = known[plan.id]
+            return [dict(report) for report in (kept if isinstance(kept, list) else [kept])]
 
     @contextmanager
     def _reports(self) -> Iterator[Reports]:
@@ -87,17 +106,19 @@ class Device:
                 with written_whole(self._memory) as draft:
                     draft.write_text(json.dumps(known), encoding="utf-8")
 
-    def _first(self, plan: Plan, record: Mapping[str, Any], assigned: int | None) -> dict[str, int]:
-        """A new report; a record that is refused costs nothing, and what was charged and never sent reveals nothing."""
+    def _first(self, plan: Plan, record: Mapping[str, Any], assigned: int | None) -> Report | list[Report]:
+        """New reports; a record that is refused costs nothing, and what was charged and never sent reveals nothing."""
         group = {GROUP: group_of(plan.policy, record)} if plan.policy.open else {}
         codes = encode(plan.policy, as_arrow({name: [record.get(name)] for name in plan.policy.features}))
         if self._ledger is not None:
             _charge(self._ledger, plan)
-        menus = None if assigned is None else np.array([assigned], dtype=np.uint32)
-        menu, answer = answers(plan, codes, RecordWords(None, [0], plan.id), menus)
+        chosen = None if assigned is None else np.array([assigned], dtype=np.uint32)
+        words = RecordWords(None, [0], plan.id)
+        menus, answered = (column.tolist() for column in answers(plan, codes, words, chosen))
+        reports = [{"menu": menu, "answer": answer, **group} for menu, answer in zip(menus, answered, strict=True)]
         if self._ledger is not None:
-            _enter_drawn(self._ledger, plan, int(menu[0]))
-        return {"menu": int(menu[0]), "answer": int(answer[0]), **group}
+            _enter_drawn(self._ledger, plan, 0 if sends_all(plan) else menus[0])
+        return reports if sends_all(plan) else reports[0]
 
 
 def _menu_of(plan: Plan, ticket: str | None) -> int | None:
@@ -109,15 +130,18 @@ def _menu_of(plan: Plan, ticket: str | None) -> int | None:
     return menu_of_ticket(plan, ticket)
 
 
-def _read(path: Path) -> dict[str, dict[str, int]]:
+def _read(path: Path) -> dict[str, Report | list[Report]]:
     if not path.exists():
         return {}
     try:
         kept = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"memory: {path} cannot be read ({error}); accepted: a file written by a device") from None
-    reports = kept.values() if isinstance(kept, dict) else [kept]
-    if not all(
+    entries = (
+        [entry if isinstance(entry, list) else [entry] for entry in kept.values()] if isinstance(kept, dict) else []
+    )
+    reports = [report for entry in entries for report in entry]
+    if not isinstance(kept, dict) or not all(
         isinstance(report, dict)
         and {"menu", "answer"} <= report.keys() <= {"menu", "answer", GROUP}
         and all(type(number) is int and 0 <= number < TOTAL for number in report.values())

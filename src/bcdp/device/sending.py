@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from random import SystemRandom
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -57,6 +59,29 @@ def send(plan: Plan, report: Mapping[str, int], identity: str, collector: str | 
     return _receipt(answer)
 
 
+def send_messages(plan: Plan, messages: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """Sends the messages of one person, each under an id of its own, through the plan's relay, in an order by chance.
+
+    Gives the sums of what `send` gives. If one of them fails, all may be sent again with the same ids. An id has to be
+    random: whatever two messages share links them.
+
+    >>> from secrets import token_hex
+    >>> from bcdp import Device, Policy, make_plan
+    >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
+    >>> reports = Device("answers.json").messages(plan, {"smoker": 1})
+    >>> send_messages(plan, {token_hex(16): report for report in reports})
+    Traceback (most recent call last):
+    ...
+    bcdp.errors.InputError: collector: got None; accepted: the collector's address, as the plan names no relay
+    """
+    order = list(messages.items())
+    SystemRandom().shuffle(order)
+    totals: Counter[str] = Counter()
+    for identity, report in order:
+        totals.update(send(plan, report, identity))
+    return dict(totals)
+
+
 def _kept(answer: Mapping[str, Any]) -> dict[str, int]:
     """A mixing relay's word that it keeps the one message until it is delivered."""
     if answer.keys() == {"kept"} and type(answer["kept"]) is int and answer["kept"] == 1:
@@ -72,7 +97,7 @@ def _receipt(answer: Mapping[str, Any]) -> dict[str, int]:
     raise NotTakenError(502, "what answered is not the collector: perhaps the network asks to sign in first")
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _sealed(key: str, body: bytes) -> tuple[bytes, Callable[[bytes], bytes]]:
     """A report as a message, the same if it is sent again: a mixing relay knows a message by its bytes."""
     from bcdp import sealing

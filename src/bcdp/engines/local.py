@@ -17,6 +17,7 @@ from bcdp.device import privatize
 from bcdp.errors import IncompleteError, InputError
 from bcdp.files import ending, naming_file, read_batches, row_count, written_whole
 from bcdp.plan import Plan
+from bcdp.plan.messages import messages_each
 from bcdp.records.encoding import arrow_types, as_arrow, incomplete, lacking, unusual
 from bcdp.tally import Tally
 
@@ -66,7 +67,9 @@ def privatize_file(
     workers: int | None = None,
     watch: Callable[[Counter[tuple[str, str]]], object] = lambda counts: None,
 ) -> int:
-    """How many reports were written: one for each record of `data`, in the same order, as Parquet or (.arrow) Arrow.
+    """How many people's reports were written: one for each record, in the same order, as Parquet or (.arrow) Arrow.
+
+    Of several messages each, those of a batch of records are sorted.
 
     The same records, key and ids give the same bytes, whatever the number of workers. Two records with the same id are
     refused if they stand in the same batch; over a whole file that cannot be seen in bounded memory. `watch` is called
@@ -81,11 +84,11 @@ def privatize_file(
             for reports, counts in in_order(work, _numbered(batches()), workers or cores()):
                 writer = writer or _open(draft, ending(output), reports.schema)
                 group.append(reports)
-                people += len(reports)
+                people += len(reports) // messages_each(plan)
                 if sum(map(len, group)) >= ROW_GROUP:
                     writer.write_table(pa.concat_tables(group), ROW_GROUP)
                     group.clear()
-                advance(len(reports))
+                advance(len(reports) // messages_each(plan))
                 watch(counts)
             if writer is None:
                 raise InputError(f"{data}: has no rows; accepted: at least one record")

@@ -25,6 +25,7 @@ from bcdp.errors import IncompleteError, InputError, install, refuse
 from bcdp.files import parquet_files, written_whole
 from bcdp.plan import GROUP, PLAN_KEY, Plan, report_schema
 from bcdp.plan.mechanism import check_menus
+from bcdp.plan.messages import sends_all
 from bcdp.randomness import check_key
 from bcdp.records.encoding import incomplete, lacking
 from bcdp.tally import Tally
@@ -77,6 +78,8 @@ def privatize(
     Spark keeps every id, or with a column of times those of the last time `within`, such as "1 day".
     """
     plan.verify()
+    if sends_all(plan):  # next to ids
+        raise refuse("plan.menus", f"{len(plan.menus)} messages", "a plan of one message, as an id would link several")
     if key is None:
         raise refuse("key", key, "32 random bytes, because Spark may run a task twice and the answer must be the same")
     check_key(key)

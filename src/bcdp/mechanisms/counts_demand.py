@@ -70,7 +70,38 @@ def plan_within_counts(
     progress: Callable[[str], None],
     seconds: float | None = None,
 ) -> Plan:
-    """A plan whose counts keep every demand, with the largest epsilon and deltas that a search finds."""
+    """A plan whose counts keep every demand, with the largest epsilon and deltas that a search finds.
+
+    With a relay that mixes, of one message and several the one with the smaller error.
+    """
+    separate = None
+    if policy.trust == "relay" and policy.messages is None:
+        separate = mechanism_of(policy).plan_messages(policy, demand, correlation, progress)
+    try:
+        together = _plan_of_one_message(policy, demand, correlation, progress, seconds)
+    except InputError:
+        if separate is None:
+            raise
+        return separate
+    return together if separate is None or not _is_better(separate, together) else separate
+
+
+def _is_better(separate: Plan, together: Plan) -> bool:
+    """Whether messages of their own leave a smaller error, and inform about whatever one message informs about."""
+    errors, others = (mechanism_of(plan).largest_errors(plan) for plan in (separate, together))
+    informs = all(math.isfinite(errors.get(target, math.inf)) for target, error in others.items() if error < math.inf)
+    objectives = (plan.certificate.objective for plan in (separate, together))
+    first, second = (math.inf if objective is None else objective for objective in objectives)
+    return informs and first < second
+
+
+def _plan_of_one_message(
+    policy: Policy,
+    demand: CountsDemand,
+    correlation: Correlation,
+    progress: Callable[[str], None],
+    seconds: float | None,
+) -> Plan:
     search = _Search(demand, correlation, progress, seconds)
     for _ in range(_SWEEPS):
         if RECORD in search.broken(policy):

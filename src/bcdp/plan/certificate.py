@@ -22,6 +22,7 @@ from bcdp.correlation import Correlation, product_q, unrounded_odds, unrounded_q
 from bcdp.errors import refuse
 from bcdp.exact import MOST_CELLS, Integers, log_up
 from bcdp.plan.mechanism import mechanism_of
+from bcdp.plan.messages import linked_menus
 from bcdp.plan.views import views_of
 from bcdp.plan.worst_prior import Ratio, Within, independent_ratio, joint_ratio
 from bcdp.policy import Feature, MultipleFeature, NumericFeature, Policy
@@ -63,7 +64,7 @@ def certify(plan: Plan, correlation: Correlation | None = None) -> Certified:
 
 def certify_menus(plan: Plan, correlation: Correlation) -> Certified:
     """The largest levels of the answers to the menus of a survey."""
-    menus = [_AskedMenu.of(plan, menu, correlation) for menu in plan.menus]
+    menus = [_AskedMenu.of(plan, menu, correlation) for menu in linked_menus(plan)]
     c = dict.fromkeys(plan.policy.features, 0.0)
     delta = dict.fromkeys(plan.policy.features, 0.0)
     for menu in menus:
@@ -107,7 +108,7 @@ def largest_budgets(plan: Plan) -> dict[str, list[tuple[float, float]]]:
 
     Of a plan without menus, none. No assumption enters them.
     """
-    menus = [_AskedMenu.of(plan, menu, plan.correlation_model) for menu in plan.menus]
+    menus = [_AskedMenu.of(plan, menu, plan.correlation_model) for menu in linked_menus(plan)]
     menus.sort(key=lambda menu: menu.ratio, reverse=True)
     epsilons = [log_up(menu.ratio) for menu in menus]
     budgets: dict[str, list[tuple[float, float]]] = {name: [] for name in plan.policy.features if menus}

@@ -21,6 +21,7 @@ from bcdp.files import written_whole
 from bcdp.notions import bcdp_from
 from bcdp.plan import A_PLAN, Plan
 from bcdp.plan.certificate import certify_menu, largest_budgets
+from bcdp.plan.messages import linked_menus
 
 _FORMAT = 3  # format 1 had no q of the person, and 2 neither menus nor open features
 _DROPPED = {1: {"definitions", "q"}, 2: {"q"}}  # of releases in earlier formats: what plans stated of their features
@@ -93,9 +94,10 @@ def release_of(plan: Plan, date: str = "", name: str = "", menu: int | None = No
     plan.verify()
     named, sent = name or plan.id[:12], tuple(plan.policy.open)
     if menu is not None:
-        if not 0 <= menu < len(plan.menus):
-            raise refuse("menu", menu, f"the number of one of the plan's {len(plan.menus)} menus, from 0")
-        drawn = certify_menu(plan, plan.menus[menu], plan.correlation_model)
+        menus = linked_menus(plan)
+        if not 0 <= menu < len(menus):
+            raise refuse("menu", menu, f"the number of one of the plan's {len(menus)} menus, from 0")
+        drawn = certify_menu(plan, menus[menu], plan.correlation_model)
         return Release(named, drawn.epsilon, drawn.c, plan.id, date, delta=drawn.delta, open=sent)
     claims = plan.certificate
     return Release(

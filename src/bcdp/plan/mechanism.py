@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bcdp.plan.published_counts import CountsLevels
     from bcdp.plan.worst_prior import Within
     from bcdp.policy import Policy
+    from bcdp.policy.counts import CountsDemand
     from bcdp.randomness import RecordWords
     from bcdp.statistics import Target
     from bcdp.tally import Tally
@@ -39,6 +40,11 @@ class Mechanism(Protocol):
 
         After about so many seconds, the best so far; its gap says how far it may be from the best.
         """
+
+    def plan_messages(
+        self, policy: Policy, demand: CountsDemand, correlation: Correlation, progress: Callable[[str], None]
+    ) -> Plan | None:
+        """The plan that keeps demands on counts with several messages of each person; None if there is none."""
 
     def check_form(self, plan: Plan) -> None:
         """Raises `InputError` for the first part of a plan that no device of this mechanism can execute."""

@@ -32,9 +32,11 @@ from bcdp.notions.privacy_blanket import (
     least_factor,
     least_odds,
 )
-from bcdp.plan.certificate import certify, guessed_parts, menu_bounds
+from bcdp.plan.certificate import Certified, certify, guessed_parts, menu_bounds
 from bcdp.plan.document import Menu, Plan
 from bcdp.plan.mechanism import check_menus
+from bcdp.plan.message_counts import MessageCounts
+from bcdp.plan.messages import message_plans, sends_all
 from bcdp.plan.worst_prior import Within
 from bcdp.policy.counts import LEAST_COUNTED
 from bcdp.randomizers import Table
@@ -44,6 +46,7 @@ LEAST_PEOPLE = LEAST_COUNTED  # of smaller tallies nothing is said: it would be 
 CHANCE = 1e-6
 
 _READERS = 1 - 1e-6  # of the chance: so that readers with other arithmetic accept what is claimed
+COMPOSING_READERS = 1 - 1e-4  # of several messages, where each of up to 32 may be rounded, and all together
 _ROUNDING = 1e-9  # of the largest terms: more than sums of 2^22 products of doubles can be wrong by
 _SURE = Within(0.0)  # one place, the same under both distributions
 
@@ -97,6 +100,8 @@ def counts_levels(
     check_counts(people, chance)
     model = plan.correlation_model if correlation is None else correlation
     claims = certify(plan, correlation)
+    if sends_all(plan):
+        return _levels_of_messages(plan, people, chance, model, claims)
     claimed_chance = chance * _READERS
     record = _level(_record_excess(plan, people), claimed_chance, claims.epsilon)
     features: dict[str, CountsLevel] = {}
@@ -120,19 +125,58 @@ def broken_counts_claims(plan: Plan) -> Iterator[tuple[str, float]]:
     if claims is None or demand is None:
         return
     people, chance, true = demand.honest_people, demand.chance, certify(plan)
+    separate = message_counts(plan, people, plan.correlation_model) if sends_all(plan) else None
+    record = _record_excess(plan, people) if separate is None else separate.record
     for form, is_kept in (("epsilon", is_factor), ("odds", are_odds)):
         whole = getattr(claims, form)
-        if whole < true.epsilon and not is_kept(_factor(whole), _record_excess(plan, people), chance):
+        if whole < true.epsilon and not is_kept(lowered_factor(whole), record, chance):
             yield form, whole
         for name, claim in claims.features.items():
             level = getattr(claim, form)
             least = min(whole, true.delta[name])
-            excess_at = _by_surplus(feature_surplus(plan, name), people)
-            if level < least and not is_kept(_factor(level), excess_at, chance):
+            if level >= least:
+                continue
+            if separate is None:
+                excess_at = _by_surplus(feature_surplus(plan, name), people)
+            else:
+                excess_at = separate.feature(name, lowered_factor(whole))
+            if not is_kept(lowered_factor(level), excess_at, chance):
                 yield f"features.{name}.{form}", level
 
 
-def _factor(level: float) -> float:
+def message_counts(plan: Plan, people: int, correlation: Correlation) -> MessageCounts:
+    """What the counts of each message of so many people have in excess, messages through equal tables counted once."""
+    known: dict[object, Excess] = {}
+    for menu, alone in zip(plan.menus, plan.derived(message_plans), strict=True):
+        tables = _tables(plan, menu)
+        if tables not in known:
+            known[tables] = _record_excess(alone, people)
+    return MessageCounts.of(plan, [known[_tables(plan, menu)] for menu in plan.menus], correlation)
+
+
+def _tables(plan: Plan, menu: Menu) -> tuple[Table, ...]:
+    return tuple(plan.tables[plan.questions[number].table] for number in menu.questions)
+
+
+def _levels_of_messages(
+    plan: Plan, people: int, chance: float, correlation: Correlation, claims: Certified
+) -> CountsLevels:
+    separate, claimed = message_counts(plan, people, correlation), chance * COMPOSING_READERS
+    record = _level(separate.record, claimed, claims.epsilon)
+    features = {}
+    for name, delta in claims.delta.items():
+        least = [min(delta, level) for level in record]
+        most = [math.nextafter(math.exp(level) * (1 + 1e-15), math.inf) for level in least]
+        factors = (
+            find(separate.feature(name, lowered_factor(whole)), claimed, end)
+            for find, whole, end in zip((least_factor, least_odds), record, most, strict=True)
+        )
+        levels = (min(level, log_up(Fraction(factor))) for level, factor in zip(least, factors, strict=True))
+        features[name] = CountsLevel(*levels)
+    return CountsLevels(people, chance, record, features)
+
+
+def lowered_factor(level: float) -> float:
     """The factor of a level, rounded down: whatever is claimed has to hold for it."""
     return max(1.0, math.exp(level) * (1 - 1e-15))
 

@@ -10,11 +10,12 @@ from bcdp.correlation import Listed
 from bcdp.errors import refuse
 from bcdp.exact import MOST_CELLS, TOTAL
 from bcdp.plan.mechanism import mechanism_of
+from bcdp.plan.messages import MOST_MESSAGES, sends_all
 from bcdp.policy import Feature, MultipleFeature
 from bcdp.questions import Question
 
 if TYPE_CHECKING:
-    from bcdp.plan.document import Plan
+    from bcdp.plan.document import Menu, Plan
 
 MOST_ANSWERS = 2**24  # all menus together: what a tally counts, one by one
 
@@ -48,6 +49,8 @@ def check_questions(plan: Plan) -> None:
     for number, question in enumerate(plan.questions):
         _check_question(plan, f"questions.{number}", question)
     _check_menus(plan)
+    if sends_all(plan):
+        _check_messages(plan)
 
 
 def _check_ranges(plan: Plan) -> None:
@@ -80,17 +83,32 @@ def _check_laws(model: Listed, features: Mapping[str, Feature]) -> None:
 
 def _check_menus(plan: Plan) -> None:
     total = sum(menu.weight for menu in plan.menus)
-    if total != TOTAL:
+    if total != TOTAL and not sends_all(plan):
         raise refuse("menus", f"weights that sum to {total}", f"a sum of 2^32 = {TOTAL}")
     for number, menu in enumerate(plan.menus):
         if max(menu.questions) >= len(plan.questions):
             raise refuse(f"menus.{number}.questions", menu.questions, f"numbers below {len(plan.questions)}")
-        asked = [name for question in menu.questions for name in plan.questions[question].features]
+        asked = list(asked_features(plan, menu))
         if len(set(asked)) != len(asked):
             raise refuse(f"menus.{number}", asked, "each feature at most once in a menu")
     answers = sum(math.prod(digits) for digits in plan.symbols)
     if answers > MOST_ANSWERS:
         raise refuse("menus", f"{answers} possible answers", f"at most {MOST_ANSWERS} in all menus together")
+
+
+def _check_messages(plan: Plan) -> None:
+    """Several messages of one person: only a relay that mixes keeps them apart, and each feature is in one."""
+    if plan.policy.trust != "relay" or len(plan.menus) > MOST_MESSAGES:
+        accepted = f"menus whose weights sum to 2^32, or 2 to {MOST_MESSAGES} messages with trust: relay"
+        raise refuse("menus", f"{len(plan.menus)} messages", accepted)
+    asked = [name for menu in plan.menus for name in asked_features(plan, menu)]
+    if len(set(asked)) != len(asked):
+        raise refuse("menus", asked, "each feature in at most one message")
+
+
+def asked_features(plan: Plan, menu: Menu) -> tuple[str, ...]:
+    """The features that a menu asks about."""
+    return tuple(name for number in menu.questions for name in plan.questions[number].features)
 
 
 def _check_question(plan: Plan, path: str, question: Question) -> None:

@@ -1,6 +1,6 @@
 """The menu that belongs to a ticket, where a plan says so: a public function that device and collector compute alike.
 
-Nobody who sends a report can choose its menu then (theory.md, 4.20). Every level of a report is the largest over menus,
+Nobody who sends a report can choose its menu then (theory.md, 4.21). Every level of a report is the largest over menus,
 so how a menu is chosen changes none of them, as long as it does not depend on the record (Theorem 2).
 """
 

@@ -75,6 +75,7 @@ class Policy(Record):
         CountsDemand | None, Accepts("{epsilon: 1, people: 100000, chance: 1.0e-6}, or no such key", inside=True)
     ] = None
     trust: Annotated[Literal["device", "relay", "collector"], Accepts("device, relay or collector")] = "device"
+    messages: Annotated[Literal["one"] | None, Accepts("one, or no such key: then the planner chooses")] = None
     menu_from: Annotated[Literal["device", "ticket"], Accepts("device or ticket")] = "device"
 
     _measured: str | None = PrivateAttr(None)
@@ -108,6 +109,13 @@ class Policy(Record):
         if trust == "relay" and info.data.get("relay", ...) is None:
             raise expected("device or collector, or relay with the url and the key of one (`bcdp keypair`)")
         return trust
+
+    @field_validator("messages")
+    @classmethod
+    def _needs_a_relay(cls, messages: str | None, info: ValidationInfo) -> str | None:
+        if messages is not None and info.data.get("trust", "relay") != "relay":
+            raise expected("no such key unless trust is relay")
+        return messages
 
     @field_validator("menu_from")
     @classmethod

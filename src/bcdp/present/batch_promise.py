@@ -11,6 +11,7 @@ from typing import Any
 
 from bcdp.mechanisms.counts_demand import KeptDemand, counts_demands
 from bcdp.plan import CountsClaim, Plan
+from bcdp.plan.messages import messages_each
 from bcdp.policy import Policy
 from bcdp.present.promise import NOTHING_ASSUMED, Promise, assumed_condition, promise_of_all, quoted
 from bcdp.present.published_counts import CountsPromise
@@ -31,6 +32,7 @@ class BatchPromise:
     counted: tuple[CountsPromise, ...]
     conditions: tuple[str, ...]
     fallback: Promise
+    messages: int = 1  # that one person sends
 
     @property
     def against(self) -> str:
@@ -53,6 +55,16 @@ class BatchPromise:
             f"of at most {odds(self.fallback.level)}, {self.fallback.condition}."
         )
 
+    @property
+    def sent(self) -> str:
+        """How many messages a person sends, and so how many a batch has."""
+        if self.messages == 1:
+            return "Each person sends one message."
+        return (
+            f"Each person sends {self.messages} messages, and nothing in them shows that they come from one person: a "
+            f"batch of {self.people:,} people is one of {self.messages * self.people:,} messages."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The promise as plain data."""
         *features, record = self.counted
@@ -61,6 +73,7 @@ class BatchPromise:
             "people": self.people,
             "honest_people": self.honest,
             "chance": self.chance,
+            "messages": self.messages,
             "record": {"epsilon": record.epsilon, "odds": record.level},
             "features": {
                 str(promise.name): {"epsilon": promise.epsilon, "odds": promise.level, "condition": promise.condition}
@@ -100,6 +113,7 @@ def batch_promise(plan: Plan) -> BatchPromise | None:
         counted=tuple(counted),
         conditions=_conditions(plan, honest),
         fallback=promise_of_all(plan),
+        messages=messages_each(plan),
     )
 
 

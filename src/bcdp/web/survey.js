@@ -8,7 +8,7 @@ import { fieldOf } from "./survey/fields.js";
 import { followUpsOf } from "./survey/follow_ups.js";
 import { becomes, kindFor, showLimits, showTotal, withinLimits } from "./survey/limits.js";
 import { answerTo, ledger, memory } from "./survey/memory.js";
-import { fetchPlan, sendReport, senderFor } from "./survey/transport.js";
+import { fetchPlan, sendReports, senderFor } from "./survey/transport.js";
 import { LANGUAGES, languageOf, loadLanguages, spoken, wordsOf } from "./words/choose.js";
 
 const PARTS = ["gate", "form", "review", "preview"];
@@ -112,7 +112,8 @@ function begin() {
 function translate() {
   sheet.spoken = inOurWords(sheet.features);
   sheet.spokenOpen = inOurWords(sheet.open);
-  if (sheet.open.size) $("lead").textContent = words.leadOpen;
+  if (sheet.separate) $("lead").textContent = words.leadSeparate;
+  else if (sheet.open.size) $("lead").textContent = words.leadOpen;
 }
 
 const inOurWords = (features) =>
@@ -306,29 +307,30 @@ function obeyed() {
 
 async function preview(shown) {
   const { report, kept } = (ready = shown);
-  const ticket = sheet.byTicket ? null : inAddress("ticket"); // the link may come after the answer
-  const named = { ...report, id: ticket ?? report.id };
-  const message = JSON.stringify({ plan: sheet.id, reports: [named] });
+  const ticket = sheet.separate || sheet.byTicket ? null : inAddress("ticket"); // the link may come after the answer
+  const messages = [report].flat().map((each) => {
+    return JSON.stringify({ plan: sheet.id, reports: [{ ...each, id: ticket ?? each.id }] });
+  });
   const { hints, open } = await device.ask("hints", { report });
   const sentences = [
-    words.chance(sheet.menus),
+    sheet.separate ? words.separate(sheet.menus) : words.chance(sheet.menus),
     ...hints.map((hint) => tellHint(hint, words, sheet.spoken).sentence),
     ...tellOpen(open, words, sheet.spokenOpen),
   ];
-  $("body").textContent = message;
+  $("body").textContent = messages.join("\n");
   $("plan-id").textContent = sheet.id.match(/.{4}/g).join(" ");
   $("seen").textContent = sheet.relay === null ? words.serverSees : words.relaySees(new URL(sheet.relay.url).host);
   $("preview-title").textContent = words.previewTitle;
   $("sending").hidden = false;
   $("hints").replaceChildren(...sentences.map((sentence) => element("li", {}, sentence)));
   $("guarantees").replaceChildren(...promiseTable());
-  $("send").onclick = () => obeyed() && send(message, kept);
+  $("send").onclick = () => obeyed() && send(messages, kept);
   showTotal(sheet, words);
   show("preview");
   judge();
 }
 
-async function send(message, kept) {
+async function send(messages, kept) {
   const answer = answerTo(sheet);
   $("send").disabled = true;
   $("way").hidden = true;
@@ -336,9 +338,10 @@ async function send(message, kept) {
   try {
     await alone(async () => {
       if (answer.kept() !== kept) return open(); // another tab has sent it, or another person has begun
-      const before = answer.triedBefore(message);
-      withoutFail(() => answer.trying(message));
-      const duplicate = await sendReport(message, sender);
+      const tried = messages.join("\n");
+      const before = answer.triedBefore(tried);
+      withoutFail(() => answer.trying(tried));
+      const duplicate = await sendReports(messages, sender);
       arrived(answer, !duplicate ? "received" : before ? "duplicate" : "usedElsewhere");
     });
   } catch (failure) {

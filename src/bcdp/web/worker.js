@@ -4,7 +4,7 @@
  */
 
 import * as bcdp from "./bcdp.js";
-import { randomness } from "./device/answer.js";
+import { reportDrawer } from "./device/answer.js";
 import { batchNumbers } from "./device/wording/batch.js";
 
 const MOST_FEATURES = 500; // a form beyond it is none, and the page would be held while it is drawn
@@ -39,18 +39,18 @@ const ASKED = {
       source: plan.correlation.source,
       menus: plan.menus.length,
       byTicket: plan.byTicket,
+      separate: plan.separate,
     };
   },
 
   /** A fresh report of a record: the page asks for it, keeps it and counts it while no other tab does. */
   async draw({ record, ticket }) {
-    const [id, words] = await randomness(plan, ticket);
-    return { id, ...bcdp.answer(plan, record, words) };
+    return (await reportDrawer(plan, ticket))(record);
   },
 
   /** What a report costs, as a row of the ledger: the release of the menu that was drawn. */
   release({ report }) {
-    return bcdp.releaseOf(plan, report.menu);
+    return bcdp.releaseOf(plan, report.menu ?? 0); // of several messages, all of them together
   },
 
   /** The report in a kept text. */
@@ -59,7 +59,7 @@ const ASKED = {
   },
 
   hints({ report }) {
-    return { hints: bcdp.hintedNumbers(plan, report), open: bcdp.openOf(plan, report) };
+    return { hints: bcdp.hintedNumbers(plan, report), open: bcdp.openOf(plan, [report].flat()[0]) };
   },
 };
 

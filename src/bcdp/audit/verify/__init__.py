@@ -18,7 +18,7 @@ from bcdp.audit.verify.collection import Collection, Feature, read_collection
 from bcdp.audit.verify.correlation import Correlation, read_correlation
 from bcdp.audit.verify.counts import untrue_counts
 from bcdp.audit.verify.levels import Levels, cascade_levels, survey_levels
-from bcdp.audit.verify.questions import read_channels, read_menus
+from bcdp.audit.verify.questions import linked, read_channels, read_menus, sends_all
 from bcdp.audit.verify.values import check_seen, mapping, number
 from bcdp.errors import InputError, refuse
 
@@ -146,7 +146,8 @@ def _levels(document: Mapping[str, Any], features: Mapping[str, Feature], correl
         return cascade_levels(read_channels(document, features), features, correlation)
     if document["mechanism"] != "survey":
         raise refuse("mechanism", document["mechanism"], "survey or cascade")
-    return survey_levels(read_menus(document, features), features, correlation)
+    menus = read_menus(document, features)
+    return survey_levels([linked(menus)] if sends_all(document) else menus, features, correlation)
 
 
 def _untrue(stated: Any, collection: Collection, levels: Levels) -> Iterator[str]:

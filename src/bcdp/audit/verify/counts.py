@@ -11,18 +11,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
-from operator import mul
 from typing import Any
 
+from bcdp.audit.verify.binary_counts import binary_excess, dot, kept_bit
 from bcdp.audit.verify.collection import Demand, Feature
 from bcdp.audit.verify.correlation import Correlation
 from bcdp.audit.verify.levels import Levels, masses_moved, view_of
-from bcdp.audit.verify.questions import MOST_CELLS, TOTAL, Menu, Question, Table
+from bcdp.audit.verify.messages import Excess, own_factor, together
+from bcdp.audit.verify.questions import MOST_CELLS, TOTAL, Menu, Question, Table, linked, sends_all
 from bcdp.audit.verify.values import mapping, number
 
 MOST_PEOPLE = 10**8  # more count as so many
-MOST_EXACT = 20_000  # people in the count of one binary question: more count as so many there
-BLOCK = 16
 MOST_ROWS = 512  # of a table whose rows are compared one by one
 ROUNDING = 1e-9  # of the largest terms
 ABOVE = 1 + 1e-7  # the rounding of a sum of positive terms, and of its first
@@ -62,11 +61,15 @@ def untrue_counts(
     single = mapping("certificate.counts.features", claims["features"], features)
     for name, claim in single.items():
         mapping(f"certificate.counts.features.{name}", claim, FORMS)
-    weights = [menu["weight"] / TOTAL for menu in document["menus"]]
-    bounds = {
-        name: _feature_bound(name, feature, menus, weights, correlation, levels) for name, feature in features.items()
-    }
-    record = _Bound(_record_moment(menus, weights), levels.epsilon, levels.epsilon, _kept_bit(menus))
+    if sends_all(document):
+        bounds, record = _bounds_of_messages(menus, features, claims, demand, correlation)
+    else:
+        weights = [menu["weight"] / TOTAL for menu in document["menus"]]
+        bounds = {
+            name: _feature_bound(name, feature, menus, weights, correlation, levels)
+            for name, feature in features.items()
+        }
+        record = _Bound(_record_moment(menus, weights), levels.epsilon, levels.epsilon, kept_bit(menus))
     for form in FORMS:
         whole = number(f"certificate.counts.{form}", claims[form], 0)
         if whole > demand.levels.get(form, math.inf):
@@ -81,8 +84,99 @@ def untrue_counts(
                 yield f"{form} of {name} in counts is above the {level:.4g} that the plan claims"
 
 
+def _bounds_of_messages(
+    menus: Sequence[Menu],
+    features: Mapping[str, Feature],
+    claims: Mapping[str, Any],
+    demand: Demand,
+    correlation: Correlation,
+) -> tuple[dict[str, _Claims], _Claims]:
+    """Several messages: what each reveals, what all do, and what all reveal about one feature by its association."""
+    known: dict[tuple[int, ...], Excess] = {}
+    for menu in menus:
+        known.setdefault(_tables(menu), _message_excess(menu, demand.people))
+    single = [known[_tables(menu)] for menu in menus]
+    record = _Messages(together(single))
+    asked, seen = view_of(linked(menus), correlation)
+    bounds: dict[str, _Claims] = {}
+    for name in features:
+        number_of = next((k for k, menu in enumerate(menus) if any(name in asks.features for asks in menu)), None)
+        block = next((asks.features for asks in linked(menus) if name in asks.features and asks.possible), {name})
+        more, less = map(float, masses_moved(correlation, name, asked.difference(block), seen))
+        own = None if number_of is None else single[number_of]
+        bounds[name] = _FeatureOfMessages(own, record.excess, (more, less), claims)
+    return bounds, record
+
+
+def _tables(menu: Menu) -> tuple[int, ...]:
+    return tuple(id(question.table) for question in menu)
+
+
+def _message_excess(menu: Menu, people: int) -> Excess:
+    ratio = math.prod(Fraction(question.ratio) for question in menu)
+    level = math.log(ratio) * (1 + 1e-12) if ratio < 1e300 else math.inf
+    bound, keep = _Bound(_record_moment([menu], [1.0]), level, level), kept_bit([menu])
+
+    def excess(factor: float) -> float:
+        first = bound.excess(factor, people)
+        return min(first, binary_excess(factor, keep, people)) if keep else first
+
+    return excess
+
+
+class _Claims:
+    """What proves a claim: at each factor the excess, for a claim of one form or the other."""
+
+    def excess_for(self, form: str, factor: float, people: int, enough: float) -> float:
+        """How far a chance may be above `factor` times another; exact only where it is above `enough`."""
+        raise NotImplementedError
+
+    def proves(self, form: str, level: float, demand: Demand) -> bool:
+        """Whether a level is proved for the counts of the honest people, except with the chance."""
+        factor = _factor(level)
+        if form == "epsilon":
+            return self.excess_for(form, factor, demand.people, demand.chance) <= demand.chance
+        twice = -2 * math.log(demand.chance)
+        square = max(1.0, twice - math.log(2 * math.pi * twice))
+        smaller = 1 + (factor - 1) * (1 - 1 / (square + 1))
+        allowed = demand.chance * (1 - smaller / factor)
+        return self.excess_for(form, smaller, demand.people, allowed) <= allowed
+
+
+def _factor(level: float) -> float:
+    return max(1.0, math.exp(level) * (1 - 1e-15))
+
+
 @dataclass(frozen=True)
-class _Bound:
+class _Messages(_Claims):
+    """The excess of the counts of all messages of a person."""
+
+    excess: Excess
+
+    def excess_for(self, form: str, factor: float, people: int, enough: float) -> float:
+        return self.excess(factor)
+
+
+@dataclass(frozen=True)
+class _FeatureOfMessages(_Claims):
+    """Theorem 18: the excess of a feature's own message, and of all at the claim about the record, by association."""
+
+    own: Excess | None
+    record: Excess
+    moved: tuple[float, float]
+    claims: Mapping[str, Any]
+
+    def excess_for(self, form: str, factor: float, people: int, enough: float) -> float:
+        whole = _factor(number(f"certificate.counts.{form}", self.claims[form], 0))
+        left = own_factor(factor, whole, self.moved)
+        if left < 1:
+            return 1.0
+        outside = self.record(whole)
+        return outside if self.own is None else max(outside, self.own(left))
+
+
+@dataclass(frozen=True)
+class _Bound(_Claims):
     """What limits the excess: the second moment at each factor, and the levels of one report."""
 
     second_moment: Moment
@@ -90,21 +184,10 @@ class _Bound:
     delta: float
     keep: float = 0.0  # with which probability one binary answer, all that is asked, is kept; 0 for other plans
 
-    def proves(self, form: str, level: float, demand: Demand) -> bool:
-        """Whether a level is proved for the counts of the honest people, except with the chance."""
-        factor = max(1.0, math.exp(level) * (1 - 1e-15))
-        if form == "epsilon":
-            return self.least_excess(factor, demand.people, demand.chance) <= demand.chance
-        twice = -2 * math.log(demand.chance)
-        square = max(1.0, twice - math.log(2 * math.pi * twice))
-        smaller = 1 + (factor - 1) * (1 - 1 / (square + 1))
-        allowed = demand.chance * (1 - smaller / factor)
-        return self.least_excess(smaller, demand.people, allowed) <= allowed
-
-    def least_excess(self, factor: float, people: int, enough: float) -> float:
+    def excess_for(self, form: str, factor: float, people: int, enough: float) -> float:
         """The smaller of two bounds; the second, which takes long, only if the first is not small enough."""
         first = self.excess(factor, people)
-        return first if first <= enough or not self.keep else _binary_excess(factor, self.keep, people)
+        return first if first <= enough or not self.keep else binary_excess(factor, self.keep, people)
 
     def excess(self, factor: float, people: int) -> float:
         """Theorem 11: how far the chance of an event may be above `factor` times that under another record."""
@@ -122,54 +205,6 @@ class _Bound:
         beyond, spread = n * drift / step, math.sqrt(n * chance * (1 - chance))
         h = spread * min(1.0, spread / beyond) if beyond else spread
         return min(1.0, _square_above(n, chance, n * chance + beyond - h) * step / (4 * n * h) * ABOVE)
-
-
-def _kept_bit(menus: Sequence[Menu]) -> float:
-    if len(menus) > 1 or len(menus[0]) > 1 or (menus[0][0].table.levels, menus[0][0].table.symbols) != (2, 2):
-        return 0.0
-    (a, b), (c, d) = menus[0][0].table.columns()
-    return max(a, b) / TOTAL if (a, b) == (d, c) else 0.0
-
-
-def _binary_excess(factor: float, keep: float, people: int) -> float:
-    """Theorem 15: the largest excess of the count of one binary question, over the numbers of ones among the others.
-
-    Numbers next to each other are taken together: one in 16 of the zeros is given away.
-    """
-    gains, loses = keep - factor * (1 - keep), factor * keep - (1 - keep)
-    others, worst = min(people, MOST_EXACT) - 1, 0.0
-    most = others if gains > 0 else -1
-    while most >= 0:
-        least = max(0, most - (others - most) // BLOCK)
-        count = _sum_of(_window(least, keep), _window(others - most, 1 - keep))
-        pairs = zip([*count, 0.0], [0.0, *count], strict=True)  # as many, and one less
-        over = (gains * (1 + 1e-10) * less - loses * (1 - 1e-10) * same for same, less in pairs)
-        worst = max(worst, math.fsum(term for term in over if term > 0))
-        most = least - 1
-    return worst + 1e-15
-
-
-def _window(n: int, chance: float) -> list[float]:
-    """The binomial chances of the numbers near the mode, in order; those beyond are below 1e-15 together."""
-    mode = min(n, math.floor((n + 1) * chance))
-    reach = math.ceil(10 * math.sqrt(n * chance * (1 - chance))) + 40
-    above, below = [1.0], [1.0]
-    for k in range(mode, min(n, mode + reach)):
-        above.append(above[-1] * (n - k) / (k + 1) * chance / (1 - chance))
-    for k in range(mode, max(0, mode - reach), -1):
-        below.append(below[-1] * k / (n - k + 1) * (1 - chance) / chance)
-    whole = math.fsum(above) + math.fsum(below[1:])
-    return [weight / whole for weight in (*below[:0:-1], *above)]
-
-
-def _sum_of(one: Sequence[float], other: Sequence[float]) -> list[float]:
-    """The chances of the sum of two independent numbers, given those of each."""
-    turned, total = other[::-1], []
-    for place in range(len(one) + len(other) - 1):
-        start = max(0, place - len(other) + 1)
-        end = min(place + 1, len(one))
-        total.append(_dot(one[start:end], turned[len(other) - 1 - place + start : len(other) - 1 - place + end]))
-    return total
 
 
 def _square_above(n: int, chance: float, start: float) -> float:
@@ -234,7 +269,7 @@ def _overlaps(table: Table) -> list[list[float]]:
     result = [[0.0] * len(scaled) for _ in scaled]
     for (x, one), (y, other) in product(enumerate(scaled), repeat=2):
         if x <= y:
-            result[x][y] = result[y][x] = _dot(one, other) / TOTAL
+            result[x][y] = result[y][x] = dot(one, other) / TOTAL
     return result
 
 
@@ -263,8 +298,8 @@ def _views(menu: Menu, name: str, feature: Feature, correlation: Correlation) ->
         if laws is not None and _is_small(menu[0].table):
             shares = [[share / sum(law) for share in law] for law in laws]
             overlaps = _overlaps(menu[0].table)
-            parts = [[_dot(law, row) for row in overlaps] for law in shares]
-            rows = [[[[_dot(part, law)]] for law in shares] for part in parts]
+            parts = [[dot(law, row) for row in overlaps] for law in shares]
+            rows = [[[[dot(part, law)]] for law in shares] for part in parts]
             views.append(View(rows, (1.0, 1.0), (1.0, 1.0), [(1.0, 1.0)]))
         return views
     ranged = len(own.features) > 1 and feature.number is not None and name in correlation.ranges
@@ -281,17 +316,13 @@ def _views(menu: Menu, name: str, feature: Feature, correlation: Correlation) ->
     return [View(rows, (1.0, 1.0), _ends(menu, own), masses)]
 
 
-def _dot(one: Sequence[float], other: Sequence[float]) -> float:
-    return sum(map(mul, one, other))
-
-
 def _is_small(table: Table) -> bool:
     return table.levels <= MOST_ROWS and table.levels * table.symbols <= MOST_CELLS
 
 
 def _record_moment(menus: Sequence[Menu], weights: Sequence[float]) -> Moment:
     """The second moment between any two records, at each factor."""
-    most, least = (_dot(weights, side) for side in zip(*map(_ends, menus), strict=True))
+    most, least = (dot(weights, side) for side in zip(*map(_ends, menus), strict=True))
 
     def moment(factor: float) -> float:
         return (1 + factor * factor) * most - 2 * factor * least + ROUNDING * (1 + factor) * (1 + factor) * most
@@ -304,7 +335,7 @@ def _feature_moment(weights: Sequence[float], views: Sequence[Sequence[View]]) -
 
     def moment(factor: float) -> float:
         single = [min(_largest_moment(view, factor) for view in menu) for menu in views]
-        return _dot(weights, single) * (1 + ROUNDING)
+        return dot(weights, single) * (1 + ROUNDING)
 
     return moment
 

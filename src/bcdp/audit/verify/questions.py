@@ -10,6 +10,7 @@ from typing import Any
 
 from bcdp.audit.verify.blocks import block_of, combinations
 from bcdp.audit.verify.collection import Feature
+from bcdp.audit.verify.messages import MOST_MESSAGES
 from bcdp.audit.verify.values import mapping, names, rising, sequence, whole
 from bcdp.errors import refuse
 
@@ -141,12 +142,33 @@ def read_menus(document: Mapping[str, Any], features: Mapping[str, Feature]) -> 
         if len(set(asked)) < len(asked):
             raise refuse(f"menus.{k}", asked, "each feature at most once in a menu")
         menus.append(menu)
-    if drawn != TOTAL:
+    if drawn == len(menus) * TOTAL:  # all are answered, each in a message of its own
+        _check_messages(document, menus)
+    elif drawn != TOTAL:
         raise refuse("menus", f"weights that sum to {drawn}", f"a sum of 2^32 = {TOTAL}")
     answers = sum(math.prod(question.table.symbols for question in menu) for menu in menus)
     if answers > MOST_ANSWERS:
         raise refuse("menus", f"{answers} possible answers", f"at most {MOST_ANSWERS} in all menus together")
     return menus
+
+
+def _check_messages(document: Mapping[str, Any], menus: Sequence[Menu]) -> None:
+    if len(menus) > 1 and (document["collection"].get("trust") != "relay" or len(menus) > MOST_MESSAGES):
+        accepted = f"one message, or up to {MOST_MESSAGES} with trust: relay"
+        raise refuse("menus", f"{len(menus)} messages", accepted)
+    asked = [name for question in linked(menus) for name in question.features]
+    if len(set(asked)) < len(asked):
+        raise refuse("menus", asked, "each feature in at most one message")
+
+
+def sends_all(document: Mapping[str, Any]) -> bool:
+    """Whether every menu is a message of its own."""
+    return len(document["menus"]) > 1 and all(menu["weight"] == TOTAL for menu in document["menus"])
+
+
+def linked(menus: Sequence[Menu]) -> Menu:
+    """The questions of all menus."""
+    return tuple(question for menu in menus for question in menu)
 
 
 def read_channels(document: Mapping[str, Any], features: Mapping[str, Feature]) -> list[Channel]:

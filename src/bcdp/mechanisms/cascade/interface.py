@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from bcdp.correlation import Correlation
 from bcdp.exact import Floats
@@ -11,6 +11,8 @@ from bcdp.mechanisms.cascade.decoding import channel_errors
 from bcdp.mechanisms.cascade.plans import make_plan, plan_channels, release, report_schema
 from bcdp.mechanisms.cascade.tally import CascadeTally
 from bcdp.plan import Certified, Plan
+from bcdp.policy import Policy
+from bcdp.policy.counts import CountsDemand
 from bcdp.statistics import Single, Target
 
 __all__ = [
@@ -24,10 +26,17 @@ __all__ = [
     "largest_shift",
     "levels",
     "make_plan",
+    "plan_messages",
     "release",
     "report_schema",
     "tally",
 ]
+
+
+def plan_messages(
+    policy: Policy, demand: CountsDemand, correlation: Correlation, progress: Callable[[str], None]
+) -> None:
+    """A cascade sends one message."""
 
 
 def counts_told(plan: Plan, people: int, chance: float, correlation: Correlation | None) -> None:

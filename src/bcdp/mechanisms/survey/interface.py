@@ -10,12 +10,14 @@ from bcdp.correlation import Correlation
 from bcdp.errors import refuse
 from bcdp.mechanisms.survey.answering.batches import reports
 from bcdp.mechanisms.survey.design.planner import plan_survey as make_plan
+from bcdp.mechanisms.survey.design.separate_messages import plan_messages
 from bcdp.mechanisms.survey.estimation.decoder import largest_errors
 from bcdp.mechanisms.survey.estimation.fake_reports import largest_shift
 from bcdp.mechanisms.survey.estimation.tally import SurveyTally
 from bcdp.plan import Certified, Plan, Within, certify_menu
 from bcdp.plan.certificate import certify_menus as largest_levels
 from bcdp.plan.certificate import menu_bounds
+from bcdp.plan.messages import linked_menus, sends_all
 from bcdp.plan.published_counts import broken_counts_claims
 from bcdp.plan.published_counts import counts_levels as counts_told
 from bcdp.plan.structure import check_questions
@@ -32,6 +34,7 @@ __all__ = [
     "largest_shift",
     "levels",
     "make_plan",
+    "plan_messages",
     "release",
     "report_schema",
     "tally",
@@ -47,16 +50,21 @@ def check_form(plan: Plan) -> None:
 
 def levels(plan: Plan, correlation: Correlation) -> list[Certified]:
     """The levels of the answers to each menu."""
-    return [certify_menu(plan, menu, correlation) for menu in plan.menus]
+    return [certify_menu(plan, menu, correlation) for menu in linked_menus(plan)]
 
 
 def bounds(plan: Plan, correlation: Correlation) -> list[dict[str, Within]]:
     """For each menu and feature, how far what the menu asks about the others may move with it."""
-    return [menu_bounds(plan, menu, correlation) for menu in plan.menus]
+    return [menu_bounds(plan, menu, correlation) for menu in linked_menus(plan)]
 
 
 def description(plan: Plan) -> str:
     """What a device does, and what leaves it."""
+    if sends_all(plan):
+        return (
+            f"Each device answers {len(plan.menus)} menus of questions through public tables of random choices and "
+            "sends each answer as a message of its own, which nothing links to the others."
+        )
     return (
         f"Each device draws one of {len(plan.menus)} menus of questions by chance, answers it through a public table "
         "of random choices and sends two small numbers."

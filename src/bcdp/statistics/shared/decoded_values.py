@@ -58,11 +58,26 @@ class JointEstimate:
     """Unbiased values of several targets, one after the other, and how they vary together.
 
     `answers`: of each target how many there were; a target that fewer than two answers reveal is NaN throughout.
+    `messages`: in which of a person's messages each value is asked. Answers in different messages are not linked, so
+    how values of different messages vary together is not known, and their entries of `covariance` mean nothing.
     """
 
     value: Array
     covariance: Array
     answers: tuple[int, ...]
+    messages: tuple[int, ...] = ()
+
+    def standard_error(self, factors: Array) -> float:
+        """That of a linear function of the values; of different messages at most the sum of what each adds.
+
+        >>> apart = JointEstimate(np.zeros(2), np.diag([9.0, 16.0]), (5, 5), (0, 1))
+        >>> together = JointEstimate(np.zeros(2), np.diag([9.0, 16.0]), (5, 5))
+        >>> apart.standard_error(np.ones(2)), together.standard_error(np.ones(2))
+        (7.0, 5.0)
+        """
+        sources = np.array(self.messages or (0,) * len(self.value))
+        parts = (np.where(sources == source, factors, 0.0) for source in np.unique(sources))
+        return sum(math.sqrt(max(float(part @ self.covariance @ part), 0.0)) for part in parts)
 
     def drawn(self, draws: int) -> Array:
         """The values in so many collections drawn again, shape (draws, numbers).

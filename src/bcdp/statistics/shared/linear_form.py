@@ -61,7 +61,7 @@ class LinearForm:
         if joint is None:
             return math.nan
         factors = np.concatenate(list(self.coefficients.values()))
-        return math.sqrt(max(float(factors @ joint.covariance @ factors), 0.0))
+        return joint.standard_error(factors)
 
     def honest_range(self, fakes: int) -> HonestRange | None:
         """How far honest reports may be below and above the value, if so many reports are fake; None if not known.

@@ -5,9 +5,10 @@
  * a number is rounded to the others.
  */
 
-import { InputError, TOTAL, keys, most, refuse, whole } from "./checks.js";
+import { InputError, TOTAL, counted, keys, list, most, refuse, whole } from "./checks.js";
 import { groupsOf, numberCode, stepOf, word } from "./reading/features.js";
 import { hexadecimal } from "./reading/plan.js";
+import { linkedMenus } from "./reading/questions.js";
 
 /** @typedef {import("./reading/plan.js").Plan} Plan */
 /** @typedef {import("./reading/features.js").Feature} Feature */
@@ -20,6 +21,7 @@ import { hexadecimal } from "./reading/plan.js";
 /** @typedef {Readonly<Record<string, unknown>>} Row the values of a record by feature */
 /** @typedef {{ menu: number, answer: number, group?: number }} Answer */
 /** @typedef {Answer & { id: string }} Report */
+/** @typedef {Report | Report[]} Kept a report, or those of a plan that sends several messages */
 /** @typedef {{ getItem(key: string): string | null | undefined, setItem(key: string, value: string): unknown }} Store */
 
 const MOST_WORDS = 2 ** 14; // at a time, from the browser
@@ -29,7 +31,7 @@ const MOST_WORDS = 2 ** 14; // at a time, from the browser
  * @type {(plan: Plan) => Uint32Array<ArrayBuffer>}
  */
 export function randomWords(plan) {
-  const lengths = plan.menus.map((menu) =>
+  const lengths = linkedMenus(plan.menus).map((menu) =>
     menu.questions.reduce((total, number) => total + plan.questions[number].features.length + 1, 1),
   );
   const words = new Uint32Array(most(lengths));
@@ -45,20 +47,38 @@ export function randomWords(plan) {
  * @type {(plan: Plan, record: Row, words?: Uint32Array) => Answer}
  */
 export function answer(plan, record, words = randomWords(plan)) {
+  if (plan.separate) throw refuse("menus", plan.menus.length, "one: answers() gives several");
+  return answers(plan, record, words)[0];
+}
+
+/**
+ * The messages of a record: one report, or one for each menu if a plan sends all of them. No message is drawn then, and
+ * words are read as by one menu with all questions.
+ * @type {(plan: Plan, record: Row, words?: Uint32Array) => Answer[]}
+ */
+export function answers(plan, record, words = randomWords(plan)) {
   const group = groupOf(plan, record);
   const codes = encode(plan, record);
-  let menu = 0;
-  for (let end = plan.menus[0].weight; words[0] >= end; end += plan.menus[menu].weight) menu += 1;
+  const numbers = plan.separate ? counted(plan.menus.length) : [drawn(plan, words[0])];
   let position = 1;
-  let result = 0;
-  for (const number of plan.menus[menu].questions) {
-    const question = plan.questions[number];
-    const table = plan.tables[question.table];
-    const input = inputOf(plan, question, codes, words.subarray(position));
-    position += question.features.length + 1;
-    result = result * table.symbols + table.sample(input, words[position - 1]);
-  }
-  return { menu, answer: result, ...group };
+  return numbers.map((menu) => {
+    let result = 0;
+    for (const number of plan.menus[menu].questions) {
+      const question = plan.questions[number];
+      const table = plan.tables[question.table];
+      const input = inputOf(plan, question, codes, words.subarray(position));
+      position += question.features.length + 1;
+      result = result * table.symbols + table.sample(input, words[position - 1]);
+    }
+    return { menu, answer: result, ...group };
+  });
+}
+
+/** @type {(plan: Plan, word: number) => number} */
+function drawn({ menus }, word) {
+  let menu = 0;
+  for (let end = menus[0].weight; word >= end; end += menus[menu].weight) menu += 1;
+  return menu;
 }
 
 /**
@@ -162,32 +182,40 @@ function roundAtRandom(value, inputs, word) {
 }
 
 /**
- * What a fresh report is drawn with: an `id` that lets a repeated sending be recognised, and random words. Where a ticket
- * assigns the menu, it is the id, and word 0 is its own.
- * @type {(plan: Plan, ticket?: string | null) => Promise<[string, Uint32Array]>}
+ * What draws a fresh report `{ id, menu, answer }` of a record; the random `id` lets a repeated sending be recognised. Of a
+ * plan that sends several messages, a list of them, each with an id of its own. Where a ticket assigns the menu, it is the
+ * id, and word 0 is its own.
+ * @type {(plan: Plan, ticket?: string | null) => Promise<(record: Row) => Kept>}
  */
-export async function randomness(plan, ticket = null) {
+export async function reportDrawer(plan, ticket = null) {
+  const several = plan.separate;
+  const ids = counted(several ? plan.menus.length : 1).map(() => (plan.byTicket ? ticket : randomId()));
   const words = randomWords(plan);
-  if (!plan.byTicket) return [hexadecimal(crypto.getRandomValues(new Uint8Array(16))), words];
-  words[0] = await (await import("./ticket.js")).menuWord(plan, ticket);
-  return [/** @type {string} */ (ticket), words];
+  if (plan.byTicket) words[0] = await (await import("./ticket.js")).menuWord(plan, ticket);
+  return (record) => {
+    const reports = answers(plan, record, words).map((each, place) => ({ id: ids[place], ...each }));
+    return /** @type {Kept} */ (several ? reports : reports[0]);
+  };
 }
+
+const randomId = () => hexadecimal(crypto.getRandomValues(new Uint8Array(16)));
 
 /**
  * Promises the report that this store keeps for the plan, drawn and kept on the first call.
  *
  * A second answer would tell more (4.6), so there is never one: tabs take turns where the browser has locks, a report that
  * was sent is not drawn again, and none is given that the store does not hold.
- * `store` is the browser's local storage or anything with `getItem` and `setItem`.
- * @type {(plan: Plan, record: Row, store?: Store, ticket?: string | null) => Promise<Report>}
+ * `store` is the browser's local storage or anything with `getItem` and `setItem`. Of a plan that sends several messages
+ * it is a list of reports.
+ * @type {(plan: Plan, record: Row, store?: Store, ticket?: string | null) => Promise<Kept>}
  */
 export async function answerOnce(plan, record, store = browsersStore(), ticket = null) {
-  const [id, words] = await randomness(plan, ticket);
-  const once = () => keptReport(plan, store) ?? keepReport(plan, () => ({ id, ...answer(plan, record, words) }), store);
+  const draw = await reportDrawer(plan, ticket);
+  const once = () => keptReport(plan, store) ?? keepReport(plan, () => draw(record), store);
   return globalThis.navigator?.locks?.request("bcdp", once) ?? once();
 }
 
-/** @type {(plan: Plan, draw: () => Report, store: Store) => Report} */
+/** @type {(plan: Plan, draw: () => Kept, store: Store) => Kept} */
 function keepReport(plan, draw, store) {
   if (store.getItem(`bcdp.sent.${plan.id}`)) throw new InputError("store: got a report that was sent; accepted: none");
   store.setItem(`bcdp.report.${plan.id}`, JSON.stringify(draw()));
@@ -204,21 +232,35 @@ function noStore() {
 
 /**
  * The report that a store keeps for the plan, or null.
- * @type {(plan: Plan, store?: Pick<Store, "getItem">) => Report | null}
+ * @type {(plan: Plan, store?: Pick<Store, "getItem">) => Kept | null}
  */
 export function keptReport(plan, store = browsersStore()) {
   const text = store.getItem(`bcdp.report.${plan.id}`);
   if (text === null || text === undefined) return null;
   try {
     const report = JSON.parse(text);
-    keys("report", report, ["id", "menu", "answer", ...(plan.open.size ? ["group"] : [])]);
-    if (plan.open.size) whole("group", report.group, 0, groupsOf(plan.open) - 1);
-    symbolsOf(plan, report);
+    if (plan.separate) checkAll(plan, report);
+    else checkReport(plan, report);
     return report;
   } catch (/** @type {any} */ error) {
     // answering anew would be a second answer
     throw new InputError(`store: the report that was kept cannot be read (${error.message}); accepted: a kept report`);
   }
+}
+
+/** @type {(plan: Plan, reports: any) => void} */
+function checkAll(plan, reports) {
+  if (list("reports", reports).some(({ menu }, place) => menu !== place) || reports.length !== plan.menus.length) {
+    throw refuse("reports", reports.length, "one for each menu");
+  }
+  for (const report of reports) checkReport(plan, report);
+}
+
+/** @type {(plan: Plan, report: any) => void} */
+function checkReport(plan, report) {
+  keys("report", report, ["id", "menu", "answer", ...(plan.open.size ? ["group"] : [])]);
+  if (plan.open.size) whole("group", report.group, 0, groupsOf(plan.open) - 1);
+  symbolsOf(plan, report);
 }
 
 /**

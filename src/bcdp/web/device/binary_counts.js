@@ -14,20 +14,36 @@ const BLOCK = 16;
  */
 export function binaryExcess(factor, keep, people) {
   const [gains, loses] = [keep - factor * (1 - keep), factor * keep - (1 - keep)];
-  const others = Math.min(people, MOST_EXACT) - 1;
+  if (gains <= 0) return 1e-15;
   let worst = 0;
-  for (let top = gains > 0 ? others : -1; top >= 0;) {
-    const low = Math.max(0, top - Math.floor((others - top) / BLOCK));
-    const count = sumOf(binomials(low, keep), binomials(others - top, 1 - keep));
+  for (const count of blocksOf(keep, Math.min(people, MOST_EXACT) - 1)) {
     let total = 0;
     for (let k = 0; k <= count.length; k += 1) {
       const term = gains * (1 + 1e-10) * (count[k - 1] ?? 0) - loses * (1 - 1e-10) * (count[k] ?? 0);
       if (term > 0) total += term;
     }
     worst = Math.max(worst, total);
-    top = low - 1;
   }
   return worst + 1e-15;
+}
+
+let [lastKeep, lastOthers] = [0, 0];
+/** @type {Float64Array[]} */
+let lastBlocks = [];
+
+/**
+ * The distributions of how many of the others answer 1, one for each block; the last ones are remembered.
+ * @type {(keep: number, others: number) => Float64Array[]}
+ */
+function blocksOf(keep, others) {
+  if (keep === lastKeep && others === lastOthers) return lastBlocks;
+  [lastKeep, lastOthers, lastBlocks] = [keep, others, []];
+  for (let top = others; top >= 0;) {
+    const low = Math.max(0, top - Math.floor((others - top) / BLOCK));
+    lastBlocks.push(sumOf(binomials(low, keep), binomials(others - top, 1 - keep)));
+    top = low - 1;
+  }
+  return lastBlocks;
 }
 
 /**

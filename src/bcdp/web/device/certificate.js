@@ -3,6 +3,7 @@
 
 import { MOST_CELLS, counted, least, most } from "./checks.js";
 import { numberCode, stepOf } from "./reading/features.js";
+import { linkedMenus } from "./reading/questions.js";
 import { INFINITE, ONE, exactly, inUnits, larger, logUp, nearest, product, smaller, times, total } from "./exact.js";
 
 const NEARLY = 1 - 1e-6; // of the largest double: whatever is larger in truth is among these, and is computed exactly
@@ -17,7 +18,9 @@ const UNITS = 2 ** 29; // in a step between inputs: ends of parts are moved to w
  */
 export function certify(plan) {
   const names = [...plan.features.keys()];
-  const menus = plan.menus.map((menu) => readMenu(plan, menu)).sort(byFallingRatio);
+  const menus = linkedMenus(plan.menus)
+    .map((menu) => readMenu(plan, menu))
+    .sort(byFallingRatio);
   const { asked, unasked } = ratiosOf(plan);
   const c = new Map(names.map((name) => [name, ONE]));
   const delta = new Map(names.map((name) => [name, outside(plan, menus, name, unasked)]));
@@ -39,7 +42,7 @@ export function certify(plan) {
  * `bounds` that it rests on, and its `own` level with all others known; and the level of the `whole` menu.
  */
 export function byMenu(plan) {
-  const menus = plan.menus.map((menu) => readMenu(plan, menu));
+  const menus = linkedMenus(plan.menus).map((menu) => readMenu(plan, menu));
   const { asked, unasked } = ratiosOf(plan);
   const log = rememberedLog();
   return {

@@ -6,14 +6,23 @@
  */
 
 import { binaryExcess, keptBit } from "./binary_counts.js";
-import { MOST_CELLS, TOTAL, counted, entries, keys, least, most, refuse, whole } from "./checks.js";
+import { ofFeature, together } from "./message_counts.js";
+import {
+  endsOf,
+  featureMoment,
+  massMoved,
+  overlapsOf,
+  questionsOf,
+  recordMoment,
+  remembered,
+  viewsOf,
+} from "./moments.js";
+import { TOTAL, entries, keys, refuse, whole } from "./checks.js";
 
 /** @typedef {import("./reading/plan.js").Plan} Plan */
-/** @typedef {import("./reading/questions.js").Question} Question */
-/** @typedef {import("./reading/randomizers.js").Table & { family?: string }} Table */
-/** @typedef {readonly [number, number]} Two the most and the least, or a mass in both laws */
+/** @typedef {import("./moments.js").Two} Two */
 /** @typedef {{ epsilon: number, odds: number }} Claim */
-/** @typedef {{ q: number, odds: number }} Within */
+/** @typedef {import("./moments.js").Within} Within */
 /** @typedef {{ epsilon: number, c: Map<string, number>, delta: Map<string, number> }} Levels */
 /**
  * `people` are the honest ones among those in a batch; `claims` are levels in nats.
@@ -21,20 +30,13 @@ import { MOST_CELLS, TOTAL, counted, entries, keys, least, most, refuse, whole }
  *   askedOf: ReadonlyMap<string, number>, claims: Claim & { features: ReadonlyMap<string, Claim> },
  *   check: (plan: Plan, levels: Levels, bounds: (number: number, name: string) => Within) => void }} Counts
  */
-/**
- * How a menu sees a feature: overlaps of rows by own value, other's value, place and place (none where only the `ends`
- * are used), those of the rest of the menu, and what moves with the feature.
- * @typedef {{ rows: number[][][][], ends: Two, rest: Two, masses: Two[] }} View
- */
-/** @typedef {(factor: number) => number} Moment */
+/** @typedef {import("./moments.js").Moment} Moment */
 
 const LEAST_PEOPLE = 1000;
 const MOST_STATED = 10 ** 10;
 const MOST_PEOPLE = 10 ** 8; // more count as so many
-const MOST_ROWS = 512; // of a table whose rows are compared one by one
 const LARGEST_EPSILON = 20;
 const LARGEST_ODDS = 1e8;
-const ROUNDING = 1e-9; // of the largest terms
 const ABOVE = 1 + 1e-7; // the rounding of a sum of positive terms, and of its first
 /** @type {("epsilon" | "odds")[]} */
 const FORMS = ["epsilon", "odds"];
@@ -112,20 +114,17 @@ function shareOf(people, share) {
  * @param {(number: number, name: string) => Within} bounds by menu and feature
  */
 function check(plan, levels, bounds) {
-  const { claims, asked, askedOf } = this;
+  if (plan.separate) return checkMessages(this, plan, levels, bounds);
+  const { claims } = this;
   const weights = plan.menus.map(({ weight }) => weight / TOTAL);
   const overlaps = remembered(overlapsOf);
   const tables = { overlaps, ends: remembered(endsOf(overlaps)) };
   const whole = { epsilon: levels.epsilon, delta: levels.epsilon, keep: keptBit(plan) };
   const record = { moment: recordMoment(plan, weights, tables.ends), ...whole };
+  checkAsked(this);
   for (const form of FORMS) {
-    const allowed = (/** @type {number} */ claim, /** @type {number} */ limit, /** @type {string} */ path) => {
-      if (claim > limit) throw refuse(`certificate.counts.${path}`, claim, `at most the ${limit} that was asked`);
-    };
-    allowed(claims[form], asked[form] ?? Infinity, form);
     keep(this, record, form, claims[form], form);
     for (const [name, claim] of claims.features) {
-      if (form === "epsilon") allowed(claim[form], askedOf.get(name) ?? Infinity, `features.${name}.${form}`);
       const delta = /** @type {number} */ (levels.delta.get(name));
       if (claim[form] >= Math.min(claims[form], delta)) continue;
       const views = plan.menus.map((_, number) => viewsOf(plan, number, name, bounds(number, name), tables));
@@ -135,11 +134,79 @@ function check(plan, levels, bounds) {
   }
 }
 
+/**
+ * Refuses claims above what was asked.
+ * @type {(counts: Counts) => void}
+ */
+function checkAsked({ claims, asked, askedOf }) {
+  /** @type {[string, number, number | undefined][]} */
+  const limits = FORMS.map((form) => [form, claims[form], asked[form]]);
+  for (const [name, { epsilon }] of claims.features) {
+    limits.push([`features.${name}.epsilon`, epsilon, askedOf.get(name)]);
+  }
+  for (const [path, claim, limit] of limits) {
+    if (limit !== undefined && claim > limit) {
+      throw refuse(`certificate.counts.${path}`, claim, `at most the ${limit} that was asked`);
+    }
+  }
+}
+
+/**
+ * The same for several messages of one person: what each reveals, what all do together, and by association.
+ * @type {(counts: Counts, plan: Plan, levels: Levels, bounds: (number: number, name: string) => Within) => void}
+ */
+function checkMessages(counts, plan, levels, bounds) {
+  const { claims, people, chance } = counts;
+  checkAsked(counts);
+  /** @type {Map<string, (factor: number) => number>} */
+  const known = new Map();
+  const single = plan.menus.map((menu) => {
+    const key = menu.questions.map((number) => plan.questions[number].table).join();
+    if (!known.has(key)) known.set(key, messageExcess({ ...plan, menus: [menu] }, people));
+    return /** @type {(factor: number) => number} */ (known.get(key));
+  });
+  const record = together(single);
+  for (const form of FORMS) {
+    const whole = factorOf(claims[form]);
+    if (claims[form] < levels.epsilon && !keptBy(record, form, claims[form], chance)) throw untrue(form, claims[form]);
+    for (const [name, claim] of claims.features) {
+      const delta = /** @type {number} */ (levels.delta.get(name));
+      if (claim[form] >= Math.min(claims[form], delta)) continue;
+      const number = plan.menus.findIndex((_, index) =>
+        questionsOf(plan, index).some((q) => q.features.includes(name)),
+      );
+      const excessAt = ofFeature(single[number] ?? null, record, whole, massMoved(bounds(0, name)));
+      if (!keptBy(excessAt, form, claim[form], chance)) throw untrue(`features.${name}.${form}`, claim[form]);
+    }
+  }
+}
+
+/**
+ * How far the chance of an event of one message's counts may be above a factor times that under another record.
+ * @type {(plan: Plan, people: number) => (factor: number) => number}
+ */
+function messageExcess(plan, people) {
+  const ends = endsOf(remembered(overlapsOf));
+  const tables = questionsOf(plan, 0).map(({ table }) => plan.tables[table].ratio);
+  const level = tables.reduce((sum, { top, bottom }) => sum + Math.log(Number(top) / Number(bottom)) + 1e-12, 0);
+  const bound = { moment: recordMoment(plan, [1], ends), epsilon: level, delta: level, keep: keptBit(plan) };
+  return (factor) => {
+    const first = excess(bound, factor, people);
+    return bound.keep > 0 ? Math.min(first, binaryExcess(factor, bound.keep, people)) : first;
+  };
+}
+
 /** @type {(counts: Counts, bound: Bound, form: "epsilon" | "odds", claim: number, path: string) => void} */
 function keep({ people, chance }, bound, form, claim, path) {
   if (claim >= bound.delta || proves(bound, form, claim, people, chance)) return;
-  throw refuse(`certificate.counts.${path}`, claim, "a true claim, and counts may reveal more");
+  throw untrue(path, claim);
 }
+
+/** @type {(path: string, claim: number) => Error} */
+const untrue = (path, claim) => refuse(`certificate.counts.${path}`, claim, "a true claim, and counts may reveal more");
+
+/** @type {(level: number) => number} */
+const factorOf = (level) => Math.max(1, Math.exp(level) * (1 - 1e-15));
 
 /**
  * With the levels of one report; `keep` is the chance that one binary answer, all that is asked, is kept, else 0.
@@ -148,12 +215,27 @@ function keep({ people, chance }, bound, form, claim, path) {
 
 /** @type {(bound: Bound, form: "epsilon" | "odds", level: number, people: number, chance: number) => boolean} */
 function proves(bound, form, level, people, chance) {
-  const factor = Math.max(1, Math.exp(level) * (1 - 1e-15));
-  if (form === "epsilon") return exceedsAtMost(chance, bound, factor, people);
+  const [factor, allowed] = neededFor(form, level, chance);
+  return exceedsAtMost(allowed, bound, factor, people);
+}
+
+/** @type {(excessAt: (factor: number) => number, form: "epsilon" | "odds", level: number, chance: number) => boolean} */
+function keptBy(excessAt, form, level, chance) {
+  const [factor, allowed] = neededFor(form, level, chance);
+  return excessAt(factor) <= allowed;
+}
+
+/**
+ * What proves a level: a factor, and the excess that is allowed there.
+ * @type {(form: "epsilon" | "odds", level: number, chance: number) => Two}
+ */
+function neededFor(form, level, chance) {
+  const factor = factorOf(level);
+  if (form === "epsilon") return [factor, chance];
   const twice = -2 * Math.log(chance);
   const square = Math.max(1, twice - Math.log(2 * Math.PI * twice));
   const smaller = 1 + (factor - 1) * (1 - 1 / (square + 1));
-  return exceedsAtMost(chance * (1 - smaller / factor), bound, smaller, people);
+  return [smaller, chance * (1 - smaller / factor)];
 }
 
 /** @type {(allowed: number, bound: Bound, factor: number, people: number) => boolean} */
@@ -210,188 +292,4 @@ function binomial(n, k, share) {
   const far = (k / n) * Math.log1p(apart / share) + (1 - k / n) * Math.log1p(-apart / (1 - share));
   const corrections = 1 / (12 * n) - 1 / (12 * k + 1) - 1 / (12 * (n - k) + 1);
   return Math.sqrt(n / (2 * Math.PI * k * (n - k))) * Math.exp(corrections - n * far);
-}
-
-/**
- * `sum_y W(x,y) W(x',y) / w(y)` of every two rows, w being the least weight of each symbol that is ever given.
- * @type {(table: Table) => number[][]}
- */
-function overlapsOf(table) {
-  const inputs = counted(table.levels);
-  const columns = counted(table.symbols).map((symbol) => inputs.map((input) => table.weight(input, symbol)));
-  const given = columns.filter((column) => most(column) > 0);
-  const lowest = given.map(least);
-  if (lowest.includes(0)) return inputs.map(() => inputs.map(() => Infinity));
-  const scaled = inputs.map((x) => Float64Array.from(given, (column, y) => column[x] / Math.sqrt(lowest[y])));
-  return scaled.map((one) => scaled.map((other) => dot(one, other) / TOTAL));
-}
-
-/** @type {(one: ArrayLike<number>, other: ArrayLike<number>) => number} */
-function dot(one, other) {
-  let total = 0;
-  for (let place = 0; place < one.length; place += 1) total += one[place] * other[place];
-  return total;
-}
-
-/**
- * The most and the least that two rows of a table overlap.
- * @type {(overlaps: (table: Table) => number[][]) => (table: Table) => Two}
- */
-const endsOf = (overlaps) => (table) => {
-  const { family, levels, ratio } = table;
-  if (family === "response" || family === "hadamard") {
-    const [keep, other] = [table.weight(0, 0), table.weight(0, 1)];
-    if (family === "response") {
-      return [(keep * (keep / other) + (levels - 1) * other) / TOTAL, (2 * keep + (levels - 2) * other) / TOTAL];
-    }
-    const [same, cell] = [keep * (keep / other) + other, keep + other];
-    return [same / cell, (same + 2 * keep) / 2 / cell];
-  }
-  if (levels > MOST_ROWS) return [Number(ratio.top) / Number(ratio.bottom), 1];
-  const rows = overlaps(table);
-  return [most(rows.map((row, x) => row[x])), least(rows.map(least))];
-};
-
-/** @type {<T>(compute: (table: Table) => T) => (table: Table) => T} */
-function remembered(compute) {
-  /** @type {Map<Table, any>} */
-  const known = new Map();
-  return (table) => {
-    if (!known.has(table)) known.set(table, compute(table));
-    return known.get(table);
-  };
-}
-
-/** @type {(plan: Plan, questions: Question[], ends: (table: Table) => Two) => Two} */
-function productEnds({ tables }, questions, ends) {
-  const known = questions.map(({ table }) => ends(tables[table]));
-  return [known.reduce((total, [top]) => total * top, 1), known.reduce((total, [, low]) => total * low, 1)];
-}
-
-/** @type {(plan: Plan, number: number) => Question[]} */
-const questionsOf = ({ menus, questions }, number) => menus[number].questions.map((index) => questions[index]);
-
-/**
- * The second moment between any two records, at each factor.
- * @type {(plan: Plan, weights: number[], ends: (table: Table) => Two) => Moment}
- */
-function recordMoment(plan, weights, ends) {
-  const menus = plan.menus.map((_, number) => productEnds(plan, questionsOf(plan, number), ends));
-  const [top, low] = [0, 1].map((side) =>
-    dot(
-      weights,
-      menus.map((menu) => menu[side]),
-    ),
-  );
-  return (factor) => (1 + factor ** 2) * top - 2 * factor * low + ROUNDING * (1 + factor) ** 2 * top;
-}
-
-/**
- * The ways to bound what a menu reveals about a feature; the smallest counts.
- * @type {(plan: Plan, number: number, name: string, within: Within,
- *   tables: { overlaps: (table: Table) => number[][], ends: (table: Table) => Two }) => View[]}
- */
-function viewsOf(plan, number, name, within, { overlaps, ends }) {
-  const questions = questionsOf(plan, number);
-  const masses = massesOf(within);
-  const own = questions.find(({ features }) => features.includes(name));
-  /** @type {(table: Table) => boolean} */
-  const small = ({ levels, symbols }) => levels <= MOST_ROWS && levels * symbols <= MOST_CELLS;
-  if (own === undefined) {
-    /** @type {View[]} */
-    const views = [{ rows: [[[[1]]]], ends: [1, 1], rest: productEnds(plan, questions, ends), masses }];
-    const [{ features, kind, table }] = questions;
-    const single = questions.length === 1 && features.length === 1 && kind !== "product";
-    const laws = single ? plan.correlation.laws(name, features[0]) : null;
-    if (!laws || !small(plan.tables[table])) return views;
-    const shares = laws.map((law) => law.map((share) => share / law.reduce((sum, part) => sum + part, 0)));
-    const rows = shares.map((one) => {
-      const part = overlaps(plan.tables[table]).map((row) => dot(one, row));
-      return shares.map((other) => [[dot(part, other)]]);
-    });
-    return [...views, { rows, ends: [1, 1], rest: [1, 1], masses: [[1, 1]] }];
-  }
-  const table = plan.tables[own.table];
-  const others = questions.filter((question) => question !== own);
-  const rest = productEnds(plan, others, ends);
-  const ranged = own.features.length > 1 && plan.correlation.ranges.has(name);
-  if (own.kind !== undefined || ranged || !small(table)) return [{ rows: [], ends: ends(table), rest, masses }];
-  const position = own.features.indexOf(name);
-  const size = own.levels[position];
-  const below = own.levels.slice(position + 1).reduce((total, levels) => total * levels, 1);
-  const starts = counted(table.levels).filter((x) => Math.floor(x / below) % size === 0);
-  const matrix = overlaps(table);
-  /** @type {(a: number, b: number) => number[][]} */
-  const block = (a, b) => starts.map((z) => starts.map((t) => matrix[z + a * below][t + b * below]));
-  const rows = counted(size).map((a) => counted(size).map((b) => block(a, b)));
-  return [{ rows, ends: [1, 1], rest, masses }];
-}
-
-/**
- * The masses of three parts of two laws within q and odds, those that are there.
- * @type {(within: Within) => Two[]}
- */
-function massesOf({ q, odds }) {
-  const bounded = odds === Infinity ? 0 : odds === 1 ? 0 : Math.min(q / (odds - 1), 1 / (odds + 1));
-  const larger = odds === Infinity ? q : odds * bounded;
-  const common = Math.max(0, 1 - larger - bounded);
-  /** @type {Two[]} */
-  const parts = [[larger, bounded], [bounded, larger], [common, common]]; // prettier-ignore
-  return parts.filter(([one, other]) => one + other > 0);
-}
-
-/**
- * The second moment between any two values of a feature, at each factor.
- * @type {(weights: number[], views: View[][]) => Moment}
- */
-const featureMoment = (weights, views) => (factor) => {
-  const single = views.map((menu) => least(menu.map((view) => largestMoment(view, factor))));
-  return dot(weights, single) * (1 + ROUNDING);
-};
-
-/** @type {(view: View, factor: number) => number} */
-function largestMoment(view, factor) {
-  const { rows, ends, rest, masses } = view;
-  if (!rows.length) {
-    const terms = masses.flatMap(([a, b]) =>
-      masses.map(([c, d]) => {
-        const cross = (a * c + factor ** 2 * b * d) * ends[0] - factor * (a * d + b * c) * ends[1];
-        return Math.max(cross * rest[0], cross * rest[1]);
-      }),
-    );
-    return terms.reduce((sum, term) => sum + term, ROUNDING * (1 + factor) ** 2 * ends[0] * rest[0]);
-  }
-  const largest = most(rows.map((row, a) => most(row[a].map(most))));
-  const worst = most(rows.flatMap((row, a) => row.map((_, b) => momentOf(view, a, b, factor))));
-  return worst + ROUNDING * (1 + factor) ** 2 * largest * rest[0];
-}
-
-/**
- * The same for two values of the feature, products of two parts each by themselves.
- * @type {(view: View, a: number, b: number, factor: number) => number}
- */
-function momentOf({ rows, rest: [top, low], masses }, a, b, factor) {
-  const places = counted(rows[a][a].length);
-  /** @type {(one: Two, other: Two, z: number, t: number) => number} */
-  const overlap = ([u, v], [w, x], z, t) =>
-    u * w * rows[a][a][z][t] +
-    factor ** 2 * v * x * rows[b][b][z][t] -
-    factor * (u * x * rows[a][b][z][t] + v * w * rows[b][a][z][t]);
-  const lengths = masses.map((part) => places.map((z) => overlap(part, part, z, z) * top));
-  if (masses.length === 1) return most(lengths[0]);
-  let total = 0;
-  for (let k = 1; k < masses.length; k += 1) {
-    for (let j = 0; j < k; j += 1) {
-      let largest = -Infinity;
-      for (const z of places) {
-        for (const t of places) {
-          const cross = overlap(masses[j], masses[k], z, t);
-          const shares = (lengths[j][z] + lengths[k][t]) / (masses.length - 1);
-          largest = Math.max(largest, shares + 2 * Math.max(cross * top, cross * low));
-        }
-      }
-      total += largest;
-    }
-  }
-  return total;
 }

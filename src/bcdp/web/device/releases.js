@@ -3,6 +3,7 @@
 import { byMenu, certify } from "./certificate.js";
 import { InputError } from "./checks.js";
 import { largest } from "./ledger.js";
+import { linkedMenus } from "./reading/questions.js";
 
 /** @typedef {import("./reading/plan.js").Plan} Plan */
 /** @typedef {import("./ledger.js").Release} Release */
@@ -17,6 +18,7 @@ import { largest } from "./ledger.js";
 export function releaseOf(plan, menu) {
   const names = [...plan.features.keys()];
   const levels = byMenu(plan);
+  const menus = linkedMenus(plan.menus);
   const open = [...plan.open.keys()];
   /**
    * @template T
@@ -25,13 +27,13 @@ export function releaseOf(plan, menu) {
    */
   const each = (level) => Object.fromEntries(names.map((name) => [name, level(name)]));
   if (menu !== undefined) {
-    if (!plan.menus[menu]) throw new InputError(`menu: got ${menu}; accepted: the number of one of the plan's menus`);
+    if (!menus[menu]) throw new InputError(`menu: got ${menu}; accepted: the number of one of the plan's menus`);
     const c = each((name) => levels.own(menu, name));
     return { plan: plan.id, epsilon: levels.whole(menu), c, delta: each((name) => levels.level(menu, name)), open };
   }
   const { epsilon, c, delta } = certify(plan);
   /** @type {(name: string) => Pair[]} */
-  const pairs = (name) => largest(plan.menus.map((_, number) => [levels.own(number, name), levels.whole(number)]));
+  const pairs = (name) => largest(menus.map((_, number) => [levels.own(number, name), levels.whole(number)]));
   return {
     plan: plan.id,
     epsilon,

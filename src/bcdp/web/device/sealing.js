@@ -65,16 +65,17 @@ export async function sendSealed({ url, key }, message, { signal, fetch = global
   return { status: response.status, text, retryAfter: response.headers.get("retry-after") };
 }
 
-/** @type {Partial<Sealed> & { key: string | null, message: string | null }} */
-let last = { key: null, message: null };
+/** @type {Map<string, Promise<Sealed>>} */
+const sealedBefore = new Map();
 
 /**
  * The message sealed, the same if it is sent again: a relay that mixes knows a message by its bytes.
  * @type {(key: string, message: string) => Promise<Sealed>}
  */
-async function sealedOnce(key, message) {
-  if (last.key !== key || last.message !== message) last = { key, message, ...(await sealReports(key, message)) };
-  return /** @type {Sealed} */ (last);
+function sealedOnce(key, message) {
+  const known = sealedBefore.get(key + message) ?? sealReports(key, message);
+  sealedBefore.set(key + message, known);
+  return known;
 }
 
 /** @type {(secret: ArrayBuffer, enc: Bytes, answer: Bytes) => Promise<Answer>} */

@@ -37,6 +37,30 @@ export async function senderFor(relay) {
     });
 }
 
+/** @type {Set<string>} */
+const taken = new Set(); // messages of several that the relay keeps
+
+/**
+ * Sends messages one after the other in an order drawn by chance; whether the last is a duplicate. What failed before is
+ * sent again, and nothing else.
+ * @type {(messages: string[], sender: Sender) => Promise<boolean>}
+ */
+export async function sendReports(messages, sender) {
+  let duplicate = false;
+  for (const message of shuffled(messages)) {
+    if (taken.has(message)) continue;
+    duplicate = await sendReport(message, sender);
+    if (messages.length > 1) taken.add(message);
+  }
+  return duplicate;
+}
+
+/** @type {(messages: string[]) => string[]} */
+function shuffled(messages) {
+  const draws = crypto.getRandomValues(new Uint32Array(messages.length));
+  return [...messages.keys()].sort((a, b) => draws[a] - draws[b]).map((place) => messages[place]);
+}
+
 /**
  * Sends a message with a report; whether it is a duplicate of one that the collector has. A mixing relay never says.
  * @type {(message: string, sender: Sender) => Promise<boolean>}

@@ -45,6 +45,9 @@ export const words = {
   otherwise: (left) => ` Wenn das falsch ist: ${left}.`,
   chance: (menus) =>
     `Allein der Zufall, nicht Ihre Eingabe, hat gewählt, was gefragt wird${menus > 1 ? `, aus ${menus} Menüs` : ""}.`,
+  separate: (messages) =>
+    `Ihr Gerät sendet ${messages} getrennte Nachrichten, eine für jeden Hinweis unten. Nichts in ihnen zeigt, dass sie von ` +
+    "einer Person kommen.",
   hint: (about, hint, least, most) =>
     `Zu ${about} deutet Ihr Bericht auf ${hint}. Ihr Gerät gibt diesen Hinweis mit einer Wahrscheinlichkeit von ` +
     `mindestens ${least} % und höchstens ${most} %, was auch immer wahr ist.`,
@@ -66,6 +69,8 @@ export const words = {
     "er verraten kann.",
   leadOpen:
     "Was Sie eingeben, bleibt auf diesem Gerät, außer dem, was als ungeschützt gekennzeichnet ist. Aus dem Rest wird ein Hinweis, vom Zufall gezogen; Sie sehen vorher, was er verraten kann.",
+  leadSeparate:
+    "Was Sie eingeben, bleibt auf diesem Gerät, außer was als offen gesendet gekennzeichnet ist. Aus dem Rest werden zufällige Hinweise in getrennten Nachrichten; Sie sehen zuerst, was sie verraten können.",
   openField: "Wird gesendet, wie es ist, ungeschützt.",
   chooseLanguage: "Sprache",
   reading: "Der Plan dieser Umfrage wird gelesen…",

@@ -13,7 +13,7 @@ import { ENGLISH } from "../device/wording/english.js";
  *   "limitAll" | "limitOne" | "limitTotal" | "limitCalm" | "usualOne" | "beyond" | "ready" | "sending" | "received" |
  *   "duplicate" | "usedElsewhere" | "keptUnsent" | "keptSent" | "showKept" | "another" | "anotherNote" | "noTicket" |
  *   "otherPlan" | "forgetful" | "full" | "sentUnkept" | "noReceipt" | "away" | "timeOut" | "tooLarge" | "tooLong" |
- *   "changed" | "reload" | "cannotSeal" | "insecure" | "batchTrust" | "fallbackRelay" | "fallbackCollector"} Text keys of plain texts
+ *   "changed" | "reload" | "cannotSeal" | "insecure" | "batchTrust" | "leadSeparate" | "fallbackRelay" | "fallbackCollector"} Text keys of plain texts
  */
 /**
  * @typedef {"minutes" | "tickAtMost" | "countsAs" | "noAnswerCounts" | "enter" | "readAs" | "ambiguous" | "hidden" | "lookMany" |
@@ -38,6 +38,8 @@ export const words = {
   lead: "What you enter stays on this device. It sends one hint, drawn by chance, and shows you first what that can tell.",
   leadOpen:
     "What you enter stays on this device, but for what is marked as sent as it is. The rest becomes one hint, drawn by chance; you see first what it can tell.",
+  leadSeparate:
+    "What you enter stays on this device, but for what is marked as sent as it is. The rest becomes hints, drawn by chance, in separate messages; you see first what they can tell.",
   openField: "Sent as it is, not protected.",
   chooseLanguage: "Language",
   reading: "Reading the plan of this survey…",

@@ -44,6 +44,9 @@ export const words = {
   otherwise: (left) => ` Si eso es falso: ${left}.`,
   chance: (menus) =>
     `Solo el azar, y no lo que usted escribió, eligió qué preguntar${menus > 1 ? `, entre ${menus} menús` : ""}.`,
+  separate: (messages) =>
+    `Su dispositivo envía ${messages} mensajes separados, uno por cada pista de abajo. Nada en ellos muestra que vienen de ` +
+    "una misma persona.",
   hint: (about, hint, least, most) =>
     `Sobre ${about}, su informe apunta a ${hint}. Su dispositivo da esta pista con una probabilidad de al menos el ${least} % ` +
     `y como mucho el ${most} %, sea cual sea la verdad.`,
@@ -65,6 +68,8 @@ export const words = {
     "revelar.",
   leadOpen:
     "Lo que escribe se queda en este dispositivo, salvo lo que está marcado como enviado tal cual. Del resto sale una pista, elegida al azar; antes verá lo que puede revelar.",
+  leadSeparate:
+    "Lo que usted escribe se queda en este dispositivo, salvo lo marcado como enviado tal cual. El resto se convierte en pistas al azar, en mensajes separados; primero verá qué pueden revelar.",
   openField: "Se envía tal cual, sin proteger.",
   chooseLanguage: "Idioma",
   reading: "Leyendo el plan de esta encuesta…",

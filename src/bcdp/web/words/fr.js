@@ -42,6 +42,9 @@ export const words = {
   chance: (menus) =>
     "Le hasard seul, et non ce que vous avez saisi, a choisi ce qui est demandé" +
     `${menus > 1 ? `, parmi ${menus} menus` : ""}.`,
+  separate: (messages) =>
+    `Votre appareil envoie ${messages} messages séparés, un pour chaque indice ci-dessous. Rien n’y montre qu’ils viennent ` +
+    "d’une même personne.",
   hint: (about, hint, least, most) =>
     `Sur ${about}, votre rapport suggère ${hint}. Votre appareil donne cet indice avec une chance d’au moins ${least} % et ` +
     `d’au plus ${most} %, quelle que soit la vérité.`,
@@ -63,6 +66,8 @@ export const words = {
     "peut révéler.",
   leadOpen:
     "Ce que vous saisissez reste sur cet appareil, sauf ce qui est marqué comme envoyé tel quel. Du reste naît un indice, tiré au hasard ; vous voyez d’abord ce qu’il peut révéler.",
+  leadSeparate:
+    "Ce que vous saisissez reste sur cet appareil, sauf ce qui est marqué comme envoyé tel quel. Le reste devient des indices tirés au hasard, dans des messages séparés ; vous voyez d’abord ce qu’ils peuvent révéler.",
   openField: "Envoyé tel quel, sans protection.",
   chooseLanguage: "Langue",
   reading: "Lecture du plan de cette enquête…",

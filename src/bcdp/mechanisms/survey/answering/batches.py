@@ -15,6 +15,7 @@ from bcdp.exact import Words
 from bcdp.mechanisms.survey.answering.compiled_plan import ColumnBuffers, Program, program_of
 from bcdp.mechanisms.survey.answering.reference import answers
 from bcdp.plan import Plan
+from bcdp.plan.messages import sends_all
 from bcdp.randomness import RecordWords, room_for
 from bcdp.records.columnar import stored
 from bcdp.records.encoding import encode, encoded_blocks
@@ -67,7 +68,12 @@ def _program(same: _Same) -> Program | None:
 
 
 def reports(plan: Plan, records: pa.Table, words: Callable[[slice], RecordWords]) -> tuple[Words, Words]:
-    """The menu and the answer of each record; `words` gives the words of a part of the records."""
+    """The menu and the answer of each record; `words` gives the words of a part of the records.
+
+    If every menu is a message of its own: the answers of all records to the first menu, then to the next.
+    """
+    if sends_all(plan):
+        return _messages(plan, records, words)
     menus, answered = _column(len(records)), _column(len(records))
     compiled = kernel_once_worth(RECORD * len(records))
     program = None if compiled is None else _program(_Same(plan))
@@ -91,6 +97,13 @@ def reports(plan: Plan, records: pa.Table, words: Callable[[slice], RecordWords]
             _answer(compiled, program, buffers, words(part), scratch, menus=menus[part], answered=answered[part])
         done += len(batch)
     return menus, answered
+
+
+def _messages(plan: Plan, records: pa.Table, words: Callable[[slice], RecordWords]) -> tuple[Words, Words]:
+    answered = np.empty((len(plan.menus), len(records)), dtype=np.uint32)
+    for part, codes in encoded_blocks(plan.policy, records, 2 * BLOCK):
+        answered[:, part] = answers(plan, codes, words(part))[1].reshape(len(plan.menus), -1)
+    return np.repeat(np.arange(len(plan.menus), dtype=np.uint32), len(records)), answered.ravel()
 
 
 def _column(size: int) -> Words:

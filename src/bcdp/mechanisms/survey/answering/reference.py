@@ -12,6 +12,9 @@ A question of kind "product" has the same words, and the first of them rounds it
 a second feature is not used. With binary features worth `2 code - 1`, categorical ones 1 where the code is the
 question's category and -1 elsewhere, and numbers as they are: `v = x y`, or `v = 2 (x x) - 1` for a single feature.
 
+If every menu is a message of its own, none is drawn: all of them are answered one after the other, with the words that
+one menu with all their questions would read.
+
 The draw does not depend on the record (theory.md, Theorem 2). A number is rounded at random to an input of the
 table, which needs no exactness (Theorem 4); menus and symbols are chosen by integers out of 2^32.
 """
@@ -26,6 +29,7 @@ import numpy.typing as npt
 
 from bcdp.exact import Words
 from bcdp.plan import Plan
+from bcdp.plan.messages import sends_all
 from bcdp.questions import input_of
 from bcdp.randomizers.intervals import Intervals
 from bcdp.randomness import RecordWords
@@ -37,8 +41,11 @@ def answers(
 ) -> tuple[Words, Words]:
     """The menu and the answer of each record: a function of the plan, the codes and the words, nothing else.
 
-    Menus that were `assigned` are not drawn; the first word is not used then.
+    If every menu is a message of its own: those of all records for the first menu, then for the next. Menus that were
+    `assigned` are not drawn; the first word is not used then.
     """
+    if sends_all(plan):
+        return _all_answers(plan, codes, words)
     drawing = _drawing(tuple(menu.weight for menu in plan.menus))
     menus = drawing.find(np.array(0), words.column(0)) if assigned is None else assigned
     order = np.argsort(menus.astype(np.min_scalar_type(len(plan.menus))), kind="stable")
@@ -47,8 +54,16 @@ def answers(
     for menu, start, end in zip(plan.menus, [0, *edges], edges, strict=False):
         if start < end:
             rows = order[start:end]
-            result[rows] = _answer_menu(plan, menu.questions, codes, rows, words.take(rows))
+            result[rows], _ = _answer_menu(plan, menu.questions, codes, (rows, words.take(rows), 1))
     return menus, result
+
+
+def _all_answers(plan: Plan, codes: Mapping[str, Codes], words: RecordWords) -> tuple[Words, Words]:
+    rows, position, answered = np.arange(len(words)), 1, []
+    for menu in plan.menus:
+        answer, position = _answer_menu(plan, menu.questions, codes, (rows, words, position))
+        answered.append(answer)
+    return np.repeat(np.arange(len(plan.menus), dtype=np.uint32), len(words)), np.concatenate(answered)
 
 
 @lru_cache(maxsize=16)
@@ -57,9 +72,13 @@ def _drawing(weights: tuple[int, ...]) -> Intervals:
 
 
 def _answer_menu(
-    plan: Plan, questions: tuple[int, ...], codes: Mapping[str, Codes], rows: npt.NDArray[np.intp], words: RecordWords
-) -> Words:
-    position = 1
+    plan: Plan,
+    questions: tuple[int, ...],
+    codes: Mapping[str, Codes],
+    read: tuple[npt.NDArray[np.intp], RecordWords, int],
+) -> tuple[Words, int]:
+    """The answers of some records, with their words from a position on, and the position after them."""
+    rows, words, position = read
     answer = np.zeros(len(rows), dtype=np.uint32)  # a plan has fewer than 2^32 answers
     for number in questions:
         question = plan.questions[number]
@@ -69,4 +88,4 @@ def _answer_menu(
         position += len(question.features) + 1
         symbol = table.sample(given, words.column(position - 1))
         answer = answer * np.uint32(table.symbols) + symbol
-    return answer
+    return answer, position

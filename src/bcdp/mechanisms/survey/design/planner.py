@@ -86,7 +86,7 @@ def plan_survey(
 
     def accuracy(draft: Plan) -> tuple[float, float]:
         informed = information(draft)
-        error, objective = (_total(weights, informed) for weights in (setting.errors, setting.weights))
+        error, objective = (total_error(weights, informed) for weights in (setting.errors, setting.weights))
         return error, best.gap * objective / best.objective * _curve_slack(policy, setting)
 
     def certified(classes: tuple[FeatureClass, ...], menus: Design) -> Plan:
@@ -98,7 +98,7 @@ def plan_survey(
         plans.append(
             certified(plain.classes, _designed(plain, lambda line: progress(f"without odds, {line}"), deadline))
         )
-    return min(plans, key=lambda plan: _total(setting.weights, information(plan)))
+    return min(plans, key=lambda plan: total_error(setting.weights, information(plan)))
 
 
 def _designed(setting: Setting, progress: Callable[[str], None], deadline: float = math.inf) -> Design:
@@ -117,7 +117,7 @@ def _without_odds(policy: Policy, correlation: Correlation, setting: Setting) ->
     return plain if plain != setting and plain.asked == setting.asked else None
 
 
-def _total(weights: Mapping[Target, float], informed: Mapping[Target, float]) -> float:
+def total_error(weights: Mapping[Target, float], informed: Mapping[Target, float]) -> float:
     """The weighted sum of the squared errors of whatever is asked."""
     return sum(weight / informed[target] for target, weight in weights.items() if informed.get(target, 0.0) > 0)
 

@@ -129,7 +129,7 @@ class SurveyDecoder:
             covariance[np.ix_(added.places, added.places)] += spread
         unknown = np.isnan(value)
         covariance[unknown] = covariance[:, unknown] = math.nan
-        return JointEstimate(value, covariance, tuple(answers))
+        return JointEstimate(value, covariance, tuple(answers), self.ways.messages(targets))
 
     def honest_range(self, target: Target, factors: Array, fakes: int) -> HonestRange:
         """What a linear function of a target may be if so many reports are fake."""

@@ -60,7 +60,8 @@ class SurveyProspect:
             covariance[np.ix_(added.places, added.places)] += menus[added.menu] * (square - np.outer(mean, mean))
         unknown = np.isnan(value)
         covariance[unknown] = covariance[:, unknown] = math.nan
-        return JointEstimate(value, covariance, tuple(round(sum(asking.people.values())) for asking in asked))
+        answers = tuple(round(sum(asking.people.values())) for asking in asked)
+        return JointEstimate(value, covariance, answers, self._ways.messages(targets))
 
     def _law(self, menu: Menu, records: Codes) -> Callable[..., Array]:
         """How probable each symbol is at one axis of a menu, or each two at two of them."""

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from bcdp.errors import InputError
 from bcdp.plan import Plan, Question
+from bcdp.plan.messages import sends_all
 from bcdp.randomizers import Table
 from bcdp.statistics import Decoded, Role, Single, Target
 from bcdp.statistics.shared.decoded_values import two_valued, with_spread
@@ -210,6 +211,16 @@ class Ways:
         wanted = None if indicators else target.at(policy, question)
         key = (question.table, None if wanted is None else (wanted.shape, wanted.tobytes()))
         return self._readings.setdefault(key, Reading(table, wanted))
+
+    def messages(self, targets: Iterable[Target]) -> tuple[int, ...]:
+        """For each number of some targets the message that asks for it; all the same if a person sends only one."""
+        separate = sends_all(self.plan)
+        first = ((target, next(iter(self.of(target)), None)) for target in targets)
+        return tuple(
+            way.places[0][0] if separate and way is not None else 0
+            for target, way in first
+            for _ in range(target.size(self.plan.policy))
+        )
 
     def is_certain(self, target: Target) -> bool:
         """Whether it is the share of the only value that a feature has: known without asking."""

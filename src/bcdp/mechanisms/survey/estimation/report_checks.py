@@ -1,4 +1,4 @@
-"""Tests whether reports can be those of devices that follow the plan, whatever people answer (theory.md, 4.19).
+"""Tests whether reports can be those of devices that follow the plan, whatever people answer (theory.md, 4.20).
 
 Each test looks at numbers whose distribution is bounded for every honest population, so that a small p-value means
 devices that are broken, reports that are lost, or fakes. None of them assumes a sample size or independent people:
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.survey.estimation.readings import CountsOf, marginals
 from bcdp.plan import Plan
+from bcdp.plan.messages import sends_all
 from bcdp.questions import Question
 from bcdp.randomizers import Table
 from bcdp.tally import Check
@@ -51,7 +52,12 @@ def at_least(count: Array, people: float, chance: Array) -> Array:
 
 
 def _menus(plan: Plan, people: int, counts: CountsOf) -> Check:
-    """Each menu's number of reports is binomial: exact tails, twice for both sides, times the number of menus."""
+    """Each menu's number of reports is binomial: exact tails, twice for both sides, times the number of menus.
+
+    Menus that are messages of everybody are not drawn.
+    """
+    if sends_all(plan):
+        return Check(1.0, "")
     observed = np.array([counts(menu).sum() for menu in range(len(plan.menus))], dtype=float)
     chances = _chances(plan)
     rare = np.minimum(at_least(observed, people, chances), at_least(people - observed, people, 1 - chances))
@@ -68,6 +74,7 @@ def _duplicates(plan: Plan, people: int, counts: CountsOf) -> Check:
     for number, (menu, chance) in enumerate(zip(plan.menus, _chances(plan), strict=True)):
         tables = [plan.tables[plan.questions[index].table] for index in menu.questions]
         observed = counts(number)
+        senders = int(observed.sum()) if sends_all(plan) else people
         cells += observed.size
         given = np.nonzero(observed)
         if not len(given[0]):
@@ -75,7 +82,7 @@ def _duplicates(plan: Plan, people: int, counts: CountsOf) -> Check:
         likely = np.full(len(given[0]), chance)
         for table, symbols in zip(tables, given, strict=True):
             likely *= _largest_weights(table)[symbols] / TOTAL
-        rare = at_least(observed[given].astype(float), people, likely)
+        rare = at_least(observed[given].astype(float), senders, likely)
         worst = int(rare.argmin())
         if rare[worst] < least:
             least, where = float(rare[worst]), f"menu {number}"
@@ -87,7 +94,7 @@ def _answers(plan: Plan, people: int, counts: CountsOf) -> Check:
     directions, least, where = 0, 0.0, ""
     for test in plan.derived(_answer_tests):
         directions += test.directions.shape[1]
-        exponent = _rarest(test.rows, test.directions, _seen(counts, people, test.places))
+        exponent = _rarest(test.rows, test.directions, _seen(plan, people, counts, test.places))
         if exponent < least:
             least, where = exponent, ", ".join(test.features)
     return Check(min(1.0, math.exp(min(0.0, least + math.log(max(directions, 1))))), where)
@@ -144,10 +151,10 @@ def _directions(rows: Array) -> Array:
     return np.concatenate([residual, -residual, -shares, shares - 1], axis=1)
 
 
-def _seen(counts: CountsOf, people: int, places: Sequence[tuple[int, int, int]]) -> Array:
-    """How many reports are in each cell, the last one all others."""
+def _seen(plan: Plan, people: int, counts: CountsOf, places: Sequence[tuple[int, int, int]]) -> Array:
+    """How many reports are in each cell, the last one all others; of several messages each, some may be lost."""
     asked = np.concatenate([marginals(counts(menu))(axis) for menu, axis, _ in places]).astype(float)
-    return np.append(asked, people - asked.sum())
+    return np.append(asked, 0.0 if sends_all(plan) else people - asked.sum())
 
 
 def _rarest(rows: Array, directions: Array, seen: Array) -> float:

@@ -17,6 +17,7 @@ from bcdp.mechanisms.survey.estimation.decoder import SurveyDecoder
 from bcdp.mechanisms.survey.estimation.report_checks import report_checks
 from bcdp.mechanisms.survey.estimation.weighted_decoder import WeightedDecoder
 from bcdp.plan import Plan
+from bcdp.plan.messages import sends_all
 from bcdp.records.encoding import as_arrow
 from bcdp.records.open_groups import whole_column
 from bcdp.statistics.shared.weighting import Weighting
@@ -46,7 +47,9 @@ class SurveyTally(Tally):
 
     @property
     def people(self) -> int:  # type: ignore[override]
-        """How many reports were counted."""
+        """How many people's reports were counted; of several messages each, those of the menu with most of them."""
+        if sends_all(self.plan):
+            return int(np.add.reduceat(self._counts, self._starts[:-1]).max())
         return int(self._counts.sum())
 
     def decoder(self) -> SurveyDecoder:

@@ -17,6 +17,7 @@ from bcdp.errors import refuse
 from bcdp.mechanisms.survey.estimation.decoder import SurveyDecoder
 from bcdp.mechanisms.survey.estimation.readings import Asked, Counts, marginals
 from bcdp.plan import Plan
+from bcdp.plan.messages import sends_all
 from bcdp.policy import Policy
 from bcdp.statistics import Decoded, Means, Target, headline
 from bcdp.statistics.shared.decoded_values import JointEstimate, unknown
@@ -31,7 +32,8 @@ class WeightedDecoder:
     def __init__(self, plan: Plan, groups: list[list[Counts]], weighting: Weighting) -> None:
         """`groups`: of each group of open values that occurs, the counts of every menu."""
         self._plan, self._groups, self._weighting = plan, groups, weighting
-        self._sizes = np.array([sum(int(counts.sum()) for counts in menus) for menus in groups], dtype=np.float64)
+        people = max if sends_all(plan) else sum  # of several messages each, those of the menu with most of them
+        self._sizes = np.array([people(int(counts.sum()) for counts in menus) for menus in groups], dtype=np.float64)
         self.people = int(self._sizes.sum())
         self._reports = [sum(int(counts.sum()) for counts in each) for each in zip(*groups, strict=True)]
         self._weights = weighting.weights(self._sizes)
@@ -83,7 +85,7 @@ class WeightedDecoder:
         crossed = (each * left).T @ fitted + fitted.T @ (each * sums)
         covariance = squares - crossed - (rest * (grown / self._strata)[:, None]).T @ rest
         covariance[np.isnan(value)] = covariance[:, np.isnan(value)] = math.nan
-        return JointEstimate(value, covariance, tuple(answers))
+        return JointEstimate(value, covariance, tuple(answers), self._decoder.ways.messages(targets))
 
     def _told(self, targets: Collection[Target]) -> tuple[Array, list[Asked], list[int]]:
         """The values, how each target was asked, in people as they count, and the answers of each."""

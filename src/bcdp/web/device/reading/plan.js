@@ -3,13 +3,13 @@
 import { InputError, keys, level, list, refuse } from "../checks.js";
 import { readCorrelation } from "./correlation.js";
 import { readFeatures } from "./features.js";
-import { checkMenus, checkQuestions } from "./questions.js";
+import { checkMenus, checkQuestions, sendsAll } from "./questions.js";
 import { canonical } from "./spelling.js";
 import { readTable } from "./randomizers.js";
 
 /** @typedef {{ asked: number, certified: number, c: number, items?: Record<string, Claim> }} Claim */
 /**
- * @typedef {import("./questions.js").Parts & { id: string, epsilon: number, byTicket: boolean,
+ * @typedef {import("./questions.js").Parts & { id: string, epsilon: number, byTicket: boolean, separate: boolean,
  *   open: import("./features.js").Named<import("./features.js").Listed>, survey: Record<string, any> | null,
  *   relay: { url: string, key: string } | null, counts: import("../counts.js").Counts | null, correlation: import("./correlation.js").Correlation & { source: string },
  *   certificate: { epsilon: number, features: ReadonlyMap<string, Claim> } }} Plan
@@ -58,8 +58,8 @@ export async function parsePlan(text) {
     counts: batch ? (await import("../counts.js")).readCounts(collection, certificate.counts, features) : null,
   };
   await checkQuestions(plan);
-  checkMenus(plan);
-  return plan;
+  checkMenus(plan, collection.trust);
+  return { ...plan, separate: sendsAll(plan.menus) };
 }
 
 /** @type {(collection: any) => Promise<Pick<Plan, "survey" | "relay" | "byTicket">>} */

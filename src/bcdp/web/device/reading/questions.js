@@ -15,6 +15,7 @@ import { MOST_CELLS, TOTAL, checkCells, keys, list, namesAmong, refuse, whole } 
  */
 
 const MOST_ANSWERS = 2 ** 24;
+const MOST_MESSAGES = 32; // of one person
 const KEYS = ["features", "levels", "table"];
 const KEYS_OF = { values: KEYS, product: [...KEYS, "kind", "categories"], block: [...KEYS, "kind"] };
 
@@ -61,9 +62,9 @@ function checkValues(path, { levels }, asked) {
 
 /**
  * Refuses menus that cannot be drawn, answered or counted.
- * @type {(plan: Parts) => void}
+ * @type {(plan: Parts, trust?: unknown) => void}
  */
-export function checkMenus({ menus, questions, tables }) {
+export function checkMenus({ menus, questions, tables }, trust = "device") {
   let weight = 0;
   let answers = 0;
   menus.forEach((menu, number) => {
@@ -72,10 +73,28 @@ export function checkMenus({ menus, questions, tables }) {
     weight += whole(`${path}.weight`, menu.weight, 1, TOTAL);
     list(`${path}.questions`, menu.questions, 1);
     const asked = menu.questions.map((index) => questions[whole(`${path}.questions`, index, 0, questions.length - 1)]);
-    const names = asked.flatMap((question) => question.features);
-    if (new Set(names).size !== names.length) throw refuse(path, names, "each feature at most once in a menu");
     answers += asked.reduce((total, question) => total * tables[question.table].symbols, 1);
   });
-  if (weight !== TOTAL) throw refuse("menus", weight, `weights that sum to ${TOTAL}`);
+  linkedMenus(menus).forEach((menu, number) => {
+    const names = menu.questions.flatMap((index) => questions[index].features);
+    if (new Set(names).size !== names.length)
+      throw refuse(`menus.${number}`, names, "each feature at most once in a menu");
+  });
+  if (sendsAll(menus) ? trust !== "relay" || menus.length > MOST_MESSAGES : weight !== TOTAL) {
+    throw refuse("menus", weight, `weights that sum to ${TOTAL}`);
+  }
   if (answers > MOST_ANSWERS) throw refuse("menus", answers, `at most ${MOST_ANSWERS} possible answers`);
 }
+
+/**
+ * Whether every menu is answered, each in a message of its own: several menus that are drawn with certainty.
+ * @type {(menus: Menu[]) => boolean}
+ */
+export const sendsAll = (menus) => menus.length > 1 && menus.every(({ weight }) => weight === TOTAL);
+
+/**
+ * What one person may answer together: one of the menus, or all of them as one.
+ * @type {(menus: Menu[]) => Menu[]}
+ */
+export const linkedMenus = (menus) =>
+  sendsAll(menus) ? [{ weight: TOTAL, questions: menus.flatMap(({ questions }) => questions) }] : menus;

@@ -6,6 +6,7 @@
 
 import { byMenu } from "../certificate.js";
 import { oddsOf } from "../exact.js";
+import { linkedMenus } from "../reading/questions.js";
 import { conditionOf } from "./promise.js";
 
 /** @typedef {import("../reading/plan.js").Plan} Plan */
@@ -27,7 +28,7 @@ export function batchNumbers(plan) {
   const promises = [...claims.features].map(([name, { odds: level }]) => {
     const odds = oddsOf(level);
     if (odds === whole) return { name, odds, condition: null }; // the record's, which rests on nothing
-    const within = plan.menus.map((_, number) => bounds(number, name));
+    const within = linkedMenus(plan.menus).map((_, number) => bounds(number, name));
     const known = [...plan.features.keys()].some((other) => other !== name && plan.correlation.laws(name, other));
     return { name, odds, condition: conditionOf(plan, name, within, known) };
   });

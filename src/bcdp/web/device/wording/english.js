@@ -17,7 +17,7 @@ import { SENTENCES } from "./sentences.js";
  * @typedef {Spelling & Record<"all" | "nothingAssumed" | "noAnswer" | "apart" | "notAsked" | "noneTicked" | "meaning" | "anyTimes" | "unmoved" | "byLaws" |
  *   "unconditional" | "nothing" | "no" | "yes", string> & Record<"operatorSays" | "times" | "learned" | "within" | "left" |
  *   "otherwise" | "near" | "square" | "product", One> & Record<"told" | "movedBetween" | "learnedBetween" | "openSent", Two> & Record<"condition" | "ranges" | "and" | "or", Many> & { doubled: Record<"q" | "odds" | "both", string>,
- *   moved: (points: string, several: boolean) => string, chance: (menus: number) => string, more: (count: number) => string,
+ *   moved: (points: string, several: boolean) => string, chance: (menus: number) => string, separate: (messages: number) => string, more: (count: number) => string,
  *   leftDoubled: (times: string, numbers: string, nothing: string) => string,
  *   promise: (label: string, told: string, condition: string) => string,
  *   range: (...ends: string[]) => string,
@@ -76,6 +76,9 @@ export const ENGLISH = {
   otherwise: (left) => filled(SENTENCES.otherwise, { left }),
   chance: (menus) =>
     `Chance alone, not what you entered, chose what to ask${menus > 1 ? `, out of ${menus} menus` : ""}.`,
+  separate: (messages) =>
+    `Your device sends ${messages} separate messages, one for each hint below. Nothing in them shows that they come from ` +
+    "one person.",
   hint: (about, hint, least, most) =>
     `About ${about}, your report hints at ${hint}. Your device gives this hint with a chance of at least ${least}% and ` +
     `at most ${most}%, whatever the truth is.`,

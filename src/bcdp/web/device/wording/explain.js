@@ -22,15 +22,15 @@ const MOST_SHOWN = 4;
  *
  * `hints` are `{ about, hint, least, most }`: the chance of giving this hint lies between `least` and `most`, whatever
  * the true values are. `guarantees` are those of `promises(plan)`, the last about all answers together.
- * @type {(plan: Plan, report: Answer, words?: Words) => Explained}
+ * @type {(plan: Plan, report: Answer | Answer[], words?: Words) => Explained}
  */
 export function explain(plan, report, words = ENGLISH) {
   const hints = hintedNumbers(plan, report).map((numbers) => tellHint(numbers, words, plan.features));
   const guarantees = promises(plan, words);
   const sentences = [
-    words.chance(plan.menus.length),
+    plan.separate ? words.separate(plan.menus.length) : words.chance(plan.menus.length),
     ...hints.map(({ sentence }) => sentence),
-    ...tellOpen(openOf(plan, report), words, plan.open),
+    ...tellOpen(openOf(plan, [report].flat()[0]), words, plan.open),
     ...guarantees.map(({ sentence }) => sentence),
     words.meaning,
     `${operatorSays(plan, words)}.`,
@@ -40,10 +40,11 @@ export function explain(plan, report, words = ENGLISH) {
 
 /**
  * What a report hints at for each question, as plain data that `tellHint` puts into words.
- * @type {(plan: Plan, report: Answer) => Hinted[]}
+ * @type {(plan: Plan, report: Answer | Answer[]) => Hinted[]}
  */
 export function hintedNumbers(plan, report) {
-  return symbolsOf(plan, report).map(([question, symbol]) => hintOf(plan, question, symbol));
+  const symbols = [report].flat().flatMap((each) => symbolsOf(plan, each));
+  return symbols.map(([question, symbol]) => hintOf(plan, question, symbol));
 }
 
 /**

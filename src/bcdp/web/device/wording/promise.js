@@ -8,6 +8,7 @@
 import { byMenu, certify } from "../certificate.js";
 import { counted, least, most } from "../checks.js";
 import { stronger } from "../reading/correlation.js";
+import { linkedMenus } from "../reading/questions.js";
 import { ENGLISH } from "./english.js";
 import { chanceOf, oddsOf } from "../exact.js";
 import { quoted, tellPromise } from "./tell.js";
@@ -51,7 +52,8 @@ const known = new WeakMap(); // a plan of many joint tables takes seconds
 
 /** @type {(plan: Plan) => Promised[]} */
 function computed(plan) {
-  const { menus, correlation } = plan;
+  const { correlation } = plan;
+  const menus = linkedMenus(plan.menus);
   /** @type {(factor: number) => Assuming} */
   const assuming = (factor) => ({ ...plan, correlation: stronger(correlation, factor) });
   const [stated, twice, certain] = [plan, assuming(2), assuming(Infinity)].map(certify);
