@@ -64,7 +64,8 @@ for (const name of VECTORS) {
     assert.deepEqual({ epsilon, c: Object.fromEntries(c), delta: Object.fromEntries(delta) }, vector.levels);
     for (const { record, words, answers: several, ...report } of vector.examples) {
       const sent = answers(plan, record, Uint32Array.from(words));
-      if (several) assert.deepEqual(sent, several.map((each, menu) => ({ menu, answer: each, ...report }))); // prettier-ignore
+      if (several)
+        assert.deepEqual(sent, several.map((each, menu) => ({ menu, answer: each, ...report }))); // prettier-ignore
       else assert.deepEqual(sent, [report]);
     }
     const length = vector.examples[0].words.length;

@@ -200,13 +200,22 @@ const randomId = () => hexadecimal(crypto.getRandomValues(new Uint8Array(16)));
  *
  * A second answer would tell more (4.6), so there is never one: tabs take turns where the browser has locks, a report that
  * was sent is not drawn again, and none is given that the store does not hold.
- * `store` is the browser's local storage or anything with `getItem` and `setItem`. Of a plan that sends several messages
- * it is a list of reports.
- * @type {(plan: Plan, record: Row, store?: Store) => Promise<Kept>}
+ * `store` is the browser's local storage or anything with `getItem` and `setItem`.
+ * @type {(plan: Plan, record: Row, store?: Store) => Promise<Report>}
  */
 export async function answerOnce(plan, record, store = browsersStore()) {
+  if (sendsAll(plan.menus))
+    throw refuse("menus", plan.menus.length, "a plan of one message; answersOnce() gives several");
+  return (await answersOnce(plan, record, store))[0];
+}
+
+/**
+ * The same for any plan: one report, or one for each message.
+ * @type {(plan: Plan, record: Row, store?: Store) => Promise<Report[]>}
+ */
+export async function answersOnce(plan, record, store = browsersStore()) {
   const once = () => keptReport(plan, store) ?? keepReport(plan, record, store);
-  return globalThis.navigator?.locks?.request("bcdp", once) ?? once();
+  return [await (globalThis.navigator?.locks?.request("bcdp", once) ?? once())].flat();
 }
 
 /** @type {(plan: Plan, record: Row, store: Store) => Kept} */

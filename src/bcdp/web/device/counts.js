@@ -17,14 +17,13 @@ import {
   remembered,
   viewsOf,
 } from "./moments.js";
-import { sendsAll } from "./reading/questions.js";
 import { TOTAL, entries, keys, refuse, whole } from "./checks.js";
 
 /** @typedef {import("./reading/plan.js").Plan} Plan */
 /** @typedef {import("./moments.js").Two} Two */
 /** @typedef {{ epsilon: number, odds: number }} Claim */
 /** @typedef {import("./moments.js").Within} Within */
-/** @typedef {{ epsilon: number, c: Map<string, number>, delta: Map<string, number> }} Levels */
+/** @typedef {{ epsilon: number, c: Map<string, number>, delta: Map<string, number>, separate: boolean }} Levels of messages that are `separate`, all of them together */
 /**
  * `people` are the honest ones among those in a batch; `claims` are levels in nats.
  * @typedef {{ trust: "relay" | "collector", batch: number, people: number, chance: number, asked: Partial<Claim>,
@@ -115,7 +114,7 @@ function shareOf(people, share) {
  * @param {(number: number, name: string) => Within} bounds by menu and feature
  */
 function check(plan, levels, bounds) {
-  if (sendsAll(plan.menus)) return checkMessages(this, plan, levels, bounds);
+  if (levels.separate) return checkMessages(this, plan, levels, bounds);
   const { claims } = this;
   const weights = plan.menus.map(({ weight }) => weight / TOTAL);
   const overlaps = remembered(overlapsOf);

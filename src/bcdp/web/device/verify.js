@@ -3,6 +3,7 @@
 
 import { byMenu, certify } from "./certificate.js";
 import { refuse } from "./checks.js";
+import { sendsAll } from "./reading/questions.js";
 
 /** What a device answers at most if nobody set its limit, in nats: beyond, a guess at 50% could become 98.3%. */
 export const MAX_EPSILON = 4;
@@ -22,7 +23,7 @@ export function verifyPlan(plan, { maxEpsilon = MAX_EPSILON, maxDelta = Infinity
     keep(`features.${name}.c`, levels.c.get(name), c, Infinity, Infinity);
   }
   plan.blocks?.keep(plan, levels, keep, maxDelta);
-  plan.counts?.check(plan, levels, byMenu(plan).bounds);
+  plan.counts?.check(plan, { ...levels, separate: sendsAll(plan.menus) }, byMenu(plan).bounds);
   return levels;
 }
 
