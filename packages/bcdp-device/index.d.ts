@@ -88,11 +88,16 @@ export function parsePlan(text: string): Promise<Plan>;
 export function certify(plan: Plan): Levels;
 export function verifyPlan(plan: Plan, limits?: { maxEpsilon?: number; maxDelta?: number }): Levels;
 export function answer(plan: Plan, record: Readonly<Record<string, Given>>, words?: Uint32Array): Answer;
+/** The ticket of an invitation is needed where it assigns the menu. */
 export function answerOnce(
   plan: Plan,
   record: Readonly<Record<string, Given>>,
   store?: Store,
   ticket?: string | null,
 ): Promise<Report>;
-export function keptReport(plan: Plan, store?: Store): Report | null;
+/** One report, or one for each message of a plan that sends several; `answer` and `answerOnce` refuse such a plan. */
+export function answers(plan: Plan, record: Readonly<Record<string, Given>>, words?: Uint32Array): Answer[];
+export function answersOnce(plan: Plan, record: Readonly<Record<string, Given>>, store?: Store): Promise<Report[]>;
+/** A list for a plan that sends several messages. */
+export function keptReport(plan: Plan, store?: Store): Report | Report[] | null;
 export function randomWords(plan: Plan): Uint32Array;

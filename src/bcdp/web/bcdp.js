@@ -10,7 +10,7 @@
  *     explain(plan, report).sentences;                                 // what it says about you, in plain words
  */
 
-export { answer, answerOnce, answers, keptReport, openOf, randomWords } from "./device/answer.js";
+export { answer, answerOnce, answers, answersOnce, keptReport, openOf, randomWords } from "./device/answer.js";
 export { certify } from "./device/certificate.js";
 export { MAX_EPSILON, verifyPlan } from "./device/verify.js";
 export { InputError } from "./device/checks.js";

@@ -47,8 +47,13 @@ export function randomWords(plan) {
  * @type {(plan: Plan, record: Row, words?: Uint32Array) => Answer}
  */
 export function answer(plan, record, words = randomWords(plan)) {
-  if (plan.separate) throw refuse("menus", plan.menus.length, "one: answers() gives several");
+  single(plan);
   return answers(plan, record, words)[0];
+}
+
+/** @type {(plan: Plan) => void} */
+function single({ separate, menus }) {
+  if (separate) throw refuse("menus", menus.length, "one: answers() and answersOnce() give several");
 }
 
 /**
@@ -205,14 +210,22 @@ const randomId = () => hexadecimal(crypto.getRandomValues(new Uint8Array(16)));
  *
  * A second answer would tell more (4.6), so there is never one: tabs take turns where the browser has locks, a report that
  * was sent is not drawn again, and none is given that the store does not hold.
- * `store` is the browser's local storage or anything with `getItem` and `setItem`. Of a plan that sends several messages
- * it is a list of reports.
- * @type {(plan: Plan, record: Row, store?: Store, ticket?: string | null) => Promise<Kept>}
+ * `store` is the browser's local storage or anything with `getItem` and `setItem`.
+ * @type {(plan: Plan, record: Row, store?: Store, ticket?: string | null) => Promise<Report>}
  */
 export async function answerOnce(plan, record, store = browsersStore(), ticket = null) {
+  single(plan);
+  return (await answersOnce(plan, record, store, ticket))[0];
+}
+
+/**
+ * The same for any plan: one report, or one for each message.
+ * @type {(plan: Plan, record: Row, store?: Store, ticket?: string | null) => Promise<Report[]>}
+ */
+export async function answersOnce(plan, record, store = browsersStore(), ticket = null) {
   const draw = await reportDrawer(plan, ticket);
   const once = () => keptReport(plan, store) ?? keepReport(plan, () => draw(record), store);
-  return globalThis.navigator?.locks?.request("bcdp", once) ?? once();
+  return [await (globalThis.navigator?.locks?.request("bcdp", once) ?? once())].flat();
 }
 
 /** @type {(plan: Plan, draw: () => Kept, store: Store) => Kept} */
