@@ -167,9 +167,12 @@ def test_lists_that_cannot_be(changed: dict[str, Any], told: str) -> None:
     assert told in str(caught.value)
 
 
-def test_joint_statistics_of_a_list_are_refused() -> None:
+def test_other_joint_statistics_of_a_list_are_refused() -> None:
     with pytest.raises(InputError, match="and this one is multiple"):
-        Policy(epsilon=1, features={"media": MEDIA, "a": {"type": "binary"}}, tasks=[{"table": ["media", "a"]}])
+        Policy(epsilon=1, features={"media": MEDIA, "a": {"type": "binary"}}, tasks=[{"mean": ["a"], "by": "media"}])
+    task = {"table": ["media", "a"], "items": {"media": ["tvs"]}}
+    with pytest.raises(InputError, match="some of the items of media"):
+        Policy(epsilon=1, features={"media": MEDIA, "a": {"type": "binary"}}, tasks=[task])
 
 
 def test_a_smaller_demand_on_a_list_limits_its_items() -> None:
