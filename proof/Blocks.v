@@ -62,3 +62,29 @@ Proof.
   rewrite (sum_point eqB (fun b' => r z * f b') la b once I). ring.
 Qed.
 End Views.
+
+(* A question about the block and the outside jointly (Theorem 17): the extremes depend on what is outside, which f sees too. *)
+Section Crossed.
+Context {B Z : Type} (l : list B) (lz : list Z).
+Variables (f : B -> Z -> R) (g : Z -> R).
+Hypothesis g_pos : forall z, In z lz -> 0 <= g z.
+
+Definition joint_answer (p : B -> Z -> R) := sum (fun z => sum (fun b => p b z * f b z) l * g z) lz.
+Definition with_extremes (p : B -> Z -> R) (F : Z -> R) := sum (fun z => F z * sum (fun b => p b z) l * g z) lz.
+
+Theorem crossed_upper p F : (forall b z, 0 <= p b z) -> (forall b z, In b l -> f b z <= F z) ->
+  joint_answer p <= with_extremes p F.
+Proof.
+  intros pos most. unfold joint_answer, with_extremes. apply sum_le; intros z I.
+  apply Rmult_le_compat_r; [apply g_pos; assumption|].
+  rewrite <- sum_scal. apply sum_le; intros b J. rewrite Rmult_comm. apply Rmult_le_compat_r; [apply pos | auto].
+Qed.
+
+Theorem crossed_lower p G : (forall b z, 0 <= p b z) -> (forall b z, In b l -> G z <= f b z) ->
+  with_extremes p G <= joint_answer p.
+Proof.
+  intros pos least. unfold joint_answer, with_extremes. apply sum_le; intros z I.
+  apply Rmult_le_compat_r; [apply g_pos; assumption|].
+  rewrite <- sum_scal. apply sum_le; intros b J. rewrite (Rmult_comm (p b z)). apply Rmult_le_compat_r; [apply pos | auto].
+Qed.
+End Crossed.

@@ -68,7 +68,7 @@ def differences(count: int, seed: int, masses: Any = None) -> Iterator[tuple[flo
         for (f, rest, within, alike), own in zip(drawn, each, strict=True):
             worst = max(1.0, *itertools.islice(reached, len(own)))
             used = within if masses is None else masses(*within)
-            claimed = joint_ratio(f[:, :, None], f[:, :, None], Fraction(rest), used, alike)
+            claimed = joint_ratio(f[:, :, None], f[:, :, None], Fraction(rest), used, range(len(f)) if alike else ())
             c, epsilon = kernel_levels(np.concatenate([f, f * rest], axis=1))
             theorem = math.exp(bcdp_from(math.log(c), math.log(epsilon), *within))
             yield worst / float(claimed) - 1, worst / theorem - 1

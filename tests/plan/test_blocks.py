@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from bcdp import InputError, Plan, Policy, make_plan
 from bcdp.audit import verify_limits
 from bcdp.policy.blocks import blocks_of, combinations
-from support.block_plans import random_plan, worst_by_feature
+from support.block_plans import random_crossed_plan, random_plan, worst_by_feature
 from support.node import node
 
 DRUGS: dict[str, Any] = {
@@ -40,11 +41,21 @@ def test_an_average_in_the_place_of_extremes_is_exceeded() -> None:
     assert worst_by_feature(plan, 0.3, None)[question.features[0]] > averaged * 1.01
 
 
-def test_three_readers_agree_on_blocks() -> None:
+@pytest.mark.parametrize(("q", "odds"), [(0.0, None), (0.3, None), (1.0, None), (0.8, 3.0)])
+def test_the_certificate_of_a_block_with_others_is_the_worst_joint_prior(q: float, odds: float | None) -> None:
+    rng = np.random.default_rng([int(q * 10), odds is None, 1])
+    for _ in range(3):
+        plan = random_crossed_plan(rng, q, odds)
+        for name, ratio in worst_by_feature(plan, q, odds).items():
+            feature, _, item = name.partition(".")
+            level = plan.levels.items[feature, item][1] if item else plan.levels.delta[feature]
+            assert math.log(ratio) == pytest.approx(level, rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("drawn", [random_plan, random_crossed_plan])
+def test_three_readers_agree_on_blocks(drawn: Callable[..., Plan]) -> None:
     rng = np.random.default_rng(17)
-    plans = [
-        random_plan(rng, q, odds) for q, odds in ((0.0, None), (0.2, None), (0.5, 2.0), (1.0, None)) for _ in range(5)
-    ]
+    plans = [drawn(rng, q, odds) for q, odds in ((0.0, None), (0.2, None), (0.5, 2.0), (1.0, None)) for _ in range(5)]
     documents = [json.loads(plan.text) for plan in plans]
     for plan, document in zip(plans, documents, strict=True):
         levels = plan.levels
@@ -54,6 +65,9 @@ def test_three_readers_agree_on_blocks() -> None:
                 name: {"asked": 20.0, "certified": levels.delta[name], "c": levels.c[name]} for name in levels.delta
             },
         }
+        for (name, item), (c, delta) in levels.items.items():
+            claims = document["certificate"]["features"][name].setdefault("items", {})
+            claims[item] = {"asked": plan.policy.features[name].items[item].delta, "certified": delta, "c": c}
     texts = [Plan.build(document).text for document in documents]
     in_browser = json.loads(node("tests/js/certify.js", given=json.dumps(texts)))
     for plan, text, (epsilon, c, delta) in zip(plans, texts, in_browser, strict=True):
@@ -127,16 +141,19 @@ def test_a_circle_and_a_block_that_is_too_large() -> None:
 
 
 @pytest.mark.parametrize(
-    "task",
+    ("task", "offered"),
     [
-        {"table": ["drugs", "sex"]},
-        {"mean": ["sex"], "by": "drugs"},
-        {"regression": {"target": "sex", "features": ["drugs"]}},
+        ({"regression": {"target": "sex", "features": ["drugs"]}}, "mean, frequency, share, table or mean by group"),
+        ({"distribution": ["spent"]}, "mean, frequency, share, table or mean by group"),
+        ({"table": ["spent", "sex"]}, "a number's mean, also by group"),
+        ({"mean": ["sex"], "by": "spent"}, "those with values, not numbers"),
+        ({"table": ["drugs", "sex"], "items": {"often": ["weekly"]}}, "items of the lists of this table"),
     ],
 )
-def test_joint_statistics_of_a_block_are_refused_with_what_is_offered(task: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="mean, frequency or share"):
-        Policy(epsilon=1, features={**DRUGS, "sex": {"type": "binary"}}, tasks=[task])
+def test_joint_statistics_of_a_block_are_refused_with_what_is_offered(task: dict[str, Any], offered: str) -> None:
+    spent = {"type": "numeric", "bounds": [0, 9], "asked_if": {"drugs": "yes"}}
+    with pytest.raises(InputError, match=offered):
+        Policy(epsilon=1, features={**DRUGS, "spent": spent, "sex": {"type": "binary"}}, tasks=[task])
 
 
 def test_no_policy_without_follow_ups_has_a_block() -> None:

@@ -289,8 +289,6 @@ def test_weights_and_groups_of_open_values() -> None:
 
 def test_what_cannot_be_told_is_refused_in_words() -> None:
     for task in (
-        {"mean": ["income"], "by": "party"},
-        {"mean": ["smoker"], "by": "party"},
         {"table": ["income", "party"]},
         {"distribution": ["income"]},
         {"regression": {"target": "income", "features": ["smoker"]}},

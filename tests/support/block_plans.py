@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 
 from bcdp.exact import TOTAL
 from bcdp.plan import Plan
+from bcdp.policy import MultipleFeature
 from bcdp.policy.blocks import combinations
 
 Array = npt.NDArray[np.float64]
@@ -61,6 +62,51 @@ def random_plan(rng: np.random.Generator, q: float, odds: float | None) -> Plan:
     return Plan.build(_document(features, tables, questions, q, odds))
 
 
+def random_crossed_plan(rng: np.random.Generator, q: float, odds: float | None) -> Plan:
+    """A plan that asks a random block, or a list to tick, with a feature outside in one question, and another outside.
+
+    The feature outside is a number now and then, in steps or rounded; with `odds` or without.
+    """
+    while True:
+        features = _with_outside(rng, random_features(rng) if rng.random() < 0.7 else _random_list(rng))
+        draft = Plan.build(_document(features, [], [], q, odds))
+        asked = tuple(name for name in features if name != "further")
+        stepped = features["outside"] == {"type": "numeric", "bounds": [0, 10]} and rng.random() < 0.5
+        cuts = [3.0, 5.0] if stepped else None
+        sizes = tuple(3 if name == "outside" and cuts else _levels(draft, name, rng) for name in asked)
+        inputs = len(combinations(draft.policy.features, asked, sizes))
+        if inputs <= 40:
+            break
+    spread = float(rng.choice([0.2, 1.0, 2.0]))
+    questions = [{"features": list(asked), "levels": list(sizes), "table": 0, "kind": "block"}]
+    if cuts:
+        questions[0]["cuts"] = [cuts if name == "outside" else None for name in asked]
+    questions += [{"features": ["further"], "levels": [2], "table": 1}]
+    tables = [_random_table(rng, inputs, spread), _random_table(rng, 2, spread)]
+    return Plan.build(_document(features, tables, questions, q, odds))
+
+
+def _random_list(rng: np.random.Generator) -> Features:
+    """A list to tick, an item of which has a delta of its own now and then."""
+    own = {"items": {"u": {"delta": 0.5}}} if rng.random() < 0.5 else {}
+    missing = {"missing": "own"} if rng.random() < 0.3 else {}
+    return {"list": {"type": "multiple", "values": ["u", "v", "w"], "at_most": 2, "delta": 20.0, **own, **missing}}
+
+
+def _with_outside(rng: np.random.Generator, features: Features) -> Features:
+    """Two features outside the block, at different places of the policy."""
+    kinds: list[dict[str, Any]] = [
+        {"type": "categorical", "values": ["p", "q", "r"]},
+        {"type": "binary", "missing": 1},
+        {"type": "numeric", "bounds": [0, 10]},
+        {"type": "numeric", "bounds": [0, 10], "missing": "own"},
+    ]
+    outside = kinds[rng.choice(len(kinds))]
+    block = {name: feature for name, feature in features.items() if name != "outside"}
+    first, last = ({"outside": outside}, {}) if rng.random() < 0.5 else ({}, {"outside": outside})
+    return {**first, **block, **last, "further": {"type": "binary"}}
+
+
 def _levels(plan: Plan, name: str, rng: np.random.Generator) -> int:
     feature = plan.policy.features[name]
     return int(rng.integers(2, 4)) + feature.extras if feature.is_number else feature.joint_inputs
@@ -98,7 +144,10 @@ class Guess:
 
 
 def guesses(plan: Plan) -> Iterator[Guess]:
-    """Every two values of each feature of the block; two numbers may be near the same level, and so may "missing"."""
+    """Every two values of each feature of the first question, and of each item with a delta.
+
+    Two numbers may be near the same level, and so may "missing".
+    """
     question, features = plan.questions[0], plan.policy.features
     possible = combinations(features, question.features, question.levels)
     for position, name in enumerate(question.features):
@@ -108,6 +157,12 @@ def guesses(plan: Plan) -> Iterator[Guess]:
             counted = feature.imputes and not feature.is_number and feature.categories[a] == feature.missing
             if a != b or number or counted:
                 yield Guess(name, np.flatnonzero(codes == a), np.flatnonzero(codes == b))
+        for item in (feature.items or {}) if isinstance(feature, MultipleFeature) else ():
+            names = [[feature.values[number] for number in ticked] for ticked in feature.sets]
+            has = np.array([*(int(item in ticked) for ticked in names), *range(2, 2 + feature.extras)])
+            for a, b in product(np.unique(has[codes]).tolist(), repeat=2):
+                if a != b:
+                    yield Guess(f"{name}.{item}", np.flatnonzero(has[codes] == a), np.flatnonzero(has[codes] == b))
 
 
 def worst_ratio(f: Array, guess: Guess, q: float, odds: float | None) -> float:
@@ -148,11 +203,25 @@ def worst_ratio(f: Array, guess: Guess, q: float, odds: float | None) -> float:
 
 
 def worst_by_feature(plan: Plan, q: float, odds: float | None) -> dict[str, float]:
-    """For each feature of the block the largest ratio of any answer, over all priors."""
-    block, outside = (np.array(table["weights"]) / TOTAL for table in plan.tables_)
+    """For each feature of the first question, and each item with a delta, the largest ratio of any answer.
+
+    The second question asks about something outside.
+    """
+    asked, further = (np.array(table["weights"]) / TOTAL for table in plan.tables_)
+    question = plan.questions[0]
+    possible = combinations(plan.policy.features, question.features, question.levels)
     worst: dict[str, float] = {}
     for guess in guesses(plan):
-        for y, z in product(range(block.shape[1]), range(outside.shape[1])):
-            ratio = worst_ratio(np.outer(block[:, y], outside[:, z]), guess, q, odds)
+        name = guess.feature.partition(".")[0]
+        block = plan.policy.blocks.get(name, (name,))
+        inside = np.array([other in block for other in question.features])
+        places = np.unique(possible[:, ~inside], axis=0, return_inverse=True)[1].ravel()
+        own = np.unique(possible[:, inside], axis=0, return_inverse=True)[1].ravel()
+        first, second = (np.unique(own[inputs]) for inputs in (guess.first, guess.second))
+        for y, z in product(range(asked.shape[1]), range(further.shape[1])):
+            f = np.zeros((own.max() + 1, places.max() + 1))
+            f[own, places] = asked[:, y]
+            both = (f[:, :, None] * further[:, z]).reshape(len(f), -1)
+            ratio = worst_ratio(both, Guess(name, first, second), q, odds)
             worst[guess.feature] = max(worst.get(guess.feature, 1.0), ratio)
     return worst

@@ -59,6 +59,20 @@ def test_follow_ups_appear_when_they_are_asked(visit: Visit, questionnaire: Plan
     assert not violations(page)
 
 
+@pytest.mark.parametrize(("width", "rows"), [(1280, 1), (390, 3)])
+def test_a_scale_is_one_row_on_wide_screens_and_a_list_on_phones(
+    visit: Visit, questionnaire: Plan, width: int, rows: int
+) -> None:
+    page = shown_plan(visit, questionnaire)
+    page.set_viewport_size({"width": width, "height": 900})
+    choose(page, "Drugs, ever", "yes")
+    buttons = page.get_by_role("group", name="How often").get_by_role("radio").all()
+    tops = {round(box["y"]) for button in buttons if (box := button.bounding_box())}
+    assert (len(buttons), len(tops)) == (3, rows)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert not violations(page)
+
+
 @pytest.mark.parametrize("drugs", ["no", "yes"])
 def test_every_question_is_answered_and_sent(visit: Visit, questionnaire: Plan, drugs: str) -> None:
     page = shown_plan(visit, questionnaire)

@@ -25,7 +25,7 @@ from bcdp.exact import TOTAL, odds_up
 from bcdp.plan import Menu, Plan, Question, certify, check_menus
 from bcdp.plan.messages import linked_plan
 from bcdp.plan.views import shared_codes
-from bcdp.policy import NO_ANSWER, Feature
+from bcdp.policy import NO_ANSWER, Feature, Policy
 
 MOST_WORK = 2**37  # multiplications: a few minutes
 _BLOCK_CELLS = 2**22
@@ -185,12 +185,9 @@ def _any_record(plan: Plan) -> tuple[float, dict[str, float]]:
             ratios.append(_largest_ratio(reached, 0))
             turned = _largest_ratio(np.stack([reached, reached[::-1]]), 0)  # a sign turns the other factor's number
             own = {name: ratios[-1] if name in numbers else turned for name in question.features}
-        elif (possible := question.combinations(plan.policy)) is not None:
+        elif question.rules.asks_blocks:
             ratios.append(_largest_ratio(weights, 0))
-            own = {
-                name: _block_ratio(weights, possible[:, axis], shared_codes(plan.policy.features[name], size))
-                for axis, (name, size) in enumerate(zip(question.features, question.levels, strict=True))
-            }
+            own = {name: _block_ratio(plan.policy, question, weights, name) for name in question.features}
         else:
             ratios.append(_largest_ratio(weights, 0))
             cells = weights.reshape(*question.levels, -1)
@@ -210,15 +207,23 @@ def _over(high: Array, low: Array) -> float:
         return float(np.where(high > 0, high / low, 1.0).max())
 
 
-def _block_ratio(weights: Array, codes: npt.NDArray[np.int64], shared: frozenset[int]) -> float:
-    """Between two values of a feature, the others of its block being whatever they can be.
+def _block_ratio(policy: Policy, question: Question, weights: Array, name: str) -> float:
+    """Between two values of a feature, the others of its block being whatever they can be, and the rest held fixed.
 
-    Two values that are `shared` by one code may each go with anything that the code goes with.
+    Two values that are shared by one code may each go with anything that the code goes with.
     """
-    parts = {int(code): weights[codes == code] for code in np.unique(codes)}
-    pairs = ((a, b) for a, b in itertools.product(parts, repeat=2) if a != b or a in shared)
-    ends = (np.stack([parts[a].max(axis=0), parts[b].min(axis=0)]) for a, b in pairs)
-    return max((_over(above, below) for above, below in ends), default=1.0)
+    possible, axis = question.combinations(policy), question.features.index(name)
+    assert possible is not None
+    shared = shared_codes(policy.features[name], question.levels[axis])
+    fixed = [digit for digit, other in enumerate(question.features) if policy.outside(name, frozenset({other}))]
+    worst = 1.0
+    for held in np.unique(possible[:, fixed], axis=0):
+        alike = (possible[:, fixed] == held).all(axis=1)
+        codes = possible[alike, axis]
+        parts = {int(code): weights[alike][codes == code] for code in np.unique(codes)}
+        pairs = ((a, b) for a, b in itertools.product(parts, repeat=2) if a != b or a in shared)
+        worst = max([worst, *(_over(parts[a].max(axis=0), parts[b].min(axis=0)) for a, b in pairs)])
+    return worst
 
 
 def _question_kernel(plan: Plan, question: Question, held: Sequence[npt.NDArray[Any]]) -> Kernel:

@@ -144,19 +144,21 @@ class _AskedMenu:
         if number is None:
             return independent_delta(_ONE, self.ratio, within)
         if self.questions[number].rules.asks_blocks:
-            return self.view_level(plan, name, None, within)
+            return self.view_level(plan, name, None, within, ranged=bool(parts))
         shared = shares_inputs(feature)
         return menu_delta(
             self.questions, self.tables, name, number=number, shared=shared, within=within, parts=parts, own=feature.own
         )
 
-    def view_level(self, plan: Plan, name: str, item: str | None, within: Within) -> float:
-        """The level of a feature of a block, or of one item of a list to tick, that the menu asks."""
+    def view_level(self, plan: Plan, name: str, item: str | None, within: Within, *, ranged: bool = False) -> float:
+        """The level of a feature or an item that a question about blocks asks; of a number between ranges, if so."""
         number = self.numbers[name]
         views = views_of(plan.policy, self.questions[number])
-        own = next(view.ratio(self.tables[number]) for view in views if (view.feature, view.item) == (name, item))
+        view = next(view for view in views if (view.feature, view.item) == (name, item))
         rest = ratio_product(tuple(table.ratio for other, table in enumerate(self.tables) if other != number))
-        return independent_delta(own, rest, within)
+        if not view.is_crossed:
+            return independent_delta(view.ratio(self.tables[number]), rest, within)
+        return log_up((view.of_any_number if ranged else view).crossed_ratio(self.tables[number], rest, within))
 
     def delta(self, plan: Plan, name: str, correlation: Correlation) -> float:
         feature, number = plan.policy.features[name], self.numbers.get(name)
@@ -363,7 +365,7 @@ def joint_delta(
     weights = table.dense().weights.reshape(*levels, -1)
     f = np.moveaxis(weights, position, 0).reshape(levels[position], -1, table.symbols)  # own value x others x symbol
     above, below = (f, f) if not parts else _extremes_of_steps(f, parts) if stepped else _extremes(f, parts, own)
-    equal_pairs = shared and not parts  # a guess between a part and itself is none
+    equal_pairs = range(len(f)) if shared and not parts else ()  # a guess between a part and itself is none
     return log_up(joint_ratio(above, below, rest, Within(q, odds), equal_pairs))
 
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bcdp.exact import NEARLY
-from bcdp.plan.worst_prior import Ratio
+from bcdp.exact import NEARLY, Integers
+from bcdp.plan.worst_prior import Ratio, Within, joint_ratio
 from bcdp.policy import Feature, MultipleFeature, NumericFeature, Policy
 from bcdp.questions import Question
 from bcdp.randomizers import Table
@@ -39,6 +39,7 @@ class View(NamedTuple):
     """What may be guessed of a question's input: a feature, or one `item` of a list to tick.
 
     `parts`: which value it has at each input. Two values of a `shared` part may each go with anything in it.
+    `outside`: at each input the number of what is asked outside the feature's block; always 0 where nothing is.
     """
 
     feature: str
@@ -46,23 +47,40 @@ class View(NamedTuple):
     delta: float
     parts: tuple[int, ...]
     shared: frozenset[int]
+    outside: tuple[int, ...]
+
+    @property
+    def is_crossed(self) -> bool:
+        """Whether the question asks anything outside the feature's block."""
+        return max(self.outside) > 0
+
+    @property
+    def of_any_number(self) -> View:
+        """The view that does not distinguish numbers: in a range of them each may go with something else outside."""
+        parts = tuple(-1 if part in self.shared else part for part in self.parts)
+        return self._replace(parts=parts, shared=frozenset({-1}))
 
     def ratio(self, table: Table) -> Ratio:
         """The largest ratio of the probabilities of one answer between two values, whatever goes with them inside."""
         return _ratio(table, self.parts, self.shared)
 
+    def crossed_ratio(self, table: Table, rest: Ratio, within: Within) -> Ratio:
+        """The same where what is asked outside moves with the value, and so do other questions of ratio `rest`."""
+        return _crossed_ratio(table, self, rest, within)
+
 
 def views_of(policy: Policy, question: Question) -> Iterator[View]:
-    """The views of a question about a block, or about a single feature."""
-    possible = question.combinations(policy)
-    rows = np.arange(question.levels[0])[:, None] if possible is None else possible
+    """The views of a question about blocks, lists to tick and features by themselves."""
+    rows = question.digits(policy)
     for name, size, codes in zip(question.features, question.levels, rows.T, strict=True):
         feature = policy.features[name]
-        yield View(name, None, feature.delta, tuple(codes.tolist()), shared_codes(feature, size))
+        others = [digit for digit, other in enumerate(question.features) if policy.outside(name, frozenset({other}))]
+        outside = tuple(np.unique(rows[:, others], axis=0, return_inverse=True)[1].ravel().tolist())
+        yield View(name, None, feature.delta, tuple(codes.tolist()), shared_codes(feature, size), outside)
         if isinstance(feature, MultipleFeature):
             for item, (number, delta) in feature.strict_items.items():
                 ticked = np.array(feature.has(number))[codes]
-                yield View(name, item, delta, tuple(ticked.tolist()), frozenset())
+                yield View(name, item, delta, tuple(ticked.tolist()), frozenset(), outside)
 
 
 @lru_cache(maxsize=4096)
@@ -84,3 +102,17 @@ def _ratio(table: Table, codes: tuple[int, ...], shared: frozenset[int]) -> Rati
         near = pairs[ratios >= ratios.max() * NEARLY].tolist()
         worst = max([worst, *(Fraction(high, low) for high, low in near)])
     return worst
+
+
+@lru_cache(maxsize=4096)
+def _crossed_ratio(table: Table, view: View, rest: Ratio, within: Within) -> Ratio:
+    weights = table.dense().weights
+    values, own = np.unique(np.array(view.parts), return_inverse=True)
+    outside = np.array(view.outside)
+    shape = (len(values), max(view.outside) + 1, weights.shape[1])
+    above: Integers = np.zeros(shape, dtype=np.int64)
+    below: Integers = np.full(shape, np.iinfo(np.int64).max)
+    np.maximum.at(above, (own, outside), weights)
+    np.minimum.at(below, (own, outside), weights)
+    alike = frozenset(number for number, value in enumerate(values.tolist()) if value in view.shared)
+    return joint_ratio(above, below, rest, within, alike)

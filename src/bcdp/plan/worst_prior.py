@@ -9,7 +9,7 @@ both have the same. Each part is worst at one place.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
@@ -69,12 +69,13 @@ def independent_ratio(own: Ratio, rest: Ratio, within: Within) -> Ratio:
     return own * (low + most * (high - low)) / bottom if bottom else math.inf
 
 
-def joint_ratio(above: Integers, below: Integers, rest: Ratio, within: Within, equal_pairs: bool) -> Ratio:
+def joint_ratio(above: Integers, below: Integers, rest: Ratio, within: Within, equal_pairs: Collection[int]) -> Ratio:
     """The largest ratio of one output of a table, with questions of ratio `rest`, over all distributions within the
     bounds.
 
-    `above` and `below`: the most and the least weight by own value, others and output. Two own values are different
-    unless `alike`. Doubles find the outputs and pairs of values that may be the worst, and these are computed exactly.
+    `above` and `below`: the most and the least weight by own value, others and output. Two own values are different,
+    or one of the `equal_pairs`. Doubles find the outputs and pairs of values that may be the worst, and these are
+    computed exactly.
     """
     scale = math.lcm(*(mass.denominator for part in within.masses for mass in part))
     parts = [(int(first * scale), int(second * scale)) for first, second in within.masses if first or second]
@@ -93,12 +94,12 @@ def _ends(rest: Ratio) -> tuple[int, int]:
 
 
 def _candidates(
-    above: Integers, below: Integers, low: float, within: Within, equal_pairs: bool
+    above: Integers, below: Integers, low: float, within: Within, equal_pairs: Collection[int]
 ) -> Iterable[list[Point]]:
     """The places of every output and pair of values whose ratio is nearly the largest, as doubles find it."""
     parts = [(float(first), float(second)) for first, second in within.masses if first or second]
     size, _, symbols = above.shape
-    pairs = [(a, b) for a, b in product(range(size), repeat=2) if equal_pairs or a != b]
+    pairs = [(a, b) for a, b in product(range(size), repeat=2) if a != b or a in equal_pairs]
     left = dict.fromkeys(pairs, np.arange(symbols))
     worst, reached = 0.0, 1.0
     while reached > worst * (1 + 1e-9):

@@ -13,10 +13,13 @@ PROTECTED = (*TYPES, "multiple")  # with lists to tick, which few statistics are
 OPEN = "open"  # the type of those that are not
 
 
-def _declared(*types: str, also: str = "", complete: tuple[str, ...] = (), linked: bool = True) -> AfterValidator:
+def _declared(
+    *types: str, also: str = "", complete: tuple[str, ...] = (), apart: tuple[str, ...] = (), offered: str = ""
+) -> AfterValidator:
     """A check that a name is that of a feature of the policy, of one of these types.
 
-    Of `complete` types none may have no answer as a value of its own. Unless `linked`, it may not be in a block.
+    Of `complete` types none may have no answer as a value of its own. Of those `apart` none may be in a block, and the
+    sentence says what is `offered` instead.
     """
 
     def check(name: str, info: ValidationInfo) -> str:
@@ -33,8 +36,8 @@ def _declared(*types: str, also: str = "", complete: tuple[str, ...] = (), linke
             raise expected(f"a {' or '.join(types)} feature, and this one is {declared[name]}")
         if declared[name] in complete and name in (info.context or {}).get("own", ()):
             raise expected("a feature without `missing: own`: give this one a value that counts for no answer")
-        if not linked and name in (info.context or {}).get("linked", ()):
-            raise expected("a feature without follow-ups that is none itself: of these, mean, frequency or share")
+        if declared[name] in apart and name in (info.context or {}).get("linked", ()):
+            raise expected(f"a feature without follow-ups that is none itself: of these, {offered}")
         return name
 
     return AfterValidator(check)
@@ -43,17 +46,29 @@ def _declared(*types: str, also: str = "", complete: tuple[str, ...] = (), linke
 _NAME = Accepts("the name of a feature, as text")
 _NAMES = (AfterValidator(some), AfterValidator(different), Accepts("a list of different feature names", inside=True))
 
+_NUMBER = ("numeric",)
+_OF_BLOCKS = "mean, frequency, share, table or mean by group"
+
 AnyName = Annotated[Writable, _NAME, _declared(*PROTECTED)]
 NameOrDefault = Annotated[Writable, _NAME, _declared(*PROTECTED, also="default")]
 MeanName = Annotated[Writable, _NAME, _declared("numeric", "binary", "ordinal")]
-NumericName = Annotated[Writable, _NAME, _declared("numeric", complete=TYPES, linked=False)]
-CompleteName = Annotated[Writable, _NAME, _declared(*TYPES, complete=TYPES, linked=False)]
-CompleteNumberName = Annotated[Writable, _NAME, _declared("numeric", "binary", complete=TYPES, linked=False)]
-TableName = Annotated[Writable, _NAME, _declared(*TYPES, complete=("numeric",), linked=False)]
+NumericName = Annotated[Writable, _NAME, _declared("numeric", complete=TYPES, apart=TYPES, offered=_OF_BLOCKS)]
+CompleteName = Annotated[Writable, _NAME, _declared(*TYPES, complete=TYPES, apart=TYPES, offered=_OF_BLOCKS)]
+CompleteNumberName = Annotated[
+    Writable, _NAME, _declared("numeric", "binary", complete=TYPES, apart=TYPES, offered=_OF_BLOCKS)
+]
+GroupedName = Annotated[Writable, _NAME, _declared("numeric", "binary")]
+TableName = Annotated[
+    Writable, _NAME, _declared(*PROTECTED, complete=_NUMBER, apart=_NUMBER, offered="a number's mean, also by group")
+]
+GroupName = Annotated[
+    Writable, _NAME, _declared(*TYPES, complete=_NUMBER, apart=_NUMBER, offered="those with values, not numbers")
+]
 CategoryName = Annotated[Writable, _NAME, _declared("categorical", "binary", "ordinal")]
 CountedName = Annotated[Writable, _NAME, _declared("categorical", "binary", "ordinal", "multiple")]
 CompleteNames = Annotated[tuple[CompleteName, ...], *_NAMES]
 CompleteNumberNames = Annotated[tuple[CompleteNumberName, ...], *_NAMES]
+GroupedNames = Annotated[tuple[GroupedName, ...], *_NAMES]
 TableNames = Annotated[tuple[TableName, ...], *_NAMES]
 MeanNames = Annotated[tuple[MeanName, ...], *_NAMES]
 NumericNames = Annotated[tuple[NumericName, ...], *_NAMES]

@@ -43,7 +43,8 @@ class Question(PlanPart):
     one entry for each feature: null, or for a categorical feature the number of a value, being worth 1 if that is the
     person's value and -1 if not.
 
-    Kind "block": as "values", about all features of a block; the table's inputs are the combinations that can occur.
+    Kind "block": as "values", about all features of a block, or a list to tick, and perhaps others. The table's inputs
+    are the combinations that can occur.
     """
 
     features: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -86,11 +87,14 @@ class Question(PlanPart):
         possible = self.combinations(policy)
         return None if possible is None else ranked(possible, self.levels)
 
+    def digits(self, policy: Policy) -> Integers:
+        """The digits of each input of the table, one row for each."""
+        possible = self.combinations(policy)
+        return np.indices(self.levels).reshape(len(self.levels), -1).T if possible is None else possible
+
     def at_inputs(self, policy: Policy, name: str, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """At each input of the table the numbers of a feature's digit there."""
-        position, possible = self.features.index(name), self.combinations(policy)
-        rows = np.indices(self.levels).reshape(len(self.levels), -1).T if possible is None else possible
-        return np.asarray(numbers[rows[:, position]])
+        return np.asarray(numbers[self.digits(policy)[:, self.features.index(name)]])
 
     def cuts_of(self, name: str) -> tuple[float, ...] | None:
         """Where the levels of a feature begin, if it is a number that enters by steps; None for any other."""

@@ -22,7 +22,9 @@ class QuestionKind(ABC):
     reads_values: ClassVar[bool]  # whether each feature is a digit of the input, rather than one number for all
     own_keys: ClassVar[frozenset[str]]  # of a question's document, beyond features, levels and table
     joiner: ClassVar[str]  # between the features, in words
-    asks_blocks: ClassVar[bool] = False  # whether it is about features that depend on each other, and no others
+    asks_blocks: ClassVar[bool] = (
+        False  # whether it may be about features that depend on each other, and lists with others
+    )
 
     @abstractmethod
     def check(self, path: str, question: Question, features: Mapping[str, Feature]) -> None:

@@ -11,6 +11,7 @@ from pydantic import Field
 from bcdp.policy import MultipleFeature, Policy
 from bcdp.policy.names import CountedNames
 from bcdp.randomizers import binary_information, categorical_information
+from bcdp.statistics.shared.block_targets import item_labels, item_target
 from bcdp.statistics.shared.follow_ups import asked_items, asked_share_sections, asked_shares
 from bcdp.statistics.shared.interval import Estimate, bounded, on_simplex
 from bcdp.statistics.shared.linear_form import LinearForm
@@ -18,7 +19,6 @@ from bcdp.statistics.shared.nonresponse import answered_shares, share_sections
 from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statistic, Weight
 from bcdp.statistics.shared.rows import Row, Section
 from bcdp.statistics.shared.target import Single, Target
-from bcdp.statistics.shared.tick_targets import item_labels, item_target
 from bcdp.statistics.shared.value_targets import ValueMeans
 
 _LEAST = 1e-3  # a budget below which errors keep their ratio

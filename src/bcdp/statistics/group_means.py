@@ -14,14 +14,17 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from bcdp.policy import Policy
 from bcdp.policy.field_checks import expected
-from bcdp.policy.names import CompleteNumberNames, TableName
+from bcdp.policy.names import GroupedNames, GroupName
+from bcdp.statistics.shared.cell_targets import TableAxis, TableCells
+from bcdp.statistics.shared.follow_ups import among_words
 from bcdp.statistics.shared.interval import Estimate, confined
 from bcdp.statistics.shared.joint_targets import Interaction, interaction, margin_of
+from bcdp.statistics.shared.nonresponse import AMONG
 from bcdp.statistics.shared.protocol import Decoder, Expected, Goal, Means, Prospect, Statistic, Weight, expected_error
 from bcdp.statistics.shared.ratios import difference_interval, ratio_interval, width
 from bcdp.statistics.shared.rows import Row, Section
 from bcdp.statistics.shared.target import Codes, Target
-from bcdp.statistics.two_way_table import cuts_of, spread_of, table_values
+from bcdp.statistics.two_way_table import cuts_of, is_linked, spread_of, table_values
 
 Array = npt.NDArray[np.float64]
 Pair = tuple[str, str]  # the feature whose mean is reported, and the one that makes the groups
@@ -50,8 +53,8 @@ class GroupMeans(Statistic):
     kind: ClassVar[str] = "mean by group"
     form: ClassVar[str] = "{mean: [names], by: name}"
     key: ClassVar[str] = "groups"
-    features: CompleteNumberNames = Field(alias="mean")
-    by: TableName
+    features: GroupedNames = Field(alias="mean")
+    by: GroupName
     weight: Weight = 1.0
 
     @field_validator("by")
@@ -67,7 +70,11 @@ class GroupMeans(Statistic):
     def _targets_of(self, policy: Policy, name: str) -> Iterator[tuple[Target, float]]:
         # the mean over k groups of squared errors, groups equally large: that of E[x 1[g]] k times, of the mean of x
         # once, and of the shares of groups as often as the square of a mean, taken as 1/3
-        mean, groups, both = _targets(policy, (name, self.by))
+        wanted = _targets(policy, (name, self.by))
+        if len(wanted) == 1:  # cells: of each group the difference of two
+            yield wanted[0], 2.0 * wanted[0].shape(policy)[1]
+            return
+        mean, groups, both = wanted
         size = len(table_values(policy.features[self.by]))
         half = 0.5 if groups.size(policy) == 1 else 1.0
         yield both, half * size
@@ -121,17 +128,27 @@ class GroupMeans(Statistic):
         return [_goal(policy, (name, self.by), data) for name in self.features]
 
 
-def _targets(policy: Policy, pair: Pair) -> tuple[Target, Target, Interaction]:
-    """The mean of all, the shares of the groups, and what they have together."""
+def _targets(policy: Policy, pair: Pair) -> tuple[Target, Target, Interaction] | tuple[TableCells]:
+    """The mean of all, the shares of the groups, and what they have together.
+
+    Of a number or a share that not everybody has, and of groups that not everybody is in, both ends in every group.
+    """
     cuts = {pair[0]: None, pair[1]: cuts_of(policy, pair[1])}
+    if policy.features[pair[0]].extras or any(is_linked(policy, name) for name in pair):
+        return (TableCells((TableAxis(pair[0]), TableAxis(pair[1], cuts=cuts[pair[1]]))),)
     return margin_of(pair[0], None), margin_of(pair[1], cuts[pair[1]]), interaction(policy, cuts)
 
 
-def _lines(policy: Policy, groups: Target) -> tuple[Array, Array, Array]:
-    """`E[x 1[g]]` and `P(g)` of every group as straight lines in the values of both margins and the rest.
+def _lines(policy: Policy, targets: tuple[Target, ...]) -> tuple[Array, Array, Array]:
+    """`E[x 1[g]]` and `P(g)` of every group as straight lines in the values of the targets.
 
-    The constant, and the slopes of the former, then of the latter.
+    The constant, and the slopes of the former, then of the latter. Of cells, among those who have a value.
     """
+    if isinstance(targets[0], TableCells):
+        rows, count = targets[0].shape(policy)
+        ends = [np.kron(np.eye(rows)[end], np.eye(count)) for end in range(2)]
+        return np.zeros(count), ends[1] - ends[0], ends[1] + ends[0]
+    groups = targets[1]
     spread = spread_of(groups.size(policy))
     count, size = spread.shape
     middle = 1 / count if size > 1 else 0.0
@@ -144,9 +161,9 @@ def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
     policy = decoder.policy
     targets, feature, group = _targets(policy, pair), policy.features[pair[0]], policy.features[pair[1]]
     joint = decoder.together(targets)
-    constant, both, shares = _lines(policy, targets[1])
+    constant, both, shares = _lines(policy, targets)
     low, high = feature.span
-    rule = "; ".join(f"{name}: {rule}" for name in pair if (rule := policy.features[name].rule)) or None
+    rule = "; ".join(f"{name}: {rule}" for name in pair if (rule := _rule(policy, name, pair))) or None
     names, z = table_values(group), width(confidence)
     if joint is None or not np.isfinite(joint.value).all():
         nothing = Estimate(
@@ -198,6 +215,14 @@ def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
     return GroupEstimate(values, differences)
 
 
+def _rule(policy: Policy, name: str, pair: Pair) -> str | None:
+    """Whom a mean is about, where that is not everybody."""
+    feature = policy.features[name]
+    if name != pair[0] or not feature.extras:
+        return feature.rule
+    return among_words(feature) if feature.follows else AMONG
+
+
 class _Ratio(NamedTuple):
     """A ratio or a difference of two, and the ends of its interval; infinite where the denominator may be 0."""
 
@@ -220,7 +245,7 @@ class _Ratio(NamedTuple):
 
 def _goal(policy: Policy, pair: Pair, data: Means) -> Goal:
     targets, (low, high) = _targets(policy, pair), policy.features[pair[0]].span
-    constant, both, shares = _lines(policy, targets[1])
+    constant, both, shares = _lines(policy, targets)
 
     def solved(means: Means) -> Array:
         if not all(wanted in means for wanted in targets):

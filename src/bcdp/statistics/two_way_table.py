@@ -7,16 +7,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from itertools import product
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, StrictBool
+from pydantic import Field, StrictBool, ValidationInfo, field_validator
 
-from bcdp.policy import Feature, Policy
-from bcdp.policy.field_checks import Accepts
+from bcdp.policy import Feature, MultipleFeature, Policy
+from bcdp.policy.base_feature import Values
+from bcdp.policy.field_checks import Accepts, Writable, expected
 from bcdp.policy.names import TablePair
 from bcdp.statistics.shared.association import Association, Independence, associations, departures, independence
+from bcdp.statistics.shared.cell_targets import TableAxis, TableCells
 from bcdp.statistics.shared.interval import Estimate, confined, on_simplex
 from bcdp.statistics.shared.joint_targets import Interaction, interaction
 from bcdp.statistics.shared.linear_form import LinearForm
@@ -63,21 +66,56 @@ class TableEstimate:
 
 
 class TwoWayTable(Statistic):
-    """How often each pair of values of two features occurs; numbers by their ranges."""
+    """How often each pair of values of two features occurs; numbers by their ranges, lists item by item."""
 
     kind: ClassVar[str] = "table"
     form: ClassVar[str] = "{table: [name, name]}"
     key: ClassVar[str] = "tables"
     features: TablePair = Field(alias="table")
+    items: Annotated[
+        dict[Writable, Annotated[Values, Accepts("a list of different items")]] | None,
+        Accepts("{list: [items]}, the items of a list to tick that are wanted", inside=True),
+    ] = None
     shrink: Annotated[StrictBool | None, Accepts("true or false")] = None  # towards independence, unless false
     weight: Weight = 1.0
+
+    @field_validator("items")
+    @classmethod
+    def _listed(cls, items: dict[str, Any] | None, info: ValidationInfo) -> dict[str, Any] | None:
+        known = (info.context or {}).get("values")
+        for name, wanted in (items or {}).items():
+            if name not in info.data.get("features", ()):
+                raise expected("items of the lists of this table")
+            unknown = [item for item in wanted if known is not None and item not in known.get(name, ())]
+            if not wanted or unknown:
+                raise expected(f"some of the items of {name}")
+        return items
 
     @property
     def pair(self) -> Pair:
         """The two features: rows, then columns."""
         return self.features[0], self.features[1]
 
+    def _by_cells(self, policy: Policy) -> list[TableCells]:
+        """The tables that are asked cell by cell: of lists one for each item; none of features by themselves."""
+        if not any(is_linked(policy, name) for name in self.features):
+            return []
+        first, second = (list(self._axes(policy, name)) for name in self.features)
+        return [TableCells(axes) for axes in product(first, second)]
+
+    def _axes(self, policy: Policy, name: str) -> Iterator[TableAxis]:
+        feature = policy.features[name]
+        if not isinstance(feature, MultipleFeature):
+            yield TableAxis(name, cuts=cuts_of(policy, name))
+            return
+        wanted = (self.items or {}).get(name, feature.values)
+        yield from (TableAxis(name, item) for item, value in enumerate(feature.values) if value in wanted)
+
     def targets(self, policy: Policy) -> Iterator[tuple[Target, float]]:
+        cells = self._by_cells(policy)
+        if cells:
+            yield from ((target, 1.0) for target in cells)
+            return
         # the squared errors of all cells together: those of the margins, spread over the other feature, and the rest
         target = interaction_of(policy, self.pair)
         rows, columns = (cell_count(policy, name) for name in target.features)
@@ -88,10 +126,17 @@ class TwoWayTable(Statistic):
 
     def scale(self, policy: Policy, target: Target, budget: float) -> float:
         # the mean over the cells, on the [-1, 1] scale: of two by two cells, as it stands
+        cells = self._by_cells(policy)
+        if cells:
+            return 4 / cells[0].size(policy) / len(cells)
         return 4 / math.prod(cell_count(policy, name) for name in self.features)
 
     def estimate(self, decoder: Decoder, confidence: float) -> dict[Pair, TableEstimate]:
-        return {self.pair: _table(decoder, self.pair, confidence, shrink=self.shrink is not False)}
+        shrink = self.shrink is not False
+        cells = self._by_cells(decoder.policy)
+        if not cells:
+            return {self.pair: _table(decoder, self.pair, confidence, shrink=shrink)}
+        return {_names_of(decoder.policy, each): _table_of_cells(decoder, each, confidence, shrink) for each in cells}
 
     @classmethod
     def document(cls, estimates: Mapping[Pair, TableEstimate]) -> dict[str, Any]:
@@ -100,7 +145,7 @@ class TwoWayTable(Statistic):
     @classmethod
     def sections(cls, policy: Policy, estimates: Mapping[Pair, TableEstimate]) -> Iterator[Section]:
         for pair, table in estimates.items():
-            first_label, second_label = (policy.features[name].label for name in pair)
+            first_label, second_label = (_label(policy, name) for name in pair)
             rows = tuple(
                 Row(
                     f"{a}, {b}",
@@ -128,13 +173,37 @@ class TwoWayTable(Statistic):
             return ()  # anybody who has data simulates
         policy, errors = prospect.policy, prospect.errors
         total = sum(weight * errors[target] for target, weight in self.targets(policy))
-        cells = math.prod(cell_count(policy, name) for name in self.features)
+        by_cells = self._by_cells(policy)
+        cells = (
+            sum(each.size(policy) for each in by_cells)
+            if by_cells
+            else math.prod(cell_count(policy, name) for name in self.features)
+        )
         error, scale = math.sqrt(total / people / cells), scale_of_shares(cells)
         subject = f"table of {self.features[0]} and {self.features[1]}"
         return [expected_error(subject, "the share of a cell", error, scale, {"table": list(self.features)})]
 
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
-        return [_goal(policy, self.pair, data)]
+        cells = self._by_cells(policy)
+        return [_goal_of_cells(policy, each, data) for each in cells] or [_goal(policy, self.pair, data)]
+
+
+def is_linked(policy: Policy, name: str) -> bool:
+    """Whether a feature is in a block, or a list to tick: its cells are asked by one question about its block."""
+    return name in policy.blocks or isinstance(policy.features[name], MultipleFeature)
+
+
+def _names_of(policy: Policy, cells: TableCells) -> Pair:
+    """The two features as estimates name them."""
+    return cells.axes[0].name(policy), cells.axes[1].name(policy)
+
+
+def _label(policy: Policy, name: str) -> str:
+    """What a feature, or an item of a list, is called."""
+    if name in policy.features:
+        return policy.features[name].label
+    lists = [own for own in policy.features if name.startswith(f"{own}: ")]
+    return f"{policy.features[lists[0]].label}: {name.removeprefix(lists[0] + ': ')}" if lists else name
 
 
 def cuts_of(policy: Policy, name: str) -> tuple[float, ...] | None:
@@ -165,7 +234,7 @@ def spread_of(size: int) -> Array:
 def cells_of(policy: Policy, target: Interaction, rows: str) -> tuple[Array, Array]:
     """All cells as a straight line in the values of both margins and the rest: its constant and its slopes.
 
-    Cells stand row by row, the values of the feature `rows` being the rows.
+    TableCells stand row by row, the values of the feature `rows` being the rows.
     """
     row_spread, column_spread = (spread_of(size) for size in target.sizes(policy))
     ones = [np.ones((len(spread), 1)) / len(spread) for spread in (row_spread, column_spread)]
@@ -184,13 +253,37 @@ def cells_of(policy: Policy, target: Interaction, rows: str) -> tuple[Array, Arr
 def _table(decoder: Decoder, pair: Pair, confidence: float, *, shrink: bool) -> TableEstimate:
     policy = decoder.policy
     target = interaction_of(policy, pair)
-    joint = decoder.together([*target.margins, target])
+    wanted = (*target.margins, target)
     constant, slopes = cells_of(policy, target, pair[0])
-    shape = tuple(cell_count(policy, name) for name in pair)
+    values = (table_values(policy.features[pair[0]]), table_values(policy.features[pair[1]]))
+    return _estimated(_Lines(decoder, wanted, constant, slopes), pair, values, confidence, shrink)
+
+
+def _table_of_cells(decoder: Decoder, cells: TableCells, confidence: float, shrink: bool) -> TableEstimate:
+    policy, size = decoder.policy, cells.size(decoder.policy)
+    values = (cells.axes[0].rows(policy), cells.axes[1].rows(policy))
+    lines = _Lines(decoder, (cells,), np.zeros(size), np.eye(size))
+    return _estimated(lines, (cells.features[0], cells.features[1]), values, confidence, shrink)
+
+
+class _Lines(NamedTuple):
+    """All cells of a table, row by row, as straight lines in the values of some targets."""
+
+    decoder: Decoder
+    wanted: tuple[Target, ...]
+    constant: Array
+    slopes: Array
+
+
+def _estimated(
+    lines: _Lines, pair: Pair, values: tuple[tuple[Any, ...], tuple[Any, ...]], confidence: float, shrink: bool
+) -> TableEstimate:
+    decoder, wanted, constant, slopes = lines
+    policy, shape = decoder.policy, (len(values[0]), len(values[1]))
+    joint = decoder.together(wanted)
     raw, covariance = np.full(len(constant), math.nan), np.full((len(constant), len(constant)), math.nan)
     if joint is not None:
         raw, covariance = constant + slopes @ joint.value, slopes @ joint.covariance @ slopes.T
-    values = (table_values(policy.features[pair[0]]), table_values(policy.features[pair[1]]))
     rule = "; ".join(f"{name}: {rule}" for name in pair if (rule := policy.features[name].rule)) or None
     known = bool(np.isfinite(raw).all())
     inside, errors = raw, np.full(len(raw), math.inf)
@@ -203,7 +296,6 @@ def _table(decoder: Decoder, pair: Pair, confidence: float, *, shrink: bool) -> 
         low, high = confined(raw, width(confidence) * errors, (0.0, 1.0), inside)
     answers = 0 if joint is None else joint.answers[-1]
     numbers = np.column_stack([inside, errors, low, high, raw]).tolist()
-    wanted = (*target.margins, target)
     parts = np.split(slopes, np.cumsum([part.size(policy) for part in wanted])[:-1], axis=1)
     cells = [
         Estimate(
@@ -257,13 +349,25 @@ def shrunk(table: Array, raw: Array, covariance: Array) -> Array:
 def _goal(policy: Policy, pair: Pair, data: Means) -> Goal:
     target = interaction_of(policy, pair)
     constant, slopes = cells_of(policy, target, pair[0])
+    shape = (cell_count(policy, pair[0]), cell_count(policy, pair[1]))
+    return _goal_of((*target.margins, target), pair, shape, (constant, slopes), data)
+
+
+def _goal_of_cells(policy: Policy, cells: TableCells, data: Means) -> Goal:
+    size = cells.size(policy)
+    return _goal_of((cells,), _names_of(policy, cells), cells.shape(policy), (np.zeros(size), np.eye(size)), data)
+
+
+def _goal_of(
+    wanted: tuple[Target, ...], pair: Pair, shape: tuple[int, int], lines: tuple[Array, Array], data: Means
+) -> Goal:
+    constant, slopes = lines
     size = len(constant)
-    shape = tuple(cell_count(policy, name) for name in pair)
 
     def solved(means: Means) -> Array:
-        if not all(wanted in means for wanted in (*target.margins, target)):
+        if not all(target in means for target in wanted):
             return np.full(size, np.nan)
-        cells = constant + slopes @ np.concatenate([means[wanted] for wanted in (*target.margins, target)])
+        cells = constant + slopes @ np.concatenate([means[target] for target in wanted])
         return nearest_table(cells.reshape(shape)).ravel() if np.isfinite(cells).all() else cells
 
     return Goal(

@@ -106,6 +106,20 @@ def combinations(
     return possible
 
 
+def view_extremes(
+    column: Sequence[int], parts: Sequence[int], outside: Sequence[Any]
+) -> dict[int, tuple[list[int], list[int]]]:
+    """For each part the most and the least weight for what is asked outside the block, in one order."""
+    weights: dict[int, dict[Any, list[int]]] = {}
+    for weight, part, others in zip(column, parts, outside, strict=True):
+        weights.setdefault(part, {}).setdefault(others, []).append(weight)
+    order = sorted(set(outside))
+    return {
+        part: ([max(own[others]) for others in order], [min(own[others]) for others in order])
+        for part, own in weights.items()
+    }
+
+
 def view_ratio(columns: Collection[Sequence[int]], parts: Sequence[int], shared: Collection[int]) -> Fraction | float:
     """The largest ratio between two values of a feature; `parts`: its value at each input.
 

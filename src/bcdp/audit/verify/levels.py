@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from bcdp.audit.verify.blocks import view_ratio
+from bcdp.audit.verify.blocks import view_extremes, view_ratio
 from bcdp.audit.verify.collection import Feature
 from bcdp.audit.verify.correlation import Correlation, Law
 from bcdp.audit.verify.lists import is_ticked
@@ -60,13 +60,21 @@ def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correl
         for own, name in ((question, name) for question in menu for name in question.features):
             feature = features[name]
             rest = _times(question.ratio for question in menu if question is not own)
-            moved = masses_moved(correlation, name, asked.difference(own.features if own.possible else {name}), seen)
+            moved = masses_moved(correlation, name, asked.difference(own.block(name)), seen)
             parts = feature.number.parts if feature.number and name in correlation.ranges else None
             equal_pairs = feature.kind == "numeric" or feature.missing
             for level, masses, guessed in ((c, HELD, None), (delta, moved, parts)):
                 position = own.features.index(name)
                 read = (id(own.table), own.levels, own.product, position, own.cuts.get(name))
-                key = (*read, equal_pairs, feature.imputed, rest, masses, guessed and (*guessed, feature.own))
+                key = (
+                    *read,
+                    own.features if own.possible else (),
+                    equal_pairs,
+                    feature.imputed,
+                    rest,
+                    masses,
+                    guessed and (*guessed, feature.own),
+                )
                 if key not in known:
                     known[key] = _worst(own, name, rest, masses, feature, guessed)
                 level[name] = max(level[name], known[key])
@@ -93,12 +101,10 @@ def _items(
                     position = own.features.index(name)
                     codes = [digits[position] for digits in own.possible] or list(range(own.levels[position]))
                     parts = [is_ticked(feature.sets, place, code) for code in codes]
-                    ratio = view_ratio(list(own.table.columns()), parts, ())
                     rest = _times(question.ratio for question in menu if question is not own)
-                    moved = masses_moved(
-                        correlation, name, asked.difference(own.features if own.possible else {name}), seen
-                    )
-                    c, delta = max(c, ratio), max(delta, _times((ratio, _gain(rest, moved))))
+                    moved = masses_moved(correlation, name, asked.difference(own.block(name)), seen)
+                    c = max(c, _of_view(own, name, parts, (), Fraction(1), HELD))
+                    delta = max(delta, _of_view(own, name, parts, (), rest, moved))
             levels[name, item] = (_log_up(c), _log_up(delta))
     return levels
 
@@ -166,7 +172,7 @@ def _worst(
     if question is None:
         return gain
     if question.possible:
-        return _times((_of_block(question, name, feature), gain))
+        return _of_block(question, name, feature, rest, moved, ranged=parts is not None)
     steps = feature.number.steps(question.cuts[name]) if parts and feature.number and name in question.cuts else None
     symmetric = (
         question.product or len(question.features) == 1 or (question.table.family == "response" and steps is None)
@@ -189,12 +195,36 @@ def _worst(
     return worst
 
 
-def _of_block(question: Question, name: str, feature: Feature) -> Ratio:
-    """What the answer about a block tells of one of its features, whatever goes with it inside (section 4.17)."""
+def _of_block(question: Question, name: str, feature: Feature, rest: Ratio, moved: Masses, *, ranged: bool) -> Ratio:
+    """What an answer about blocks tells of a feature, whatever goes with it inside its own (section 4.17).
+
+    Between ranges of a number no two numbers are told apart: in a range each may go with something else outside.
+    """
     position = question.features.index(name)
     numbers = range(question.levels[position] - feature.extras) if feature.number else ()
     shared = {*numbers, *(() if feature.imputed is None else (feature.imputed,))}
-    return view_ratio(list(question.table.columns()), [digits[position] for digits in question.possible], shared)
+    parts = [digits[position] for digits in question.possible]
+    if ranged and len(question.block(name)) < len(question.features):
+        parts, shared = [0 if part in numbers else part for part in parts], {0}
+    return _of_view(question, name, parts, shared, rest, moved)
+
+
+def _of_view(
+    question: Question, name: str, parts: Sequence[int], shared: Collection[int], rest: Ratio, moved: Masses
+) -> Ratio:
+    """The largest ratio between two parts of the inputs, what is asked outside the feature's block moving with them."""
+    columns = list(question.table.columns())
+    outside = question.outside(name)
+    if len(set(outside)) < 2:
+        return _times((view_ratio(columns, parts, shared), _gain(rest, moved)))
+    worst: Ratio = Fraction(1)
+    for column in set(map(tuple, columns)):
+        extremes = view_extremes(column, parts, outside)
+        for a, b in product(extremes, repeat=2):
+            if worst != math.inf and (a != b or a in shared):
+                points = set(zip(extremes[a][0], extremes[b][1], strict=True))
+                worst = _raised(Fraction(worst), points, rest, moved)
+    return worst
 
 
 def _extremes(f: Sequence[Sequence[int]], parts: Sequence[Part], own: bool) -> tuple[list[list[int]], list[list[int]]]:

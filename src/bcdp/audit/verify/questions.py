@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -88,6 +88,16 @@ class Question:
     cuts: Mapping[str, tuple[float, ...]]  # where the levels of numbers that enter by steps begin, the first apart
     extras: Mapping[str, int]  # how many of the last levels are no answer, or not applicable
     possible: tuple[tuple[int, ...], ...] = ()  # of a block: the levels that can occur together, one row for each input
+    blocks: Mapping[str, frozenset[str]] = field(default_factory=dict)  # then, the block that each feature is in
+
+    def block(self, name: str) -> frozenset[str]:
+        """The features that nothing is assumed of, next to one that is asked; itself among them."""
+        return self.blocks.get(name, frozenset({name}))
+
+    def outside(self, name: str) -> list[tuple[int, ...]]:
+        """At each input of a question about blocks, what is asked outside that of a feature."""
+        others = [position for position, other in enumerate(self.features) if other not in self.block(name)]
+        return [tuple(digits[position] for position in others) for digits in self.possible]
 
     def sees(self, rounded: frozenset[str], known: Mapping[str, frozenset[float]]) -> str:
         """How these numbers enter the answer: rounded once to some of 17 levels, multiplied before, or as they are.
@@ -191,7 +201,7 @@ def _question(
     kind = mapping(path, stated).get("kind")
     block, product = kind == "block", "kind" in stated and kind != "block"
     mapping(path, stated, BLOCK_KEYS if block else PRODUCT_KEYS if product else QUESTION_KEYS,
-            () if block or product else ("cuts",))  # fmt: skip
+            () if product else ("cuts",))  # fmt: skip
     asked = names(f"{path}.features", stated["features"], features)
     levels = tuple(
         whole(f"{path}.levels", size, 2, MOST_CELLS) for size in sequence(f"{path}.levels", stated["levels"])
@@ -206,7 +216,9 @@ def _question(
         if features[name].number and size < 2 + features[name].extras:
             raise refuse(f"{path}.levels", size, "two levels for numbers and one for no answer, at least")
     cuts = _cuts(f"{path}.cuts", stated["cuts"], asked, levels, features) if "cuts" in stated else {}
-    possible = _possible(path, asked, levels, features, block)
+    possible, blocks = _possible(path, asked, levels, features, block)
+    if any(len(blocks[name]) > 1 for name in cuts if block):
+        raise refuse(f"{path}.cuts", stated["cuts"], "cuts of features outside blocks only")
     number = whole(f"{path}.table", stated["table"], 0, len(tables) - 1)
     table, inputs = tables[number], len(possible) or math.prod(levels)
     if table.levels != inputs:
@@ -214,24 +226,30 @@ def _question(
     if len(levels) > 1:
         _check_cells(f"tables.{number}", table.levels, table.symbols)
     extras = {name: features[name].extras for name in asked}
-    return Question(asked, levels, product, table, ratio=ratios[number], cuts=cuts, extras=extras, possible=possible)
+    return Question(
+        asked, levels, product, table, ratio=ratios[number], cuts=cuts, extras=extras, possible=possible, blocks=blocks
+    )
 
 
 def _possible(
     path: str, asked: Sequence[str], levels: Sequence[int], features: Mapping[str, Feature], block: bool
-) -> tuple[tuple[int, ...], ...]:
-    """What can occur together of a block, which no other question may ask about."""
+) -> tuple[tuple[tuple[int, ...], ...], dict[str, frozenset[str]]]:
+    """What can occur together of blocks and others, and the block of each feature; only kind block may ask of these."""
     conditions = {name: feature.condition for name, feature in features.items() if feature.condition is not None}
-    linked = frozenset[str]().union(*(block_of(name, conditions) for name in asked)) if conditions else frozenset(asked)
-    if not block and len(linked) > 1 and any(len(block_of(name, conditions)) > 1 for name in asked):
+    blocks = {name: block_of(name, conditions) for name in asked} if conditions else {n: frozenset({n}) for n in asked}
+    linked = any(len(own) > 1 for own in blocks.values())
+    listed = len(asked) > 1 and any(features[name].sets for name in asked)
+    if not block and linked:
         raise refuse(f"{path}.kind", "none", "block, for features that depend on each other")
+    if not block and listed:
+        raise refuse(f"{path}.features", asked, "a list to tick alone, or in a question of kind block")
     if not block:
-        if len(asked) > 1 and any(features[name].sets for name in asked):
-            raise refuse(f"{path}.features", asked, "a list to tick alone, or in its block")
-        return ()
-    if len(linked) == 1 or linked != frozenset(asked) or block_of(asked[0], conditions) != linked:
-        raise refuse(f"{path}.features", asked, "all features that depend on each other, and no others")
-    return tuple(combinations(path, asked, levels, conditions))
+        return (), {}
+    if not (linked or listed) or not all(own <= set(asked) for own in blocks.values()):
+        raise refuse(
+            f"{path}.features", asked, "all features that depend on each other, or a list, perhaps with others"
+        )
+    return tuple(combinations(path, asked, levels, conditions)), blocks
 
 
 def _cuts(

@@ -32,8 +32,7 @@ export function certify(plan) {
   }
   const log = rememberedLog();
   const logs = (ratios) => new Map([...ratios].map(([name, ratio]) => [name, log(ratio)]));
-  const ratioOf = (menu, name, own, rest) => independent(own, product(rest), othersBounds(menu, name));
-  const items = plan.blocks?.levels(plan, menus, ratioOf, (name) => outside(plan, menus, name, unasked), log);
+  const items = plan.blocks?.levels(menus, asked, (name) => outside(plan, menus, name, unasked), log);
   return { epsilon: log(menus[0].whole), c: logs(c), delta: logs(delta), items };
 }
 
@@ -72,11 +71,14 @@ function ratiosOf(plan) {
   const joint = remembered(jointKey, jointRatio);
   const guessed = (name) => (plan.correlation.ranges.has(name) ? "range" : "value");
   return {
-    asked(menu, name, within = othersBounds(menu, name), guess = guessed(name)) {
+    asked(menu, name, within = othersBounds(menu, name), guess = guessed(name), item = undefined) {
       const number = menu.place.get(name);
       const question = menu.questions[number];
       const rest = product(menu.ratios.filter((_, other) => other !== number));
-      if (question.kind === "block") return independent(plan.blocks.ratio(plan, question, name), rest, within);
+      if (question.kind === "block" || item !== undefined) {
+        const from = { rest, within, ranged: guess === "range", item, independent, worstRatio };
+        return plan.blocks.ratio(plan, question, name, from);
+      }
       return question.features.length > 1 && question.kind !== "product"
         ? joint(plan, question, name, { rest: within.q > 0 ? rest : ONE, within, guess })
         : independent(menu.ratios[number], rest, within);
@@ -207,13 +209,18 @@ function jointRatio(plan, { features, levels, table: index, cuts }, name, { rest
   const parts = guess === "range" ? ranges() : counted(size).map((own) => [[own, 0]]);
   const alike = guess === "value" && sharesInputs(feature);
   const pairs = parts.flatMap((_, a) => parts.map((_, b) => [a, b])).filter(([a, b]) => alike || a !== b);
+  return worstRatio(columnsOf(plan.tables[index], levels, features.indexOf(name)), parts, pairs, { rest, within });
+}
+
+/** The largest ratio between `pairs` of parts, of symbols with `columns` of weights by own input, one for each place of others. */
+function worstRatio(symbols, parts, pairs, { rest, within }) {
   const masses = massesOf(within).filter(([one, other]) => one + other > 0n);
   const whole = total(massesOf(within).map(([one]) => one));
   const shares = masses.map((part) => part.map((mass) => nearest({ top: mass, bottom: whole })));
   const low = nearest({ top: rest.bottom, bottom: rest.top });
   let cases = [];
   let worst = 1;
-  for (const columns of columnsOf(plan.tables[index], levels, features.indexOf(name))) {
+  for (const columns of symbols) {
     const { upper, lower } = extremes(columns, parts, weightAt);
     for (const [a, b] of pairs) {
       const rough = roughRatio(

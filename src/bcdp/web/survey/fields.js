@@ -187,7 +187,8 @@ const CONTROLS = {
     }
     for (const [input] of choices) input.checked = input.value === draft; // none is chosen for the person
     const legend = element("legend", { dir: "auto" }, feature.label);
-    const list = element("div", { class: "choices" }, ...choices.map(([, label]) => label));
+    const scale = feature.type === "ordinal" ? " scale" : "";
+    const list = element("div", { class: `choices${scale}` }, ...choices.map(([, label]) => label));
     const node = element("fieldset", { class: "field", ...described }, legend, hint, list, remark);
     const checked = () => choices.find(([input]) => input.checked)?.[0].value ?? null;
     const value = () => chosen(feature, Number(checked() ?? -1), words);

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.randomizers import binary_information, categorical_information, numeric_information, steps_information
-from bcdp.statistics.shared.block_targets import BlockAim, block_moment
-from bcdp.statistics.shared.tick_targets import ticked_information
+from bcdp.statistics.shared.block_targets import BlockAim, block_moment, ticked_information
 from bcdp.statistics.shared.value_targets import Rows, aimed_moment
 
 Array = npt.NDArray[np.float64]
@@ -36,7 +35,7 @@ class Kind:
     Questions about the steps of a number, or aimed at certain numbers of a feature's values, are never joint.
     """
 
-    name: str  # binary, numeric, categorical, values, steps, block or ticks
+    name: str  # binary, numeric, categorical, values, steps, block, crossed or ticks
     values: int = 2  # how many values a joint question distinguishes; a number is rounded at random to one of two
     criterion: Rows = ()  # of "values": which numbers are asked for, and how much each counts
     most: int = 0  # of "ticks": how many of the values may be ticked
@@ -50,6 +49,8 @@ class Kind:
             return _aimed_information(partial(aimed_moment, self.criterion), budget)
         if self.name == "ticks":
             return np.asarray(_SAFETY * ticked_information(self.values, self.most, np.maximum(budget, 1e-6)))
+        if self.name == "crossed" and self.aim is not None:  # asked with one budget only
+            return np.full(np.shape(budget), _SAFETY / block_moment(self.aim, self.aim.largest))
         if self.aim is not None:
             return _aimed_information(partial(block_moment, self.aim), np.minimum(budget, self.aim.largest))
         mean = _MEANS.get(self.name)

@@ -18,6 +18,11 @@ import { NONE, readList, tickedCode } from "./lists.js";
 /** @typedef {Pick<import("./questions.js").Parts, "tables">} Tables */
 /** @typedef {{ name: string, item: string, number: number, delta: number }} Item of a list, with a delta of its own */
 /** @typedef {Map<string, number>} Codes */
+/** @typedef {{ parts: number[], shared: Set<number> }} View the value of a feature at each input, and which values are shared */
+/**
+ * @typedef {{ rest: Ratio, within: { q: number, odds: number }, ranged: boolean, item?: number, independent: any,
+ *   worstRatio: any }} Seen with which other questions and bounds, whether guesses are between ranges, and of which item
+ */
 /**
  * @typedef {{
  *   order: [string, Feature][], members: (name: string) => readonly string[],
@@ -26,10 +31,9 @@ import { NONE, readList, tickedCode } from "./lists.js";
  *   inputs: (path: string, question: Question) => number | null,
  *   digits: (question: Question, input: number) => number[] | null,
  *   input: (question: Question, digits: number) => number,
- *   ratio: (plan: Tables, question: Question, name: string, item?: number) => Ratio,
+ *   ratio: (plan: Tables, question: Question, name: string, from: Seen) => Ratio,
  *   ticked: (name: string, value: unknown) => number, items: Item[],
- *   levels: (plan: Tables, menus: any[], ratioOf: any, outside: (name: string) => Ratio, log: (ratio: Ratio) => number) =>
- *     number[][] | null,
+ *   levels: (menus: any[], asked: any, outside: (name: string) => Ratio, log: (ratio: Ratio) => number) => number[][] | null,
  *   keep: (plan: any, levels: any, keep: (path: string, ...numbers: number[]) => void, most: number) => void,
  * }} Blocks
  */
@@ -72,16 +76,41 @@ export function readBlocks(features) {
     return found;
   };
   /** @type {Blocks["ratio"]} */
-  const ratio = ({ tables }, question, name, item) => {
+  const ratio = ({ tables }, question, name, { rest, within, ranged, item, independent, worstRatio }) => {
+    const table = tables[question.table];
+    const view = viewOf(question, name, item);
+    const outside = question.features.flatMap((other, place) => (inBlock(name).includes(other) ? [] : [place]));
+    if (!outside.length) return independent(viewRatio(table, view.parts, view.shared), rest, within);
+    const { parts, shared } = ranged ? anyNumber(view) : view;
+    /** @type {Map<string, number[]>} the inputs by what is asked outside, those of the block in one order */
+    const places = new Map();
+    possible(question).digits.forEach((digits, input) => {
+      const key = String(outside.map((place) => digits[place]));
+      places.set(key, [...(places.get(key) ?? []), input]);
+    });
+    const [first] = places.values();
+    const values = [...new Set(parts)];
+    const points = values.map((value) =>
+      counted(first.length).flatMap((own) => (parts[first[own]] === value ? [[own, 0]] : [])),
+    );
+    const pairs = values.flatMap((one, a) => values.flatMap((_, b) => (a !== b || shared.has(one) ? [[a, b]] : [])));
+    const symbols = counted(table.symbols).map((symbol) =>
+      [...places.values()].map((inputs) => inputs.map((input) => table.weight(input, symbol))),
+    );
+    return worstRatio(symbols, points, pairs, { rest, within });
+  };
+  /** @type {(name: string) => readonly string[]} */
+  const inBlock = (name) => members.get(name) ?? [name];
+  /** @type {(question: Question, name: string, item?: number) => View} */
+  const viewOf = (question, name, item) => {
     const place = question.features.indexOf(name);
     const single = question.features.length === 1;
     const codes = single ? counted(question.levels[0]) : possible(question).digits.map((digits) => digits[place]);
-    const table = tables[question.table];
-    if (item === undefined) return viewRatio(table, codes, sharedBy(features.get(name), question.levels[place]));
+    if (item === undefined) return { parts: codes, shared: sharedBy(features.get(name), question.levels[place]) };
     const { sets } = /** @type {List} */ (lists.get(name));
     /** @type {(code: number) => number} */
     const part = (code) => (code < sets.length ? Number(sets[code].includes(item)) : code + 2);
-    return viewRatio(table, codes.map(part), new Set()); // prettier-ignore
+    return { parts: codes.map(part), shared: new Set() };
   };
   /** @type {Blocks["notAsked"]} */
   const notAsked = (name, codes, given) => {
@@ -97,21 +126,18 @@ export function readBlocks(features) {
     tickedCode(name, /** @type {Listed} */ (features.get(name)), /** @type {List} */ (lists.get(name)), value);
   return {
     order: order.map((name) => [name, features.get(name)]),
-    members: (name) => members.get(name) ?? [name],
+    members: inBlock,
     notAsked,
     code: (name, codes, given) => notAsked(name, codes, given) ?? (lists.has(name) ? ticked(name, given) : null),
     items,
     ticked,
-    levels: (plan, menus, ratioOf, outside, log) => {
+    levels: (menus, asked, outside, log) => {
       if (!items.length) return null;
       return items.map(({ name, number }) => {
         const asking = menus.filter((menu) => menu.place.has(name));
-        const place = (/** @type {any} */ menu) => menu.place.get(name);
-        const own = (/** @type {any} */ menu) => ratio(plan, menu.questions[place(menu)], name, number);
-        const rest = (/** @type {any} */ { ratios, ...menu }) =>
-          ratios.filter((/** @type {Ratio} */ _, /** @type {number} */ other) => other !== place(menu));
-        const delta = asking.map((menu) => ratioOf(menu, name, own(menu), rest(menu)));
-        return [asking.map(own).reduce(larger, ONE), delta.reduce(larger, outside(name))].map(log);
+        const c = asking.map((menu) => asked(menu, name, { q: 0, odds: Infinity }, "value", number));
+        const delta = asking.map((menu) => asked(menu, name, undefined, "value", number));
+        return [c.reduce(larger, ONE), delta.reduce(larger, outside(name))].map(log);
       });
     },
     keep: (plan, levels, keep, most) => {
@@ -134,9 +160,20 @@ export function readBlocks(features) {
         }
         return null;
       }
-      const block = members.get(names[0]) ?? [];
-      if (block.length !== names.length || !names.every((name) => block.includes(name))) {
-        throw refuse(`${path}.features`, names, "all features that depend on each other");
+      const linked = names.filter((name) => members.has(name));
+      const listed = names.length > 1 && names.some((name) => lists.has(name));
+      if (
+        !(linked.length || listed) ||
+        !linked.every((name) => inBlock(name).every((other) => names.includes(other)))
+      ) {
+        throw refuse(
+          `${path}.features`,
+          names,
+          "all features that depend on each other, or a list, perhaps with others",
+        );
+      }
+      if (question.cuts?.some((cuts, place) => cuts && members.has(names[place]))) {
+        throw refuse(`${path}.cuts`, question.cuts, "cuts of features outside blocks only");
       }
       if (levels.reduce((total, size) => total * size, 1) > MOST_DIGITS) {
         throw refuse(`${path}.levels`, levels, `at most ${MOST_DIGITS} combinations`);
@@ -259,6 +296,15 @@ function combinations(names, levels, needs) {
   }
   return { ranks, digits: found };
 }
+
+/**
+ * The view that does not tell numbers apart: in a range of them each may go with something else outside.
+ * @type {(view: View) => View}
+ */
+const anyNumber = ({ parts, shared }) => ({
+  parts: parts.map((part) => (shared.has(part) ? -1 : part)),
+  shared: new Set([-1]),
+});
 
 /**
  * The digits that two different values may have: those of a number, and what no answer counts as.

@@ -6,7 +6,7 @@ import { MOST_CELLS, TOTAL, checkCells, keys, list, namesAmong, refuse, whole } 
 /** @typedef {{ features: string[], levels: number[], table: number }} Asked */
 /** @typedef {Asked & { kind?: undefined, cuts?: (number[] | null)[] }} Values with the cuts of numbers that enter by steps */
 /** @typedef {Asked & { kind: "product", categories: (number | null)[], cuts?: undefined }} Product */
-/** @typedef {Asked & { kind: "block", cuts?: undefined }} Block about features that depend on each other */
+/** @typedef {Asked & { kind: "block", cuts?: (number[] | null)[] }} Block about features that depend on each other, and others */
 /** @typedef {Values | Product | Block} Question */
 /** @typedef {{ weight: number, questions: number[] }} Menu */
 /**
@@ -32,7 +32,7 @@ export async function checkQuestions({ questions, tables, features, blocks }) {
     const path = `questions.${number}`;
     const product = question?.kind === "product";
     const block = question?.kind === "block" && blocks;
-    keys(path, question, KEYS_OF[product ? "product" : block ? "block" : "values"], product || block ? [] : ["cuts"]);
+    keys(path, question, KEYS_OF[product ? "product" : block ? "block" : "values"], product ? [] : ["cuts"]);
     const names = namesAmong(`${path}.features`, question.features, [...features.keys()]);
     list(`${path}.levels`, question.levels).forEach((size) => whole(`${path}.levels`, size, 2, MOST_CELLS));
     const asked = names.map((name) => features.get(name));

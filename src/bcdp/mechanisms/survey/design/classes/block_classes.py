@@ -15,8 +15,7 @@ from bcdp.plan.views import View, views_of
 from bcdp.policy import MultipleFeature, Policy
 from bcdp.questions import Question
 from bcdp.statistics import BlockAim, BlockValues, Target
-from bcdp.statistics.shared.block_targets import block_question, suggested_sets
-from bcdp.statistics.shared.tick_targets import TickedItems
+from bcdp.statistics.shared.block_targets import TickedItems, block_question, suggested_sets
 
 Array = npt.NDArray[np.float64]
 

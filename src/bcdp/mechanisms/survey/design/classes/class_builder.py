@@ -15,6 +15,7 @@ import numpy as np
 from bcdp.errors import InputError, refuse
 from bcdp.mechanisms.survey.design.budget_limits import BudgetLimits
 from bcdp.mechanisms.survey.design.classes.block_classes import block_classes
+from bcdp.mechanisms.survey.design.classes.crossed_classes import crossed_classes
 from bcdp.mechanisms.survey.design.classes.feature_classes import NEGLIGIBLE, FeatureClass
 from bcdp.mechanisms.survey.design.information import Kind
 from bcdp.mechanisms.survey.design.joint.cell_questions import best_whole
@@ -46,6 +47,7 @@ def classes_of(limits: BudgetLimits, weights: Mapping[Target, float]) -> tuple[F
     names = _own_names(features, pairs)
     singles = list(_grouped((names[name], single) for name, single in features.items()))
     singles += block_classes(limits, weights)
+    singles += crossed_classes(limits, weights)
     singles += [c for target in _of_role(weights, Role.STEPS) for c in _steps_class(limits, target, weights[target])]
     distributions = list(_distributions(limits, weights))
     if not singles and not distributions and not products:
