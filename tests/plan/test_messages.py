@@ -86,7 +86,7 @@ def test_independent_counts_are_composed_from_above_and_closely(people: int, lev
 
 
 def test_the_level_of_a_feature_by_the_form_with_excess() -> None:
-    """Theorem 18, on random functions: LDP and CDP with an excess each, priors within q and odds."""
+    """Theorem 19, on random functions: LDP and CDP with an excess each, priors within q and odds."""
     rng, closest = np.random.default_rng(3), 0.0
     for _ in range(3000):
         f = np.clip(rng.choice([0.0, 0.02, 0.3, 0.6], size=(2, 3)) * rng.uniform(0.5, 1, (2, 3)), 0, 1)

@@ -2,7 +2,7 @@
 
 Nothing links the messages of one person, so their counts are independent given everybody's records, and what they
 reveal about a record composes. About a feature the message that asks for it reveals most, and the others reveal it as
-far as it is associated with what they ask (theory.md, section 4.19, Theorems 17 and 18).
+far as it is associated with what they ask (theory.md, section 4.19, Theorems 18 and 19).
 """
 
 from __future__ import annotations

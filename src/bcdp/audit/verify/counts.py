@@ -159,7 +159,7 @@ class _Messages(_Claims):
 
 @dataclass(frozen=True)
 class _FeatureOfMessages(_Claims):
-    """Theorem 18: the excess of a feature's own message, and of all at the claim about the record, by association."""
+    """Theorem 19: the excess of a feature's own message, and of all at the claim about the record, by association."""
 
     own: Excess | None
     record: Excess
