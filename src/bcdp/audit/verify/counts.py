@@ -282,7 +282,7 @@ def _views(menu: Menu, name: str, feature: Feature, correlation: Correlation) ->
 
 
 def _dot(one: Sequence[float], other: Sequence[float]) -> float:
-    return sum(map(mul, one, other))
+    return float(sum(map(mul, one, other)))
 
 
 def _is_small(table: Table) -> bool:
