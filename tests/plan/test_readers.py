@@ -47,7 +47,7 @@ TASKS_REFUSED = json.loads((ROOT / "vectors" / "tasks" / "refused.json").read_te
 def known_counts() -> Iterator[None]:
     """Counts of one binary question take a second to check, and most of these texts claim the same about them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counts, "_binary_excess", functools.cache(counts._binary_excess))
+        patch.setattr(counts, "binary_excess", functools.cache(counts.binary_excess))
         yield
 
 

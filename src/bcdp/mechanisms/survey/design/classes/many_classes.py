@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.mechanisms.survey.design.classes.feature_classes import Profile
+from bcdp.mechanisms.survey.design.classes.feature_classes import FeatureClass, Profile
 from bcdp.mechanisms.survey.design.menu_pricing import MenuPricing
 
 Array = npt.NDArray[np.float64]
@@ -23,6 +23,7 @@ _STEPS = 4000  # of the multiplicative rule
 _CHECKED = 25  # steps between two looks at the gap
 _RARE = 1e-9  # menus that are asked less often are dropped between rounds
 _WORK = 20_000_000  # of a search by boxes
+_MERGED_WITHIN = (1.01, 1.03, 1.1, 1.3, np.inf)  # ratios of prices of classes that are searched as one
 _NEW = 0.2  # of the probability goes to the menus of a round, in equal parts
 
 
@@ -67,34 +68,24 @@ def fewest(probabilities: Array, within: Callable[[Integers], bool]) -> Integers
 class MergedPricing:
     """Menus of classes that are merged where their features are asked alike, each at the price of the dearest of them.
 
-    There are fewer such menus, so that an exact search may be possible where it is not for all classes.
+    There are fewer such menus, so that an exact search may be possible where it is not for all classes. The bound
+    merges only what is nearly equally dear, if it can.
     """
 
     def __init__(self, pricing: MenuPricing) -> None:
-        merged: dict[tuple[object, ...], list[int]] = {}
+        self._pricing = pricing
+        self._alike: dict[tuple[object, ...], list[int]] = {}
         for j, c in enumerate(pricing.classes):
-            merged.setdefault((c.kind, c.delta, c.q, c.odds, c.is_feature), []).append(j)
-        self._pricing, self._parts = pricing, list(merged.values())
-        classes = [[pricing.classes[j] for j in part] for part in self._parts]
-        together = tuple(
-            replace(
-                part[0],
-                members=tuple(member for c in part for member in c.members),
-                alone=max(c.alone for c in part),
-            )
-            for part in classes
-        )
-        self._merged = MenuPricing(together, pricing.total, pricing.groups, _WORK)
+            self._alike.setdefault((c.kind, c.delta, c.q, c.odds, c.is_feature), []).append(j)
 
     def best(self, prices: Array, tolerance: float) -> Profile:
         """The most valuable menu of the search, of the dearest features of each merged class."""
-        if not self._merged.few:
+        merged = self._merged(prices, (np.inf,))
+        if merged is None:
             return self._pricing.best(prices, tolerance).profile
-        profile = self._merged.best(self._dearest(prices), tolerance).profile
-        waiting = [
-            [j for j in sorted(part, key=lambda j: -prices[j]) for _ in self._pricing.classes[j].members]
-            for part in self._parts
-        ]
+        parts, market = merged
+        profile = market.best(_dearest(parts, prices), tolerance).profile
+        waiting = [[j for j in part for _ in self._pricing.classes[j].members] for part in parts]
         return tuple(
             replace(question, classes=tuple(sorted(waiting[c].pop(0) for c in question.classes)))
             for question in sorted(profile, key=lambda question: -question.budget)
@@ -103,9 +94,40 @@ class MergedPricing:
     def bound(self, prices: Array, tolerance: float) -> float:
         """What no menu is worth more than."""
         separately = self._pricing.bound(prices, tolerance)
-        if self._pricing.few or not self._merged.few:
+        merged = None if self._pricing.few else self._merged(prices, _MERGED_WITHIN)
+        if merged is None:
             return separately
-        return min(separately, self._merged.bound(self._dearest(prices), tolerance))
+        parts, market = merged
+        return min(separately, market.bound(_dearest(parts, prices), tolerance))
 
-    def _dearest(self, prices: Array) -> Array:
-        return np.array([prices[part].max() for part in self._parts])
+    def _merged(self, prices: Array, ratios: tuple[float, ...]) -> tuple[list[list[int]], MenuPricing] | None:
+        """Which classes are merged, dearest first, and the menus of them; None where these are still too many.
+
+        The prices of merged classes differ by the first of the ratios at which an exact search is possible.
+        """
+        for within in ratios:
+            parts = [part for alike in self._alike.values() for part in _split(alike, prices, within)]
+            market = MenuPricing(tuple(map(self._together, parts)), self._pricing.total, self._pricing.groups, _WORK)
+            if market.few:
+                return parts, market
+        return None
+
+    def _together(self, part: list[int]) -> FeatureClass:
+        classes = [self._pricing.classes[j] for j in part]
+        members = tuple(member for c in classes for member in c.members)
+        return replace(classes[0], members=members, alone=max(c.alone for c in classes))
+
+
+def _split(alike: list[int], prices: Array, within: float) -> list[list[int]]:
+    """Classes by falling price, in parts in which the dearest is at most so many times as dear as any other."""
+    parts: list[list[int]] = []
+    for j in sorted(alike, key=lambda j: -prices[j]):
+        if parts and prices[parts[-1][0]] <= within * prices[j]:
+            parts[-1].append(j)
+        else:
+            parts.append([j])
+    return parts
+
+
+def _dearest(parts: list[list[int]], prices: Array) -> Array:
+    return np.array([prices[part[0]] for part in parts])
