@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from bcdp import Plan, Policy, make_plan
+from bcdp.cli.serve import _warn_of_small_batches
 from bcdp.collector import Settings, Store, StoreError, make_tickets, open_store
 from bcdp.collector.dashboard import OperatorDocument
 from bcdp.collector.http.errors import RefusalError
@@ -23,6 +24,7 @@ from bcdp.collector.settings import Quotas
 from bcdp.collector.storage.group_commit import Writer
 from bcdp.collector.storage.store import STORES, Answers
 from bcdp.errors import InputError
+from bcdp.plan.messages import messages_each
 from support.collector_fixtures import TOKEN
 
 pytestmark = pytest.mark.slow
@@ -394,3 +396,22 @@ def test_estimates_are_shown_for_ten_times_as_long_as_they_took(
     asyncio.run(work())
     document.close()
     assert computed == [1000.0, 1033.5]
+
+
+def test_a_collector_that_takes_smaller_batches_than_promised_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    features = {name: {"type": "binary"} for name in ("a", "b", "c", "d")}
+    key = f"7b0020{'09af' * 16}000400010001"
+    policy = Policy(
+        epsilon=12, features=features, trust="relay", relay={"url": "https://relay.example.org/", "key": key},
+        counts={"epsilon": 1, "people": 5_000},
+    )  # fmt: skip
+    plan = make_plan(policy)
+    assert messages_each(plan) == 4
+    for least, said in ((None, "is not stated"), (5_000, "is 5,000"), (19_999, "is 19,999")):
+        _warn_of_small_batches(plan, least)
+        error = capsys.readouterr().err
+        assert "at least 20,000 messages" in error
+        assert said in error
+    _warn_of_small_batches(plan, 20_000)
+    _warn_of_small_batches(make_plan(Policy(epsilon=1, features=features)), None)
+    assert capsys.readouterr().err == ""

@@ -16,6 +16,7 @@ from bcdp.errors import InputError, refuse
 
 if TYPE_CHECKING:
     from bcdp.collector.storage.store import Database
+    from bcdp.plan import Plan
 
 
 def serve(
@@ -92,9 +93,22 @@ def serve(
         batch_at_least=batch_at_least,
     )
     _check_store(open_store(store, loaded.id), "a store of this plan, or an empty one")
+    _warn_of_small_batches(loaded, batch_at_least)
     if token is None:
         print(f"the operator's token, for this run: {settings.token}", file=sys.stderr)
     serve_collection(settings, host, port, workers, proxies, _tell)
+
+
+def _warn_of_small_batches(plan: Plan, batch_at_least: int | None) -> None:
+    """Says that the collector would take batches that are too small for the plan's main promise."""
+    from bcdp.plan.messages import messages_each
+
+    if plan.policy.trust == "relay" and plan.policy.batch is not None:
+        promised = plan.policy.batch.people * messages_each(plan)
+        if (batch_at_least or 0) < promised:
+            stated = "is not stated" if batch_at_least is None else f"is {batch_at_least:,}"
+            warning = f"the promise is about batches of at least {promised:,} messages, and --batch-at-least {stated}"
+            print(f"warning: {warning}: a relay with a smaller --mix would void it", file=sys.stderr)
 
 
 def keypair(
