@@ -171,3 +171,46 @@ def test_an_attack_on_one_group_or_wave_is_allowed_for() -> None:
     assert trend.slope.low == pytest.approx(difference.low)
     plain = estimate_waves({1: tally.group(site="a").whole, 2: tally.group(site="b").whole})
     assert next(iter(plain.trends)).slope.moved is None
+
+
+def test_ratios_allow_for_fakes() -> None:
+    """Means by group, their differences, and shares among those who answered: every fake report of a plan."""
+    features = {
+        "ill": {"type": "binary", "missing": "own"},
+        "old": {"type": "binary"},
+        "region": {"type": "categorical", "values": ["north", "south"]},
+    }
+    tasks = [{"frequency": ["ill"]}, {"mean": ["old"], "by": "region"}]
+    plan = make_plan(Policy(epsilon=3, features=features, tasks=tasks))
+    rng = np.random.default_rng(11)
+    size, fakes = 6_000, 60
+    records = {
+        "ill": [[None, 0, 1][code] for code in rng.choice(3, size, p=[0.2, 0.5, 0.3])],
+        "old": rng.random(size) < 0.4,
+        "region": rng.choice(["north", "south"], size),
+    }
+    reports = privatize(plan, records)
+
+    def ratios(estimates: Estimates) -> dict[str, Estimate]:
+        groups = estimates.groups["old", "region"]
+        among = {
+            f"among {value}": share.among
+            for value, share in estimates.frequencies["ill"].items()
+            if value != "no answer"
+        }  # type: ignore[union-attr]
+        return {**groups.values, "difference": groups.differences["north", "south"], **among}
+
+    honest, attacks = ratios(estimate(Tally(plan).add(reports))), 0
+    reached = dict.fromkeys(honest, 0.0)
+    for menu, symbols in enumerate(plan.symbols):
+        for answer in range(int(np.prod(symbols))):
+            attacks += 1
+            allowing = ratios(estimate(attacked(plan, reports, menu, answer, fakes), liars=fakes / (size + fakes)))
+            for name, number in allowing.items():
+                assert number.moved is not None, name
+                assert number.low <= honest[name].value <= number.high, (name, menu, answer)
+                shift = abs(number.value - honest[name].value)
+                assert shift <= number.moved * (1 + 1e-9), (name, menu, answer)
+                reached[name] = max(reached[name], shift / number.moved)
+    assert attacks > 10
+    assert min(reached.values()) > 0.2  # both parts of a ratio are bounded by themselves

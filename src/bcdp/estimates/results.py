@@ -22,7 +22,7 @@ from bcdp.statistics.group_means import GroupEstimate
 from bcdp.statistics.regression.model import RegressionEstimate
 from bcdp.statistics.shared.follow_ups import AskedMean, AskedShare
 from bcdp.statistics.shared.interval import finite
-from bcdp.statistics.shared.linear_form import LARGEST_SHARE_OF_FAKES, LinearForm
+from bcdp.statistics.shared.linear_form import LARGEST_SHARE_OF_FAKES, LinearForm, RatioForm
 from bcdp.statistics.shared.nonresponse import AnsweredMean, AnsweredShare
 from bcdp.statistics.two_way_table import Pair, TableEstimate
 from bcdp.tally import Check, Tally
@@ -221,7 +221,7 @@ def _changed(part: Any, change: Callable[[Estimate], Estimate]) -> Any:
     if isinstance(part, tuple):
         new = tuple(_changed(inner, change) for inner in part)
         return new if any(after is not before for after, before in zip(new, part, strict=True)) else part
-    if not is_dataclass(part) or isinstance(part, type | LinearForm):
+    if not is_dataclass(part) or isinstance(part, type | LinearForm | RatioForm):
         return part
     before = {each.name: getattr(part, each.name) for each in fields(part)}
     after = {name: _changed(inner, change) for name, inner in before.items()}

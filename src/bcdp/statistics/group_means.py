@@ -19,6 +19,7 @@ from bcdp.statistics.shared.cell_targets import TableAxis, TableCells
 from bcdp.statistics.shared.follow_ups import among_words
 from bcdp.statistics.shared.interval import Estimate, confined
 from bcdp.statistics.shared.joint_targets import Interaction, interaction, margin_of
+from bcdp.statistics.shared.linear_form import LinearForm, RatioForm
 from bcdp.statistics.shared.nonresponse import AMONG
 from bcdp.statistics.shared.protocol import Decoder, Expected, Goal, Means, Prospect, Statistic, Weight, expected_error
 from bcdp.statistics.shared.ratios import difference_interval, ratio_interval, width
@@ -182,6 +183,11 @@ def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
     answers, scale = joint.answers[-1], (high - low) / 2
     tops, bottoms = both @ joint.value, constant + shares @ joint.value
     ratios = list[_Ratio]()
+    forms = [
+        RatioForm(_form(decoder, targets, up, confidence), _form(decoder, targets, down, confidence), float(more),
+                  scale, low + scale, (low, high))
+        for up, down, more in zip(both, shares, constant, strict=True)
+    ]  # fmt: skip
     slopes = []
     for top, bottom, up, down in zip(tops, bottoms, both, shares, strict=True):
         pairwise = np.array([up, down])
@@ -193,26 +199,34 @@ def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
     errors = np.sqrt(np.maximum(np.diag(spread), 0.0)).tolist()
 
     def estimated(
-        ratio: _Ratio, reported: float, error: float, span: tuple[float, float], offset: float = 0.0
+        ratio: _Ratio, reported: float, error: float, parts: Sequence[tuple[float, RatioForm]], offset: float = 0.0
     ) -> Estimate:
         """A mean or a difference of two in own units, its interval within what it can be."""
-        ends = ratio.interval(span, reported)
+        ends = ratio.interval((-1.0 * len(parts), 1.0 * len(parts)), reported)
         value, start, end, raw = (offset + number * scale for number in (reported, *ends, ratio.raw))
         se = error * scale if ratio.is_determined else math.inf
-        return Estimate(value, se, start, high=end, answers=answers, raw=raw, rule=rule)
+        return Estimate(value, se, start, high=end, answers=answers, raw=raw, rule=rule, ratios=tuple(parts))
 
     inside = [min(max(ratio.raw, -1.0), 1.0) if math.isfinite(ratio.raw) else math.nan for ratio in ratios]
     values = {
-        name: estimated(ratio, value, error, (-1.0, 1.0), low + scale)
-        for name, ratio, value, error in zip(names, ratios, inside, errors, strict=True)
+        name: estimated(ratio, value, error, [(1.0, form)], low + scale)
+        for name, ratio, value, error, form in zip(names, ratios, inside, errors, forms, strict=True)
     }
     differences = {}
     for a, b in combinations(range(len(names)), 2):
         correlation = float(np.clip(spread[a, b] / max(errors[a] * errors[b], 1e-300), -1, 1))
         difference = _Ratio(ratios[a].raw - ratios[b].raw, *difference_interval(ratios[a], ratios[b], correlation))
         error = math.sqrt(max(float(spread[a, a] + spread[b, b] - 2 * spread[a, b]), 0.0))
-        differences[names[a], names[b]] = estimated(difference, inside[a] - inside[b], error, (-2.0, 2.0))
+        parts = [(1.0, forms[a]), (-1.0, forms[b])]
+        differences[names[a], names[b]] = estimated(difference, inside[a] - inside[b], error, parts)
     return GroupEstimate(values, differences)
+
+
+def _form(decoder: Decoder, targets: tuple[Target, ...], slopes: Array, confidence: float) -> LinearForm:
+    """A linear function of the values of several targets, one after the other."""
+    ends = np.cumsum([target.size(decoder.policy) for target in targets])
+    parts = zip(targets, np.split(slopes, ends[:-1]), strict=True)
+    return LinearForm(decoder, confidence, {target: part for target, part in parts if part.any()}, (-1.0, 1.0))
 
 
 def _rule(policy: Policy, name: str, pair: Pair) -> str | None:

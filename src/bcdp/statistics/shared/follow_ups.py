@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from bcdp.policy import Feature, Policy
 from bcdp.statistics.shared.interval import Estimate, on_simplex
-from bcdp.statistics.shared.nonresponse import ratios_of
+from bcdp.statistics.shared.nonresponse import ratio_form, ratios_of
 from bcdp.statistics.shared.protocol import Decoder
 from bcdp.statistics.shared.ratios import width
 from bcdp.statistics.shared.rows import Row, Section
@@ -57,6 +57,7 @@ def asked_mean(decoder: Decoder, target: Target, feature: Feature, confidence: f
     return AskedMean(
         low + inside * scale, error * scale, low + start * scale, high=low + end * scale, answers=asked.answers,
         raw=low + raw * scale, rule=among_words(feature), asked=asked,
+        ratios=ratio_form(decoder, target, upper, ends, (low, high), confidence),
     )  # fmt: skip
 
 
@@ -69,11 +70,17 @@ def asked_shares(decoder: Decoder, name: str, shares: Mapping[Any, Estimate], co
     raw = np.array([each[0] for each in among])
     fitted = on_simplex(raw) if np.isfinite(raw).all() else raw
     estimates: dict[Any, Estimate] = dict(shares)
-    for (value, share), (ratio, error, start, end), own in zip(shares.items(), among, fitted.tolist(), strict=False):
+    tops = np.eye(count, len(shares))
+    for (value, share), (ratio, error, start, end), own, top in zip(
+        shares.items(), among, fitted.tolist(), tops, strict=False
+    ):
         _, start, end = _inside(own, start, end)
         estimates[value] = AskedShare(
-            share.value, share.se, share.low, share.high, share.answers, share.raw,
-            among=Estimate(own, error, start, end, share.answers, raw=ratio, rule=among_words(feature)),
+            share.value, share.se, share.low, share.high, share.answers, share.raw, linear=share.linear,
+            among=Estimate(
+                own, error, start, end, share.answers, raw=ratio, rule=among_words(feature),
+                ratios=ratio_form(decoder, Single(name), top, values, (0.0, 1.0), confidence),
+            ),
         )  # fmt: skip
     return estimates
 
@@ -86,11 +93,15 @@ def asked_items(
     bottom = (np.arange(size) == size - 1).astype(float)
     among = ratios_of(decoder, target, np.eye(count, size), bottom, confidence)
     estimates: dict[Any, Estimate] = dict(shares)
-    for (value, share), (ratio, error, start, end) in zip(shares.items(), among, strict=False):
+    tops = np.eye(count, size)
+    for (value, share), (ratio, error, start, end), top in zip(shares.items(), among, tops, strict=False):
         inside, start, end = _inside(ratio, start, end)
         estimates[value] = AskedShare(
-            share.value, share.se, share.low, share.high, share.answers, share.raw,
-            among=Estimate(inside, error, start, end, share.answers, raw=ratio, rule=among_words(feature)),
+            share.value, share.se, share.low, share.high, share.answers, share.raw, linear=share.linear,
+            among=Estimate(
+                inside, error, start, end, share.answers, raw=ratio, rule=among_words(feature),
+                ratios=ratio_form(decoder, target, top, bottom, (0.0, 1.0), confidence),
+            ),
         )  # fmt: skip
     return estimates
 

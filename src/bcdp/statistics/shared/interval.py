@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from bcdp.errors import refuse
 from bcdp.statistics.shared.decoded_values import Decoded
-from bcdp.statistics.shared.linear_form import LinearForm
+from bcdp.statistics.shared.linear_form import LinearForm, RatioForm
 from bcdp.statistics.shared.ratios import difference_interval, width
 from bcdp.statistics.shared.special import stdtrit
 
 Array = npt.NDArray[np.float64]
 
-_HIDDEN = ("collection", "linear")  # not part of what is reported
+_HIDDEN = ("collection", "linear", "ratios")  # not part of what is reported
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Estimate:
     rule: str | None = None
     collection: str = field(default="", compare=False, repr=False)
     linear: LinearForm | None = field(default=None, compare=False, repr=False)
+    ratios: tuple[tuple[float, RatioForm], ...] = field(default=(), compare=False, repr=False)  # with their signs
     moved: float | None = None  # how far fake reports could have shifted it, where their number is assumed
 
     def to_dict(self) -> dict[str, Any]:
@@ -67,6 +68,8 @@ class Estimate:
 
     def if_fakes(self, fakes: int) -> Estimate:
         """The same with an interval that holds even if so many reports are fake, where that is known."""
+        if self.ratios:
+            return self._ratios_if_fakes(fakes)
         honest = None if self.linear is None else self.linear.honest_range(fakes)
         if self.linear is None or honest is None or not math.isfinite(self.raw):
             return self
@@ -75,6 +78,21 @@ class Estimate:
         low = max(first, self.value - max(honest.growth * (self.value - self.low), least) - down)
         high = min(last, self.value + max(honest.growth * (self.high - self.value), least) + up)
         return replace(self, low=low, high=high, moved=min(max(down, up), last - first))
+
+    def _ratios_if_fakes(self, fakes: int) -> Estimate:
+        """The same for a ratio, or a difference of two, whose intervals hold together."""
+        confidence = 1 - (1 - self.ratios[0][1].top.confidence) / len(self.ratios)
+        shifts = [(sign, form.if_fakes(fakes, confidence)) for sign, form in self.ratios]
+        if not math.isfinite(self.raw):
+            return self
+        least = largest = low = high = 0.0
+        for sign, shift in shifts:
+            if shift is None:
+                return self
+            first, last, start, end = shift if sign > 0 else (-shift[1], -shift[0], -shift[3], -shift[2])
+            least, largest, low, high = least + first, largest + last, low + start, high + end
+        moved = max(self.value - least, largest - self.value, 0.0)
+        return replace(self, low=min(low, self.low), high=max(high, self.high), moved=moved)
 
     def __add__(self, other: object) -> Estimate:
         """The sum of two estimates of one collection."""

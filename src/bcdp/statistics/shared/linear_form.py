@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.statistics.shared.ratios import width
+from bcdp.statistics.shared.ratios import quotients, width
 from bcdp.statistics.shared.target import Target
 
 if TYPE_CHECKING:
@@ -57,11 +57,15 @@ class LinearForm:
 
     def standard_error(self) -> float:
         """Its standard error; NaN if the covariance of its targets is not known."""
+        return self.moments()[1]
+
+    def moments(self) -> tuple[float, float]:
+        """Its value, without any constant, and its standard error; NaN if they are not known."""
         joint = self.decoder.together(list(self.coefficients))
         if joint is None:
-            return math.nan
+            return math.nan, math.nan
         factors = np.concatenate(list(self.coefficients.values()))
-        return joint.standard_error(factors)
+        return float(factors @ joint.value), joint.standard_error(factors)
 
     def honest_range(self, fakes: int) -> HonestRange | None:
         """How far honest reports may be below and above the value, if so many reports are fake; None if not known.
@@ -92,3 +96,48 @@ class LinearForm:
         """
         variance = (value - self.span[0]) * (self.span[1] - value)
         return math.floor(variance / error**2) if math.isfinite(variance) and 0 < error < math.inf else None
+
+
+class FakeShift(NamedTuple):
+    """What a quantity may be in honest reports, and the interval that holds it whichever reports are fake."""
+
+    least: float
+    largest: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class RatioForm:
+    """A ratio of two linear functions of targets, the lower one with a constant, moved to own units.
+
+    `span` is what it can be, in own units; the ratio is multiplied by `scale`, and `offset` is added.
+    """
+
+    top: LinearForm
+    bottom: LinearForm
+    constant: float
+    scale: float
+    offset: float
+    span: tuple[float, float]
+
+    def if_fakes(self, fakes: int, confidence: float) -> FakeShift | None:
+        """Its honest range and interval with so many fake reports; the whole span where the lower part may be 0.
+
+        Both parts have intervals that hold together: each of half the missing confidence (theory.md, 4.18).
+        """
+        parts = []
+        for form, constant in ((self.top, 0.0), (self.bottom, self.constant)):
+            honest, (value, error) = form.honest_range(fakes), form.moments()
+            if honest is None or math.isnan(error):
+                return None
+            reach = width((1 + confidence) / 2) * max(honest.growth * error, honest.error)
+            ends = constant + value + honest.least, constant + value + honest.largest
+            parts.append((ends, (ends[0] - reach, ends[1] + reach)))
+        (top, wide_top), (bottom, wide_bottom) = parts
+        ranges = quotients(top, bottom), quotients(wide_top, wide_bottom)
+        (least, largest), (low, high) = (
+            tuple(min(max(self.offset + self.scale * end, self.span[0]), self.span[1]) for end in each)
+            for each in ranges
+        )
+        return FakeShift(least, largest, low, high)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from bcdp.policy import Policy
 from bcdp.statistics.shared.interval import Estimate, bounded, on_simplex
+from bcdp.statistics.shared.linear_form import LinearForm, RatioForm
 from bcdp.statistics.shared.protocol import Decoder
 from bcdp.statistics.shared.ratios import ratio_interval, width
 from bcdp.statistics.shared.rows import Row, Section
@@ -70,7 +71,7 @@ def answered_mean(decoder: Decoder, target: Target, span: tuple[float, float], c
     size = high - low
     return AnsweredMean(
         low + inside * size, error * size, low + start * size, high=low + end * size, answers=decoded.answers,
-        raw=low + raw * size, rule=AMONG,
+        raw=low + raw * size, rule=AMONG, ratios=ratio_form(decoder, target, upper[0], both, span, confidence),
         answered=part(2, -1.0, 1.0), lowest=part(1, size, low), highest=part(0, -size, high),
     )  # fmt: skip
 
@@ -83,7 +84,8 @@ def answered_shares(
     """
     *values, silent = shares
     size = len(values)
-    among = ratios_of(decoder, Single(name), np.eye(size, size + 1), np.append(np.ones(size), 0.0), confidence)
+    under = np.append(np.ones(size), 0.0)
+    among = ratios_of(decoder, Single(name), np.eye(size, size + 1), under, confidence)
     raw = np.array([each[0] for each in among])
     inside = on_simplex(raw) if np.isfinite(raw).all() else raw
     together = decoder.together([Single(name)])
@@ -102,7 +104,10 @@ def answered_shares(
         known = math.isfinite(middle)
         estimates[value] = AnsweredShare(
             share.value, share.se, share.low, share.high, share.answers, share.raw, linear=share.linear,
-            among=Estimate(own, error, *ends, share.answers, ratio, AMONG),
+            among=Estimate(
+                own, error, *ends, share.answers, ratio, AMONG,
+                ratios=ratio_form(decoder, Single(name), np.eye(size, size + 1)[number], under, (0.0, 1.0), confidence),
+            ),
             highest=Estimate(
                 middle, deviation,
                 min(max(most - z * deviation, 0.0), middle) if known else 0.0,
@@ -130,6 +135,14 @@ def ratios_of(
         slope = (top - over / under * bottom) / under
         ratios.append((over / under, math.sqrt(max(float(slope @ joint.covariance @ slope), 0.0)), start, end))
     return ratios
+
+
+def ratio_form(
+    decoder: Decoder, target: Target, top: Array, bottom: Array, span: tuple[float, float], confidence: float
+) -> tuple[tuple[float, RatioForm], ...]:
+    """A ratio of sums of a target's numbers, from 0 to 1, as what fake reports can shift, in own units."""
+    over, under = (LinearForm(decoder, confidence, {target: factors}, (0.0, 1.0)) for factors in (top, bottom))
+    return ((1.0, RatioForm(over, under, 0.0, span[1] - span[0], span[0], span)),)
 
 
 def mean_of_shares(shares: Array) -> Array:

@@ -38,6 +38,19 @@ def ratio_interval(top: float, bottom: float, covariance: Array, z: float) -> tu
     return (b - root) / a, (b + root) / a
 
 
+def quotients(top: tuple[float, float], bottom: tuple[float, float]) -> tuple[float, float]:
+    """The least and the largest ratio of numbers within these ends; infinite where the lower one may be 0.
+
+    >>> quotients((1.0, 2.0), (2.0, 4.0)), quotients((1.0, 2.0), (0.0, 4.0))
+    ((0.25, 1.0), (-inf, inf))
+    """
+    ends = [*top, *bottom]
+    if not (bottom[0] > 0 and all(map(math.isfinite, ends))):
+        return -math.inf, math.inf
+    ratios = [over / under for over in top for under in bottom]
+    return min(ratios), max(ratios)
+
+
 def difference_interval(
     minuend: tuple[float, float, float], subtrahend: tuple[float, float, float], correlation: float = 0.0
 ) -> tuple[float, float]:
