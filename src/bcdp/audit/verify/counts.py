@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
-from operator import mul
 from typing import Any
 
 from bcdp.audit.verify.collection import Demand, Feature
@@ -282,7 +281,7 @@ def _views(menu: Menu, name: str, feature: Feature, correlation: Correlation) ->
 
 
 def _dot(one: Sequence[float], other: Sequence[float]) -> float:
-    return float(sum(map(mul, one, other)))
+    return sum([a * b for a, b in zip(one, other, strict=True)])
 
 
 def _is_small(table: Table) -> bool:
