@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from operator import mul
 
 from bcdp.audit.verify.questions import TOTAL, Menu
 
@@ -76,4 +75,4 @@ def _sum_of(one: Sequence[float], other: Sequence[float]) -> list[float]:
 
 def dot(one: Sequence[float], other: Sequence[float]) -> float:
     """The sum of the products of neighbours."""
-    return float(sum(map(mul, one, other)))
+    return sum([a * b for a, b in zip(one, other, strict=True)])

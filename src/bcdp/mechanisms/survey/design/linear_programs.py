@@ -78,7 +78,7 @@ class Polytope:
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledProgram:
+class LinearProgram:
     """A polytope, and the best distributions of it that are known, by their gains."""
 
     within: Polytope
@@ -94,24 +94,24 @@ class Solver:
 
     def __init__(self) -> None:
         prepare = installed_solver()
-        self._programs: dict[tuple[tuple[Demand, ...], float], ScaledProgram] = {}
+        self._programs: dict[tuple[tuple[Demand, ...], float], LinearProgram] = {}
         self._begun = lru_cache(maxsize=_MOST_BEGUN)(lambda program: prepare(program.within))
 
-    def program(self, demands: tuple[Demand, ...], total: float) -> ScaledProgram:
+    def program(self, demands: tuple[Demand, ...], total: float) -> LinearProgram:
         """The program of these demands, as far as it is solved."""
         key = (demands, total)
         if key not in self._programs:
-            self._programs[key] = ScaledProgram(polytope(demands, total))
+            self._programs[key] = LinearProgram(polytope(demands, total))
         return self._programs[key]
 
-    def law(self, program: ScaledProgram, gains: Array) -> Array:
+    def law(self, program: LinearProgram, gains: Array) -> Array:
         """The distribution of largest expected gain."""
         key = gains.tobytes()
         if key not in program.laws:
             program.laws[key] = self._solved(program, gains)
         return program.laws[key]
 
-    def _solved(self, program: ScaledProgram, gains: Array) -> Array:
+    def _solved(self, program: LinearProgram, gains: Array) -> Array:
         within = program.within
         worth = gains * within.combinations / max(float(np.abs(gains).max()), 1e-300)
         vertex = self._begun(program)(np.append(-worth, np.zeros(len(within.lowest) - len(gains))))
