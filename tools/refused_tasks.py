@@ -68,8 +68,6 @@ SMALL: list[Any] = [
 ]
 OPENED: list[Any] = [[{"frequency": ["where"]}], [{"mean": ["sick"], "by": "where"}], [{"table": ["sick", "where"]}]]
 OWN: list[Any] = [
-    [{"mean": ["number"], "by": "whole"}],
-    [{"mean": ["bit"], "by": "whole"}],
     [{"mean": ["whole"], "by": "number"}],
     [{"table": ["number", "whole"]}],
     [{"distribution": ["number"]}],

@@ -515,7 +515,7 @@ def test_means_and_a_regression_share_one_plan() -> None:
     document = found.to_dict()
     assert document["regression"]["target"] == "hours"
     tables = {"tables", "groups", "distributions", "shares"}  # which nobody asked for: empty
-    assert set(document) == {"people", "level", "means", "frequencies", "regression"} | tables
+    assert set(document) == {"people", "level", "means", "frequencies", "regression", "checks"} | tables
     assert not any(document[key] for key in tables)
 
 

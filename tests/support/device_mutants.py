@@ -27,6 +27,7 @@ LEDGER, PROMISE, SURVEY, TELL = (
     "device/wording/tell.js",
 )
 LISTED, RELAY, VERIFY = "device/reading/listed.js", "device/reading/relay.js", "device/verify.js"
+WAVES = "device/reading/waves.js"
 EXPLAIN, NUMBERS, SPELLING = "device/wording/explain.js", "survey/numbers.js", "device/reading/spelling.js"
 RECEIPT = "device/receipt.js"
 
@@ -50,14 +51,14 @@ MUTANTS: list[tuple[str, str, str, str]] = [
     ("an id of 8 bytes", ANSWER, "new Uint8Array(16)", "new Uint8Array(8)"),
     ("an answer that is not kept", ANSWER, "  store.setItem(`bcdp.report.${plan.id}`, ", "  void (``, "),
     ("an answer that is made again", ANSWER, "keptReport(plan, store) ?? keepReport", "keepReport"),
-    ("a kept answer that is not checked", ANSWER, "    symbolsOf(plan, report);\n", ""),
+    ("a kept answer that is not checked", ANSWER, "  symbolsOf(plan, report);\n", ""),
     ("a broken memory is forgotten", ANSWER, "    // answering anew would be a second answer\n", "    return null;\n"),
     ("a store that is not asked for", ANSWER, "store: got none; accepted", "nothing; accepted"),
     ("what is missing counts as 0", ANSWER, "if (missing && feature.missing === null) {", "if (false) {"),
     ("a text as a number", ANSWER, 'if (!missing && typeof value !== "number") throw', "if (false) throw"),
     ("a number rounded to its nearer level", ANSWER, "word < (place - below) * TOTAL", "place - below > 0.5"),
     ("a number rounded down", ANSWER, "(word < (place - below) * TOTAL ? 1 : 0)", "0"),
-    ("the menu one too far", ANSWER, "words[0] >= end", "words[0] > end"),
+    ("the menu one too far", ANSWER, "word >= end; end += menus[menu]", "word > end; end += menus[menu]"),
     ("symbols in another order", ANSWER, "result = result * table.symbols + ", "result = result + table.symbols * "),
     ("a square that is none", ANSWER, "2 * (x * x) - 1", "2 * Math.abs(x) - 1"),
     ("a bound of 2^32 - 1", CHECKS, "export const TOTAL = 2 ** 32;", "export const TOTAL = 2 ** 32 - 1;"),
@@ -122,7 +123,7 @@ MUTANTS: list[tuple[str, str, str, str]] = [
         "export const MAX_EPSILON = Infinity;",
     ),
     ("another delta than was asked", VERIFY, "if (asked !== delta) throw", "if (false) throw"),
-    ("weights that do not sum up", QUESTIONS, "if (weight !== TOTAL) throw", "if (false) throw"),
+    ("weights that do not sum up", QUESTIONS, ": weight !== TOTAL) {", ": false) {"),
     ("a feature twice in a menu", QUESTIONS, "if (new Set(names).size !== names.length) throw", "if (false) throw"),
     ("any number of answers", QUESTIONS, "if (answers > MOST_ANSWERS) throw", "if (false) throw"),
     ("any text for a plan", PLAN, "if (written !== text) {", "if (false) {"),
@@ -211,9 +212,9 @@ MUTANTS: list[tuple[str, str, str, str]] = [
     ("only the worst by doubles", CERTIFICATE, "const NEARLY = 1 - 1e-6;", "const NEARLY = 1 + 1e-6;"),
     ("laws that are ignored", CERTIFICATE, "smaller(gain, knownRatio(plan, name, menu.questions[0]))", "gain"),
     ("ranges that are single values", CERTIFICATE, 'plan.correlation.ranges.has(name) ? "range" : "value"', '"value"'),
-    ("a wave that is too wide", TABLES, "% answers < width ? high : low", "% answers <= width ? high : low"),
-    ("a wave that runs backwards", TABLES, "place - step * input", "place + step * input"),
-    ("silence that begins late", TABLES, "if (word >= words) return answered;", "if (word > words) return answered;"),
+    ("a wave that is too wide", WAVES, "% answers < width ? high : low", "% answers <= width ? high : low"),
+    ("a wave that runs backwards", WAVES, "place - step * input", "place + step * input"),
+    ("silence that begins late", WAVES, "if (word >= words) return answered;", "if (word > words) return answered;"),
     ("a flip one word late", TABLES, "word % cell >= keep", "word % cell > keep"),
     (
         "a value that stands for itself",

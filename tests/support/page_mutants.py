@@ -44,7 +44,7 @@ PAGE_MUTANTS = [
     PageMutant(
         "a ledger that ignores which menu was drawn",
         "worker.js",
-        "bcdp.releaseOf(plan, report.menu)",
+        "bcdp.releaseOf(plan, report.menu ?? 0)",
         "bcdp.releaseOf(plan)",
         f"{PAGE} release_of_the_menu",
     ),

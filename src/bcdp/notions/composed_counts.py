@@ -87,22 +87,22 @@ def _masses(excess_at: Callable[[float], float], step: float) -> tuple[Floats, f
     return np.maximum(0.0, -np.diff(slopes)) * ratios, float(bounds[-1])
 
 
-def _lower_hull(places: Floats, values: Floats) -> Floats:
+def _lower_hull(points: Floats, values: Floats) -> Floats:
     """At each place the largest convex function that is nowhere above the values.
 
     >>> _lower_hull(np.array([0.0, 1.0, 3.0]), np.array([2.0, 2.0, -1.0])).tolist()
     [2.0, 1.0, -1.0]
     """
     corners: list[int] = []
-    for place in range(len(places)):
-        while len(corners) > 1 and _is_above(places, values, (corners[-2], corners[-1], place)):
+    for place in range(len(points)):
+        while len(corners) > 1 and _is_above(points, values, (corners[-2], corners[-1], place)):
             corners.pop()
         corners.append(place)
-    return np.interp(places, places[corners], values[corners])
+    return np.interp(points, points[corners], values[corners])
 
 
-def _is_above(places: Floats, values: Floats, three: tuple[int, int, int]) -> bool:
+def _is_above(points: Floats, values: Floats, three: tuple[int, int, int]) -> bool:
     """Whether the second of three points is not below the line through the others."""
     first, middle, last = three
-    rise = (values[last] - values[first]) * (places[middle] - places[first])
-    return bool((values[middle] - values[first]) * (places[last] - places[first]) >= rise)
+    rise = (values[last] - values[first]) * (points[middle] - points[first])
+    return bool((values[middle] - values[first]) * (points[last] - points[first]) >= rise)

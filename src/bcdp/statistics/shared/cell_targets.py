@@ -124,13 +124,13 @@ def _cells(first: Array, second: Array) -> Array:
 
 @dataclass(frozen=True)
 class CrossedValues:
-    """Features of different blocks, asked together; `told`: for each input the one of the aim that it is treated as."""
+    """Features of different blocks, asked together; `merged`: for each input the input of the aim that it counts as."""
 
     role: ClassVar[Role] = Role.VALUES
     features: tuple[str, ...]
     levels: tuple[int, ...]
     aim: BlockAim
-    told: tuple[int, ...]
+    merged: tuple[int, ...]
     cuts: tuple[Cuts | None, ...]
     kind: Literal["block", "values", "product"]
 
@@ -147,7 +147,7 @@ class CrossedValues:
         return {"kind": "block"} if self.kind == "block" else {}
 
     def randomizer(self, policy: Policy, budget: float) -> tuple[tuple[int, ...], Table]:
-        return self.levels, _expanded(self.aim, self.told, budget)
+        return self.levels, _expanded(self.aim, self.merged, budget)
 
     def size(self, policy: Policy) -> int:
         return len(self.aim.criterion)
@@ -159,13 +159,13 @@ class CrossedValues:
         return False  # estimates ask for the cells themselves
 
     def at(self, policy: Policy, question: Question) -> Array:
-        return np.eye(len(self.aim.criterion))[list(self.told)]
+        return np.eye(len(self.aim.criterion))[list(self.merged)]
 
 
 @lru_cache(maxsize=256)
-def _expanded(aim: BlockAim, told: tuple[int, ...], budget: float) -> Table:
+def _expanded(aim: BlockAim, merged: tuple[int, ...], budget: float) -> Table:
     """The table of an aim with a row for each input; inputs that are not told apart have the same one."""
-    return Dense(block_table(aim, budget).dense().weights[list(told)])
+    return Dense(block_table(aim, budget).dense().weights[list(merged)])
 
 
 def crossed_question(policy: Policy, features: tuple[str, ...], wanted: Sequence[TableCells]) -> Question:

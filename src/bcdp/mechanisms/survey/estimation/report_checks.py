@@ -94,7 +94,7 @@ def _answers(plan: Plan, people: int, counts: CountsOf) -> Check:
     directions, least, where = 0, 0.0, ""
     for test in plan.derived(_answer_tests):
         directions += test.directions.shape[1]
-        exponent = _rarest(test.rows, test.directions, _seen(plan, people, counts, test.places))
+        exponent = _rarest(test.rows, test.directions, _seen(plan, people, counts, test.askings))
         if exponent < least:
             least, where = exponent, ", ".join(test.features)
     return Check(min(1.0, math.exp(min(0.0, least + math.log(max(directions, 1))))), where)
@@ -111,32 +111,32 @@ class _AnswerTest:
     """
 
     features: tuple[str, ...]
-    places: list[tuple[int, int, int]]
+    askings: list[tuple[int, int, int]]
     rows: Array
     directions: Array
 
 
 def _answer_tests(plan: Plan) -> list[_AnswerTest]:
     """One for each question with its own inputs: those whom chance lets answer it in one menu or another are alike."""
-    places: dict[Hashable, list[tuple[int, int, int]]] = defaultdict(list)
+    askings: dict[Hashable, list[tuple[int, int, int]]] = defaultdict(list)
     questions: dict[Hashable, Question] = {}
     for number, menu in enumerate(plan.menus):
         for axis, question in enumerate(plan.questions[index] for index in menu.questions):
             key = (question.features, question.kind, question.levels, question.categories, question.cuts)
-            places[key].append((number, axis, question.table))
+            askings[key].append((number, axis, question.table))
             questions[key] = question
     tests = []
     for same, question in questions.items():
-        cells = 1 + sum(plan.tables[table].symbols for _, _, table in places[same])
+        cells = 1 + sum(plan.tables[table].symbols for _, _, table in askings[same])
         if max(cells, question.inputs(plan.policy)) <= _MOST_CELLS:
-            rows = _cell_probabilities(plan, places[same])
-            tests.append(_AnswerTest(question.features, places[same], rows, _directions(rows)))
+            rows = _cell_probabilities(plan, askings[same])
+            tests.append(_AnswerTest(question.features, askings[same], rows, _directions(rows)))
     return tests
 
 
-def _cell_probabilities(plan: Plan, places: Sequence[tuple[int, int, int]]) -> Array:
+def _cell_probabilities(plan: Plan, askings: Sequence[tuple[int, int, int]]) -> Array:
     chances = _chances(plan)
-    asked = [chances[menu] * plan.tables[table].dense().weights / TOTAL for menu, _, table in places]
+    asked = [chances[menu] * plan.tables[table].dense().weights / TOTAL for menu, _, table in askings]
     others = np.maximum(1 - sum(part.sum(axis=1, keepdims=True) for part in asked), 0.0)
     return np.concatenate([*asked, others], axis=1)
 
@@ -151,9 +151,9 @@ def _directions(rows: Array) -> Array:
     return np.concatenate([residual, -residual, -shares, shares - 1], axis=1)
 
 
-def _seen(plan: Plan, people: int, counts: CountsOf, places: Sequence[tuple[int, int, int]]) -> Array:
+def _seen(plan: Plan, people: int, counts: CountsOf, askings: Sequence[tuple[int, int, int]]) -> Array:
     """How many reports are in each cell, the last one all others; of several messages each, some may be lost."""
-    asked = np.concatenate([marginals(counts(menu))(axis) for menu, axis, _ in places]).astype(float)
+    asked = np.concatenate([marginals(counts(menu))(axis) for menu, axis, _ in askings]).astype(float)
     return np.append(asked, 0.0 if sends_all(plan) else people - asked.sum())
 
 

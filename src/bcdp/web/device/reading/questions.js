@@ -77,8 +77,8 @@ export function checkMenus({ menus, questions, tables }, trust = "device") {
   });
   linkedMenus(menus).forEach((menu, number) => {
     const names = menu.questions.flatMap((index) => questions[index].features);
-    if (new Set(names).size !== names.length)
-      throw refuse(`menus.${number}`, names, "each feature at most once in a menu");
+    const path = `menus.${number}`;
+    if (new Set(names).size !== names.length) throw refuse(path, names, "each feature at most once in a menu");
   });
   if (sendsAll(menus) ? trust !== "relay" || menus.length > MOST_MESSAGES : weight !== TOTAL) {
     throw refuse("menus", weight, `weights that sum to ${TOTAL}`);

@@ -30,7 +30,7 @@ Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Wanted = dict[TableCells, float]
 
-MOST_TOLD = 160  # inputs that a question tells apart
+MOST_MERGED = 160  # inputs that a question tells apart
 _TOGETHER = 64  # inputs up to which several tables share a question
 _STEPS = 4  # ways to keep a demand, from one that holds all else fixed to one that lets it move
 _MOST_SETS = 150  # suggested for columns
@@ -65,41 +65,41 @@ def asked_with(policy: Policy, target: TableCells) -> tuple[str, ...]:
 def _of_group(limits: BudgetLimits, names: tuple[str, ...], wanted: Wanted) -> Iterator[FeatureClass]:
     """One class for all tables of the same blocks, if few inputs tell them apart; else one for each."""
     question = crossed_question(limits.policy, names, list(wanted))
-    told = _told_apart(limits.policy, question, wanted)
-    if told.max() + 1 > _TOGETHER and len(wanted) > 1:
+    merged = _merged_inputs(limits.policy, question, wanted)
+    if merged.max() + 1 > _TOGETHER and len(wanted) > 1:
         for target, weight in wanted.items():
             yield from _of_group(limits, names, {target: weight})
         return
-    if told.max() + 1 > MOST_TOLD:
+    if merged.max() + 1 > MOST_MERGED:
         subject = f"table of {' and '.join(next(iter(wanted)).features)}"
-        accepted = f"at most {MOST_TOLD} combinations of their answers and those that depend on each other"
-        raise refuse(subject, f"{told.max() + 1} combinations", accepted)
-    aim = _aim(limits, question, wanted, told)
+        accepted = f"at most {MOST_MERGED} combinations of their answers and those that depend on each other"
+        raise refuse(subject, f"{merged.max() + 1} combinations", accepted)
+    aim = _aim(limits, question, wanted, merged)
     if aim.largest < NEGLIGIBLE:
         return
     weight = float(f"{sum(wanted.values()):.12g}")
-    member = CrossedValues(names, question.levels, aim, tuple(told.tolist()), question.cuts, question.kind)
+    member = CrossedValues(names, question.levels, aim, tuple(merged.tolist()), question.cuts, question.kind)
     yield FeatureClass(
         (member,), Kind("crossed", len(aim.criterion), aim=aim), aim.largest, q=0.0, alone=aim.largest, weight=weight,
         apart=True,
     )  # fmt: skip
 
 
-def _told_apart(policy: Policy, question: Question, wanted: Wanted) -> Integers:
+def _merged_inputs(policy: Policy, question: Question, wanted: Wanted) -> Integers:
     """A number for each input, the same for those that nothing wanted and no demand but a list's distinguishes."""
     views = [view for view in views_of(policy, question)
              if view.item or not isinstance(policy.features[view.feature], MultipleFeature)]  # fmt: skip
     marks = [target.at(policy, question) for target in wanted]
     marks += [np.array(view.parts)[:, None] for view in views]
-    _, first, told = np.unique(np.hstack(marks), axis=0, return_index=True, return_inverse=True)
+    _, first, merged = np.unique(np.hstack(marks), axis=0, return_index=True, return_inverse=True)
     order = np.argsort(np.argsort(first))  # numbered as they first occur
-    return np.asarray(order[told.ravel()])
+    return np.asarray(order[merged.ravel()])
 
 
-def _aim(limits: BudgetLimits, question: Question, wanted: Wanted, told: Integers) -> BlockAim:
+def _aim(limits: BudgetLimits, question: Question, wanted: Wanted, merged: Integers) -> BlockAim:
     """What the question is designed for: every symbol keeps all demands in one of several ways."""
     policy = limits.policy
-    _, first = np.unique(told, return_index=True)
+    _, first = np.unique(merged, return_index=True)
     views = [view._replace(parts=_of(view.parts, first), outside=_of(view.outside, first))
              for view in views_of(policy, question)]  # fmt: skip
     criterion = np.zeros((len(first), len(first)))
@@ -150,7 +150,7 @@ def rises(demand: float, fall: float, within: Within) -> tuple[float, float]:
     high place and `least` against `most` at a low one; the rest is the same, at either. 0 where nothing is left.
 
     >>> tuple(round(rise, 4) for rise in rises(0.5, 1.5, Within(0.05)))
-    (0.4604, 0.2684)
+    (0.4604, 0.3087)
     """
     most, least = (float(mass) for mass in within.masses[0])
     common, low = 1 - most - least, math.exp(-fall)
@@ -201,7 +201,7 @@ def own_level(demand: float, moving: float, within: Within) -> float:
     0 where it is not, whatever they differ by.
 
     >>> round(own_level(0.5, 2.0, Within(0.05)), 4), own_level(0.5, 0.5, Within(0.5))
-    (0.2961, 0.5)
+    (0.2976, 0.5)
     """
     if moving <= demand:
         return moving
