@@ -92,12 +92,12 @@ def main() -> None:
             tally = Tally(plan).add(privatize(plan, {"kind": [values[code] for code in truth]}))
             if fakes:
                 tally.add({"menu": np.zeros(fakes, dtype=int), "answer": np.full(fakes, largest)})
-            found = estimate(tally, liars=max(share, 1e-9))
-            rows["this package"] = np.array([number.value for number in found.frequencies["kind"].values()])
+            allowing = estimate(tally, liars=max(share, 1e-9))
+            rows["this package"] = np.array([number.value for number in allowing.frequencies["kind"].values()])
             for name, frequencies in rows.items():
                 squared.setdefault(name, []).append(float(((frequencies - SHARES) ** 2).sum()))
             target = SHARES[TARGETS[0]]
-            for name, estimates in (("allowing", found), ("without", estimate(tally))):
+            for name, estimates in (("allowing", allowing), ("without", estimate(tally))):
                 number = estimates.frequencies["kind"][values[TARGETS[0]]]
                 held[name] += number.low <= target <= number.high
             bits = unary_reports(rng, truth)
