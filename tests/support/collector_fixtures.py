@@ -190,12 +190,22 @@ class Stored:
         return {mark(identity) for identity in identities} <= self.marks
 
 
+_STORED = """
+SELECT mark, NULL AS menu, NULL AS answer, NULL AS count FROM answered
+UNION ALL SELECT NULL, menu, answer, count FROM counts
+"""
+
+
 def stored(url: str) -> Stored:
-    """What a store holds, read without the package's code; a mark is there once, and has one answer."""
-    marks, counts = run_sql(url, "SELECT mark FROM answered"), run_sql(url, "SELECT menu, answer, count FROM counts")
-    found = Stored({row[0] for row in marks}, {(menu, answer): count for menu, answer, count in counts})
-    assert len(found.marks) == len(marks) == sum(found.counts.values())
-    return found
+    """What a store holds, read without the package's code; a mark is there once, and has one answer.
+
+    One statement reads both tables: PostgreSQL may still be committing what a server sent before it was killed.
+    """
+    rows = run_sql(url, _STORED)
+    marks = [mark for mark, *_ in rows if mark is not None]
+    contents = Stored(set(marks), {(menu, answer): count for mark, menu, answer, count in rows if mark is None})
+    assert len(contents.marks) == len(marks) == sum(contents.counts.values())
+    return contents
 
 
 def run_sql(url: str, statement: str) -> list[Any]:
