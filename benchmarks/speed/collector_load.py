@@ -24,7 +24,7 @@ from pathlib import Path
 from bcdp import Plan, Policy, make_plan
 from bcdp.collector import open_store
 from bcdp.collector.storage.report_marks import MARK_BYTES
-from bcdp.sealing import GatewayKey, HttpRequest, seal, write_request
+from bcdp_device.sealing import GatewayKey, HttpRequest, seal, write_request
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support.collector_fixtures import HEADERS, Postgres, new_database, serving, small_plan, upload

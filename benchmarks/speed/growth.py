@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bcdp import Policy, make_plan, privatize
-from bcdp.audit.verify import verify_limits
 from bcdp.engines.local import privatize_file, tally_files
 from bcdp.plan import PLAN_KEY
+from bcdp_device.verify import verify_limits
 
 KEY = bytes(range(32))
 STEP = 2**20

@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from bcdp import Device, Plan
 from bcdp.randomizers import response
-from bcdp.sealing import REQUEST_TYPE, GatewayKey, HttpRequest, seal, write_request
+from bcdp_device.sealing import REQUEST_TYPE, GatewayKey, HttpRequest, seal, write_request
 from support.helpers import per_feature
 from support.message_counts import in_messages
 

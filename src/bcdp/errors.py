@@ -6,6 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from bcdp_device.errors import InputError, refuse
+
+__all__ = ["IncompleteError", "InputError", "accepted", "expect", "install", "refuse"]
+
 _KINDS = {
     "int": "a whole number, such as 50000",
     "float": "a number, such as 0.5",
@@ -22,22 +26,6 @@ _KINDS = {
 _LIMITS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
 
 
-class InputError(ValueError):
-    """Input that cannot be used; the message names the field, its value and what is accepted.
-
-    What is wrong with people's records is said without their values; `row` is the record's number in its table, from 1.
-
-    >>> from bcdp import Policy
-    >>> try:
-    ...     Policy(epsilon=-1, features={"smoker": {"type": "binary"}})
-    ... except InputError as mistake:
-    ...     print(mistake)
-    epsilon: got -1; accepted: a number above 0 and at most 20 (a larger one would protect nobody)
-    """
-
-    row: int | None = None
-
-
 class IncompleteError(InputError):
     """Records without a value of a feature whose policy has no `missing` rule."""
 
@@ -49,14 +37,6 @@ def install(extra: str) -> str:
     "pip install 'bcdp-privacy[plot]'"
     """
     return f"pip install 'bcdp-privacy[{extra}]'"
-
-
-def refuse(name: str, value: object, accepted: str) -> InputError:
-    """An `InputError` in the house's form, to be raised: `delta: got -1; accepted: a number of at least 0`."""
-    shown = repr(value)
-    if len(shown) > 200:
-        shown = shown[:197] + "..."
-    return InputError(f"{name}: got {shown}; accepted: {accepted}")
 
 
 def expect(name: str, value: object, kind: type, accepted: str) -> None:

@@ -30,7 +30,7 @@ from bcdp.collector import Settings
 from bcdp.collector.ohttp.gateway import GATEWAY
 from bcdp.collector.pages import load_pages
 from bcdp.device import Device, NotTakenError, send
-from bcdp.sealing import (
+from bcdp_device.sealing import (
     GatewayKey,
     HttpRequest,
     HttpResponse,

@@ -14,7 +14,7 @@ from pyhpke import KEMKey, KEMKeyPair
 from pyhpke.kem_primitives.x25519 import X25519
 
 from bcdp import InputError
-from bcdp.sealing import (
+from bcdp_device.sealing import (
     GatewayKey,
     HttpRequest,
     HttpResponse,

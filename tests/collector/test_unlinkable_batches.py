@@ -16,7 +16,7 @@ from bcdp import Device
 from bcdp.collector.storage.report_marks import Marker
 from bcdp.device import send_messages
 from bcdp.randomizers import response
-from bcdp.sealing import GatewayKey, read_request
+from bcdp_device.sealing import GatewayKey, read_request
 from support.collector_fixtures import run_sql
 from support.helpers import per_feature
 from support.local_http import http_client, local

@@ -382,7 +382,7 @@ def test_devices_that_share_a_file_share_their_answers(tmp_path: Path) -> None:
 def test_two_programs_at_once_draw_one_answer(lock: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever draws first waits for the other to draw too, in vain if there is a lock; without one both have drawn."""
     if lock is not None:
-        monkeypatch.setattr("bcdp.device.memory.locked", lock)
+        monkeypatch.setattr("bcdp_device.memory.locked", lock)
     both, drawn = threading.Barrier(2), []
 
     def slow(*given: Any) -> Any:

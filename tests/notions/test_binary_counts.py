@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from bcdp.audit.verify.binary_counts import binary_excess as verified_excess
 from bcdp.notions import binary_counts
 from bcdp.notions.binary_counts import binary_excess
+from bcdp_device.verify.binary_counts import binary_excess as verified_excess
 
 
 def true_excess(factor: float, keep: float, people: int, ones: int) -> float:

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from bcdp import Policy, make_plan
-from bcdp.audit.verify import verify_limits
 from bcdp.correlation import FinitePrior, Listed, PerFeature, Stronger, correlation_from_dict
 from bcdp.errors import InputError
 from bcdp.exact import TOTAL, log_up
@@ -22,6 +21,7 @@ from bcdp.plan import Certified, Plan, Within, certify
 from bcdp.plan.worst_prior import independent_ratio, joint_ratio
 from bcdp.present.promise import operator_says, promise_of_all, promises
 from bcdp.randomizers import binary
+from bcdp_device.verify import verify_limits
 from support.node import node
 from support.plan_mutants import cascade_plans
 from support.priors import (

@@ -88,7 +88,7 @@ def test_every_reader_refuses_a_claim_that_is_a_little_too_low(plan: Plan) -> No
 
 def test_the_second_certifier_bounds_the_same_excess() -> None:
     """Other arithmetic: from above, and by less than the margin that planners leave."""
-    from bcdp.audit.verify.counts import _Bound
+    from bcdp_device.verify.counts import _Bound
 
     rng = np.random.default_rng(5)
     for _ in range(200):

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bcdp.audit.verify
 import bcdp.plan.document
-from bcdp.audit.verify import collection, counts, levels, questions, values
+import bcdp_device.verify
+from bcdp_device.verify import collection, counts, levels, questions, values
 from support.enumeration import size_of
 from support.plan_mutants import cascade_plans, fresh_plans, mutants, vector_plans
 from support.readers import (
@@ -145,11 +145,11 @@ BROKEN: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "verify counts one double less": lambda patch: patch.setattr(
         levels, "_log_up", lambda ratio, up=levels._log_up: math.nextafter(up(ratio), 0)
     ),
-    "verify reads any spelling": lambda patch: patch.setattr(bcdp.audit.verify, "_canonical", lambda _: AnyText()),
-    "verify reads any version": lambda patch: patch.setattr(bcdp.audit.verify, "FORMAT", 2),
+    "verify reads any spelling": lambda patch: patch.setattr(bcdp_device.verify, "_canonical", lambda _: AnyText()),
+    "verify reads any version": lambda patch: patch.setattr(bcdp_device.verify, "FORMAT", 2),
     "verify knows every key": lambda patch: [
         patch.setattr(room, "mapping", _forgiving(values.mapping))
-        for room in (collection, questions, bcdp.audit.verify)
+        for room in (collection, questions, bcdp_device.verify)
     ],
     "verify overlooks the levels inside a range": lambda patch: patch.setattr(
         levels, "range", lambda *ends: range(*ends) if len(ends) < 3 or ends[2] != levels.STEP else (), raising=False
@@ -157,9 +157,9 @@ BROKEN: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "verify knows no ranges": lambda patch: patch.setattr(collection.Number, "parts", property(lambda _: None)),
     "verify counts no answers": lambda patch: patch.setattr(questions, "MOST_ANSWERS", math.inf),
     "verify has no largest epsilon": lambda patch: patch.setattr(collection, "LARGEST_EPSILON", math.inf),
-    "verify believes claims": lambda patch: patch.setattr(bcdp.audit.verify, "_objections", lambda *_: ()),
+    "verify believes claims": lambda patch: patch.setattr(bcdp_device.verify, "_objections", lambda *_: ()),
     "verify believes claims about counts": lambda patch: patch.setattr(
-        bcdp.audit.verify, "untrue_counts", lambda *_, **__: ()
+        bcdp_device.verify, "untrue_counts", lambda *_, **__: ()
     ),
     "verify counts twice the people": lambda patch: patch.setattr(
         counts, "_square_above", lambda n, *rest, right=counts._square_above: right(2 * n, *rest)

@@ -13,8 +13,8 @@ import pytest
 
 from bcdp import InputError, Plan, Policy, make_plan
 from bcdp.audit import verify_limits
-from bcdp.audit.verify.values import check_seen
 from bcdp.policy.visible_text import is_visible
+from bcdp_device.verify.values import check_seen
 from support.paths import ROOT
 from support.readers import accepted_by_device, accepted_by_plan, accepted_by_verify
 from support.system import require

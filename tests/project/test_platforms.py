@@ -11,8 +11,9 @@ from types import ModuleType
 
 import pytest
 
-from bcdp import InputError, files
+from bcdp import InputError
 from bcdp.engines.local import cores
+from bcdp_device import files
 
 
 class Windows(ModuleType):
@@ -72,7 +73,7 @@ def test_a_lock_waits_for_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         waited.append(seconds)
         first.close()
 
-    monkeypatch.setattr("bcdp.files.time.sleep", end_of_the_other)
+    monkeypatch.setattr("bcdp_device.files.time.sleep", end_of_the_other)
     with files.locked(path):
         assert len(waited) == 1
 

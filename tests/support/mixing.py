@@ -27,7 +27,7 @@ from bcdp import Plan, Policy, make_plan
 from bcdp.collector.ohttp.mixing import MESSAGE_BYTES
 from bcdp.collector.storage.messages import mark_of
 from bcdp.collector.storage.report_marks import Marker
-from bcdp.sealing import GatewayKey, HttpRequest, seal, write_request
+from bcdp_device.sealing import GatewayKey, HttpRequest, seal, write_request
 from support.collector_clients import statuses_of
 from support.collector_fixtures import TOKEN, Server, run_sql, serving, stored, upload
 from support.local_http import local

@@ -16,7 +16,7 @@ from bcdp.audit.population import (
     population_from_records,
     population_of,
 )
-from bcdp.audit.verify import Verdict, verify_limits
+from bcdp_device.verify import Verdict, verify_limits
 
 __all__ = [
     "Evidence",

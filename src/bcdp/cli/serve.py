@@ -124,7 +124,7 @@ def keypair(
 
         bcdp keypair gateway.key
     """
-    from bcdp.sealing import GatewayKey
+    from bcdp_device.sealing import GatewayKey
 
     key = GatewayKey.make(file)
     if as_json:

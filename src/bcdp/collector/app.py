@@ -114,7 +114,7 @@ class Collector:
             return {}
         from bcdp.collector.ohttp.gateway import GATEWAY, BatchGateway, Gateway  # what seals is needed by nobody else
         from bcdp.collector.ohttp.mixing import BATCH
-        from bcdp.sealing import GatewayKey
+        from bcdp_device.sealing import GatewayKey
 
         async def serve(body: bytes) -> bytes:
             return await self._store(self._reader.read(body))

@@ -113,7 +113,7 @@ def _gateway(batch_at_least: int | None) -> dict[str, Any]:
     """The routes of sealed reports: one by one, where 200 says only that the request was opened, or in batches."""
     from bcdp.collector.ohttp.gateway import GATEWAY  # what seals is needed by nobody else
     from bcdp.collector.ohttp.mixing import BATCH, BATCH_TYPE
-    from bcdp.sealing import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE
+    from bcdp_device.sealing import KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE
 
     sealed = _answers("The sealed answer to POST /v1/reports.", bytes, 400, 403, 408, 413, 415, 429, 503)
     sealed["responses"]["200"]["content"] = {RESPONSE_TYPE: {}}

@@ -66,7 +66,7 @@ class Settings:
             return
         if self.gateway_key is None:
             raise refuse("gateway_key", None, "the private key of the plan's relay.key, made by `bcdp keypair`")
-        from bcdp.sealing import GatewayKey
+        from bcdp_device.sealing import GatewayKey
 
         stated = GatewayKey.from_pem(self.gateway_key).configuration
         if stated != relay.key:

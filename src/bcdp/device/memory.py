@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bcdp.errors import InputError, expect, refuse
-from bcdp.exact import TOTAL
-from bcdp.files import locked, written_whole
+from bcdp.files import locked
 from bcdp.mechanisms.survey.answering.reference import answers
 from bcdp.plan import A_PLAN, GROUP, Plan, check_menus, menu_of_ticket
 from bcdp.plan.ledger import Ledger, release_of
@@ -20,11 +17,8 @@ from bcdp.plan.messages import sends_all
 from bcdp.randomness import RecordWords
 from bcdp.records.encoding import as_arrow, encode
 from bcdp.records.open_groups import group_of
-
-Report = dict[str, int]
-Reports = MutableMapping[str, Report | list[Report]]
-
-MAX_EPSILON = 4.0  # of a plan that a device answers if nobody set its limit: beyond, a guess at 50% could become 98.3%
+from bcdp_device.device import MAX_EPSILON
+from bcdp_device.memory import Memory, Report, Reports
 
 
 class Device:
@@ -48,11 +42,9 @@ class Device:
             raise refuse("max_epsilon", max_epsilon, "a number of at least 0")
         self._max_epsilon = max_epsilon
         self._ledger = None if ledger is None else Path(ledger).resolve()
-        self._memory = Path(memory).resolve() if isinstance(memory, str | Path) else memory
-        if self._ledger is not None and self._ledger == self._memory:
+        self._memory = Memory(memory)
+        if self._ledger is not None and self._ledger == self._memory.path:
             raise refuse("ledger", str(ledger), "another file than the memory's")
-        if isinstance(self._memory, Path):
-            _read(self._memory)  # what is broken is better reported now than when there is something to answer
 
     def answer(self, plan: Plan, record: Mapping[str, Any], ticket: str | None = None) -> dict[str, int]:
         """The report `{"menu": .., "answer": ..}` for a record: the first one again, if there was one.
@@ -86,25 +78,11 @@ class Device:
         if plan.certificate.epsilon > self._max_epsilon:
             limit = f"at most {self._max_epsilon:g}, this device's limit; Device(.., max_epsilon=..) sets another"
             raise refuse("plan.certificate.epsilon", plan.certificate.epsilon, limit)
-        with self._reports() as known:
+        with self._memory.reports() as known:
             if plan.id not in known:
                 known.setdefault(plan.id, self._first(plan, record, assigned))
             kept = known[plan.id]
             return [dict(report) for report in (kept if isinstance(kept, list) else [kept])]
-
-    @contextmanager
-    def _reports(self) -> Iterator[Reports]:
-        """What is remembered, nobody else's to read or change before a new answer is safely kept."""
-        if not isinstance(self._memory, Path):
-            yield self._memory
-            return
-        with locked(self._memory):
-            known = _read(self._memory)
-            before = len(known)
-            yield known
-            if len(known) > before:
-                with written_whole(self._memory) as draft:
-                    draft.write_text(json.dumps(known), encoding="utf-8")
 
     def _first(self, plan: Plan, record: Mapping[str, Any], assigned: int | None) -> Report | list[Report]:
         """New reports; a record that is refused costs nothing, and what was charged and never sent reveals nothing."""
@@ -130,27 +108,6 @@ def _menu_of(plan: Plan, ticket: str | None) -> int | None:
     return menu_of_ticket(plan, ticket)
 
 
-def _read(path: Path) -> dict[str, Report | list[Report]]:
-    if not path.exists():
-        return {}
-    try:
-        kept = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"memory: {path} cannot be read ({error}); accepted: a file written by a device") from None
-    entries = (
-        [entry if isinstance(entry, list) else [entry] for entry in kept.values()] if isinstance(kept, dict) else []
-    )
-    reports = [report for entry in entries for report in entry]
-    if not isinstance(kept, dict) or not all(
-        isinstance(report, dict)
-        and {"menu", "answer"} <= report.keys() <= {"menu", "answer", GROUP}
-        and all(type(number) is int and 0 <= number < TOTAL for number in report.values())
-        for report in reports
-    ):
-        raise refuse("memory", str(path), "a file written by a device")
-    return dict(kept)
-
-
 def _charge(path: Path, plan: Plan) -> None:
     """Enters a plan by its largest menu, before any is drawn: what would exceed the limits is refused for all menus."""
     with locked(path):
@@ -166,4 +123,4 @@ def _charge(path: Path, plan: Plan) -> None:
 def _enter_drawn(path: Path, plan: Plan, menu: int) -> None:
     """Enters what the menu that was drawn costs in place of the largest; refusals then depend on menus alone."""
     with locked(path):
-        Ledger.load(path).drew(plan, menu).save(path)
+        Ledger.load(path).drew(release_of(plan, menu=menu)).save(path)

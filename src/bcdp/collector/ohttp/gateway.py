@@ -15,7 +15,7 @@ from bcdp.collector.http.report_body import Reports
 from bcdp.collector.limits.rates import Bodies, media_type
 from bcdp.collector.ohttp.mixing import BATCH_TYPE, MESSAGE_BYTES, MOST_MESSAGES
 from bcdp.collector.settings import Quotas
-from bcdp.sealing import (
+from bcdp_device.sealing import (
     KEYS_TYPE,
     REQUEST_TYPE,
     RESPONSE_TYPE,

@@ -10,11 +10,11 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from bcdp.audit.verify.blocks import view_extremes, view_ratio
-from bcdp.audit.verify.collection import Feature
-from bcdp.audit.verify.correlation import Correlation, Law
-from bcdp.audit.verify.lists import is_ticked
-from bcdp.audit.verify.questions import MOST_CELLS, Channel, Menu, Question, Ratio
+from bcdp_device.verify.blocks import view_extremes, view_ratio
+from bcdp_device.verify.collection import Feature
+from bcdp_device.verify.correlation import Correlation, Law
+from bcdp_device.verify.lists import is_ticked
+from bcdp_device.verify.questions import MOST_CELLS, Channel, Menu, Question, Ratio
 
 DIGITS = 60
 STEP = 2**29  # units of the step between two levels: ends of parts are moved outward, past whatever devices round
@@ -51,12 +51,12 @@ def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correl
     """The draw of the menu does not look at the record: every level is the largest over the menus."""
     ratios = [_times(question.ratio for question in menu) for menu in menus]
     views = [view_of(menu, correlation) for menu in menus]
-    falling = sorted(zip(menus, ratios, views, strict=True), key=lambda menu: menu[1], reverse=True)
+    falling = sorted(zip(menus, ratios, views), key=lambda menu: menu[1], reverse=True)
     epsilon = falling[0][1]
     c: dict[str, Ratio] = dict.fromkeys(features, Fraction(1))
     delta = {name: _told_outside(name, falling, correlation) for name in features}
     known: dict[tuple[Any, ...], Ratio] = {}  # menus repeat: the same question with others of the same ratio
-    for menu, (asked, seen) in zip(menus, views, strict=True):
+    for menu, (asked, seen) in zip(menus, views):
         for own, name in ((question, name) for question in menu for name in question.features):
             feature = features[name]
             rest = _times(question.ratio for question in menu if question is not own)
@@ -96,7 +96,7 @@ def _items(
         for item, (place, _) in feature.items.items():
             c: Ratio = Fraction(1)
             delta = _told_outside(name, falling, correlation)
-            for menu, (asked, seen) in zip(menus, views, strict=True):
+            for menu, (asked, seen) in zip(menus, views):
                 for own in (question for question in menu if name in question.features):
                     position = own.features.index(name)
                     codes = [digits[position] for digits in own.possible] or list(range(own.levels[position]))
@@ -191,7 +191,7 @@ def _worst(
         )
         for a, b in product(range(len(most)), repeat=2):
             if worst != math.inf and (shared or a != b):
-                worst = _raised(Fraction(worst), set(zip(most[a], least[b], strict=True)), rest, moved)
+                worst = _raised(Fraction(worst), set(zip(most[a], least[b])), rest, moved)
     return worst
 
 
@@ -222,7 +222,7 @@ def _of_view(
         extremes = view_extremes(column, parts, outside)
         for a, b in product(extremes, repeat=2):
             if worst != math.inf and (a != b or a in shared):
-                points = set(zip(extremes[a][0], extremes[b][1], strict=True))
+                points = set(zip(extremes[a][0], extremes[b][1]))
                 worst = _raised(Fraction(worst), points, rest, moved)
     return worst
 
@@ -242,11 +242,9 @@ def _extremes(f: Sequence[Sequence[int]], parts: Sequence[Part], own: bool) -> t
         for unit in {first, final, *range(first // STEP * STEP + STEP, final, STEP)}:
             row, share = divmod(unit, STEP)
             following = f[min(row + 1, last)]
-            rows.append(
-                [(STEP - share) * lower + share * upper for lower, upper in zip(f[row], following, strict=True)]
-            )
-        above.append([max(column) for column in zip(*rows, strict=True)])
-        below.append([min(column) for column in zip(*rows, strict=True)])
+            rows.append([(STEP - share) * lower + share * upper for lower, upper in zip(f[row], following)])
+        above.append([max(column) for column in zip(*rows)])
+        below.append([min(column) for column in zip(*rows)])
     silent = [[STEP * weight for weight in f[-1]]] if own else []
     return above + silent, below + silent
 
@@ -254,7 +252,7 @@ def _extremes(f: Sequence[Sequence[int]], parts: Sequence[Part], own: bool) -> t
 def _of_levels(f: Sequence[Sequence[int]], steps: Sequence[tuple[int, int]]) -> tuple[list[list[int]], list[list[int]]]:
     """The same for a number that enters by steps: over the levels from first to last of each part."""
     met = [f[first : last + 1] for first, last in steps]
-    most, least = ([[pick(column) for column in zip(*rows, strict=True)] for rows in met] for pick in (max, min))
+    most, least = ([[pick(column) for column in zip(*rows)] for rows in met] for pick in (max, min))
     return most, least
 
 
@@ -293,8 +291,7 @@ def _told(question: Question, laws: Sequence[Law]) -> Ratio:
     worst: Ratio = Fraction(1)
     for column in set(question.table.columns()):
         chances = [
-            Fraction(sum(p * weight for p, weight in zip(law, column, strict=True)), total)
-            for law, total in zip(laws, totals, strict=True)
+            Fraction(sum(p * weight for p, weight in zip(law, column)), total) for law, total in zip(laws, totals)
         ]
         most, least = max(chances), min(chances)
         worst = max(worst, most / least if least else (math.inf if most else Fraction(1)))

@@ -6,9 +6,10 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
-from bcdp.audit.verify.questions import TOTAL, Menu
+from bcdp_device.verify.questions import TOTAL, Menu
+from bcdp_device.verify.values import neighbours
 
 MOST_EXACT = 20_000  # people in the count of one binary question: more count as so many there
 BLOCK = 16
@@ -44,7 +45,7 @@ def _tails(keep: float, others: int) -> list[tuple[list[float], list[float]]]:
     while most >= 0:
         least = max(0, most - (others - most) // BLOCK)
         count = [*_sum_of(_window(least, keep), _window(others - most, 1 - keep)), 0.0]
-        ratios = [0.0, *(less / same if same else math.inf for less, same in pairwise(count))]
+        ratios = [0.0, *(less / same if same else math.inf for less, same in neighbours(count))]
         tails.append((ratios, list(accumulate(reversed(count)))[::-1]))
         most = least - 1
     return tails
@@ -75,4 +76,4 @@ def _sum_of(one: Sequence[float], other: Sequence[float]) -> list[float]:
 
 def dot(one: Sequence[float], other: Sequence[float]) -> float:
     """The sum of the products of neighbours."""
-    return sum([a * b for a, b in zip(one, other, strict=True)])
+    return sum([a * b for a, b in zip(one, other)])

@@ -7,8 +7,8 @@ from itertools import combinations
 from math import comb
 from typing import Any
 
-from bcdp.audit.verify.values import mapping, number, whole
-from bcdp.errors import refuse
+from bcdp_device.errors import refuse
+from bcdp_device.verify.values import mapping, number, whole
 
 MOST_ITEMS = 30
 MOST_SETS = 1024

@@ -12,8 +12,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from bcdp.audit.verify.values import mapping, sequence
-from bcdp.errors import refuse
+from bcdp_device.errors import refuse
+from bcdp_device.verify.values import mapping, sequence
 
 MOST_DIGITS = 2**20  # of all answers in a block, combined in any way
 NOT_APPLICABLE = "not applicable"
@@ -50,8 +50,8 @@ def _known(path: str, parent: str, name: str, listed: Listed) -> bool:
 
 
 def _values(path: str, stated: Any) -> Sequence[Any]:
-    values = sequence(path, stated if isinstance(stated, list | tuple) else [stated], 1)
-    if not all(isinstance(value, str | int) for value in values):
+    values = sequence(path, stated if isinstance(stated, (list, tuple)) else [stated], 1)
+    if not all(isinstance(value, (str, int)) for value in values):
         raise refuse(path, stated, "values of a feature")
     spelled = {str(value).lower() if isinstance(value, bool) else str(value) for value in values}
     if not len(spelled) == len(set(values)) == len(values):
@@ -96,10 +96,10 @@ def combinations(
         raise refuse(f"{path}.levels", levels, f"at most {MOST_DIGITS} combinations")
     possible = []
     for digits in product(*map(range, levels)):
-        held = dict(zip(names, digits, strict=True))
+        held = dict(zip(names, digits))
         if all(
             all(held[parent] in values for parent, values in conditions.get(name, {}).items()) != (digit == size - 1)
-            for name, digit, size in zip(names, digits, levels, strict=True)
+            for name, digit, size in zip(names, digits, levels)
             if name in conditions
         ):
             possible.append(digits)
@@ -111,7 +111,7 @@ def view_extremes(
 ) -> dict[int, tuple[list[int], list[int]]]:
     """For each part the most and the least weight for what is asked outside the block, in one order."""
     weights: dict[int, dict[Any, list[int]]] = {}
-    for weight, part, others in zip(column, parts, outside, strict=True):
+    for weight, part, others in zip(column, parts, outside):
         weights.setdefault(part, {}).setdefault(others, []).append(weight)
     order = sorted(set(outside))
     return {
@@ -128,9 +128,7 @@ def view_ratio(columns: Collection[Sequence[int]], parts: Sequence[int], shared:
     worst: Fraction | float = Fraction(1)
     values = sorted(set(parts))
     for column in set(map(tuple, columns)):
-        weights = {
-            value: [weight for weight, own in zip(column, parts, strict=True) if own == value] for value in values
-        }
+        weights = {value: [weight for weight, own in zip(column, parts) if own == value] for value in values}
         most = {value: max(own) for value, own in weights.items()}
         least = {value: min(own) for value, own in weights.items()}
         for a, b in product(values, repeat=2):

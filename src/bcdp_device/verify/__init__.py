@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bcdp.audit.verify.collection import Collection, Feature, read_collection
-from bcdp.audit.verify.correlation import Correlation, read_correlation
-from bcdp.audit.verify.counts import untrue_counts
-from bcdp.audit.verify.levels import Levels, cascade_levels, survey_levels
-from bcdp.audit.verify.questions import linked, read_channels, read_menus, sends_all
-from bcdp.audit.verify.values import check_seen, mapping, number
-from bcdp.errors import InputError, refuse
+from bcdp_device.errors import InputError, refuse
+from bcdp_device.verify.collection import Collection, Feature, read_collection
+from bcdp_device.verify.correlation import Correlation, read_correlation
+from bcdp_device.verify.counts import untrue_counts
+from bcdp_device.verify.levels import Levels, cascade_levels, survey_levels
+from bcdp_device.verify.questions import Menu, linked, read_channels, read_menus, sends_all
+from bcdp_device.verify.values import check_seen, mapping, number
 
 FORMAT = 1  # the version of the plan's format
 KEYS = ("bcdp", "mechanism", "collection", "correlation", "tables", "questions", "menus", "channels", "certificate")
@@ -57,13 +57,32 @@ def verify_limits(
     >>> verify_limits(plan.text, max_epsilon=2.0, max_delta={"smoker": 1.0}).objections
     ('delta of smoker is 2, above the limit 1',)
     """
+    return read(plan, max_epsilon, max_delta).verdict
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A plan's document, checked in every part: what it collects, what its menus ask, and its levels."""
+
+    document: Mapping[str, Any]
+    collection: Collection
+    correlation: Correlation
+    menus: Sequence[Menu]  # none in a cascade
+    verdict: Verdict
+
+
+def read(
+    plan: str | Mapping[str, Any], max_epsilon: float = math.inf, max_delta: Mapping[str, float] | None = None
+) -> Reading:
+    """What `verify_limits` reads, with its verdict."""
     document = _document(plan)
     for part in ("collection", "correlation"):  # all other words are names that these state, or the format's own
         check_seen(part, document[part])
     collection = read_collection(document["collection"])
     _check_limits(max_epsilon, max_delta or {}, collection)
     correlation = read_correlation(document["correlation"], collection.features)
-    levels = _levels(document, collection.features, correlation)
+    menus = read_menus(document, collection.features) if document["mechanism"] == "survey" else []
+    levels = _levels(document, menus, collection.features, correlation)
     if collection.demand is not None and document["mechanism"] != "survey":
         raise refuse("mechanism", document["mechanism"], "survey, where counts are promised to reveal little")
     stated = [("epsilon", levels.epsilon, max_epsilon)]
@@ -71,11 +90,9 @@ def verify_limits(
     above = [f"{name} is {level:.4g}, above the limit {limit:g}" for name, level, limit in stated if level > limit]
     objections = (*_untrue(document["certificate"], collection, levels), *above)
     if collection.demand is not None:
-        menus = read_menus(document, collection.features)
-        stated_counts = document["certificate"]["counts"]
         objections += tuple(
             untrue_counts(
-                stated_counts,
+                document["certificate"]["counts"],
                 collection.demand,
                 document,
                 menus,
@@ -84,7 +101,8 @@ def verify_limits(
                 levels=levels,
             )
         )
-    return Verdict(levels.epsilon, levels.c, levels.delta, objections, correlation.ranges)
+    verdict = Verdict(levels.epsilon, levels.c, levels.delta, objections, correlation.ranges)
+    return Reading(document, collection, correlation, menus, verdict)
 
 
 def _document(plan: str | Mapping[str, Any]) -> Mapping[str, Any]:
@@ -135,18 +153,19 @@ def _check_limits(max_epsilon: float, max_delta: Mapping[str, float], collection
     if unknown := sorted(set(max_delta) - set(collection.features)):
         raise refuse("max_delta", unknown, f"features of the plan: {', '.join(collection.features)}")
     for name, limit in (("epsilon", max_epsilon), *max_delta.items()):
-        if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 0:
+        if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit >= 0:
             raise refuse(f"limit of {name}", limit, "a number of at least 0")
 
 
-def _levels(document: Mapping[str, Any], features: Mapping[str, Feature], correlation: Correlation) -> Levels:
+def _levels(
+    document: Mapping[str, Any], menus: Sequence[Menu], features: Mapping[str, Feature], correlation: Correlation
+) -> Levels:
     if document["mechanism"] == "cascade":
         if any(feature.extras or feature.sets for feature in features.values()):
             raise refuse("mechanism", "cascade", "survey, where no answer is a value of its own or not all are asked")
         return cascade_levels(read_channels(document, features), features, correlation)
     if document["mechanism"] != "survey":
         raise refuse("mechanism", document["mechanism"], "survey or cascade")
-    menus = read_menus(document, features)
     return survey_levels([linked(menus)] if sends_all(document) else menus, features, correlation)
 
 

@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from pyhpke import AEADId, CipherSuite, KDFId, KEMId, KEMKey, PyHPKEError
 
-from bcdp.errors import InputError, refuse
+from bcdp_device.errors import InputError, refuse
 
 KEYS_TYPE, REQUEST_TYPE, RESPONSE_TYPE = "application/ohttp-keys", "message/ohttp-req", "message/ohttp-res"
 _SUITE = CipherSuite.new(KEMId.DHKEM_X25519_HKDF_SHA256, KDFId.HKDF_SHA256, AEADId.AES128_GCM)

@@ -7,10 +7,11 @@ counts are multiplied by adding places.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
+
+from bcdp_device.verify.values import neighbours
 
 MOST_MESSAGES = 32
 FINENESS = 64
@@ -58,14 +59,14 @@ def _pair(excess: Excess, step: float) -> tuple[list[float], float]:
     beyond = right[-1][1]
     ratios = [factor for factor, _ in (*left, *right)]
     slopes = [beyond - 1, *_slopes([*left, *right]), 0.0]
-    gains = (after - before for before, after in itertools.pairwise(slopes))
-    return [max(0.0, gain) * ratio for gain, ratio in zip(gains, ratios, strict=True)], beyond
+    gains = (after - before for before, after in neighbours(slopes))
+    return [max(0.0, gain) * ratio for gain, ratio in zip(gains, ratios)], beyond
 
 
 def _slopes(points: Sequence[Point]) -> list[float]:
     """The slopes of the lower hull of points, one between each two neighbours: of rising blocks the average slope."""
     blocks: list[list[float]] = []  # width, rise and how many gaps
-    for (left, low), (right, high) in itertools.pairwise(points):
+    for (left, low), (right, high) in neighbours(points):
         blocks.append([right - left, high - low, 1])
         while len(blocks) > 1 and blocks[-2][1] * blocks[-1][0] >= blocks[-1][1] * blocks[-2][0]:
             width, rise, gaps = blocks.pop()

@@ -7,15 +7,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import count, pairwise
+from itertools import count
 from typing import Any
 
-from bcdp.audit.verify.blocks import Condition, read_conditions
-from bcdp.audit.verify.lists import MOST_ITEMS, Items, Ticked, numbered_items, read_items, read_sets
-from bcdp.audit.verify.values import (
+from bcdp_device.errors import refuse
+from bcdp_device.verify.blocks import Condition, read_conditions
+from bcdp_device.verify.lists import MOST_ITEMS, Items, Ticked, numbered_items, read_items, read_sets
+from bcdp_device.verify.values import (
     languages,
     mapping,
     names,
+    neighbours,
     number,
     rising,
     sequence,
@@ -24,7 +26,6 @@ from bcdp.audit.verify.values import (
     whole,
     word,
 )
-from bcdp.errors import refuse
 
 LARGEST_EPSILON = 20
 LONGEST_NAME = 200
@@ -80,7 +81,7 @@ class Number:
         low, high = self.bounds
         ends = [0.0, *((cut - low) / (high - low) for cut in self.cuts), 1.0]
         imputed = [] if self.missing is None else [(self.missing - low) / (high - low)]
-        return [*pairwise(ends), *zip(imputed, imputed, strict=True)]
+        return [*neighbours(ends), *zip(imputed, imputed)]
 
     def code(self, number: float) -> float:
         """A number within the bounds as devices code it, from -1 to 1."""
@@ -95,8 +96,8 @@ class Number:
         last = [*(sum(begin < end for begin in begins) for end in ends), len(begins)]
         missing = [] if self.missing is None else [sum(begin <= self.code(self.missing) for begin in begins)]
         return [
-            *((low, max(low, high)) for low, high in zip(first, last, strict=True)),
-            *zip(missing, missing, strict=True),
+            *((low, max(low, high)) for low, high in zip(first, last)),
+            *zip(missing, missing),
         ]
 
 
@@ -142,6 +143,7 @@ class Collection:
     epsilon: float
     features: Mapping[str, Feature]  # those that are protected
     demand: Demand | None = None
+    open: Mapping[str, Feature] = field(default_factory=dict)  # those that are sent as they are, in the stated order
 
 
 def read_collection(stated: Any) -> Collection:
@@ -161,8 +163,7 @@ def read_collection(stated: Any) -> Collection:
         raise refuse("collection.features", stated, "at least one feature that is not open")
     if math.prod(feature.values or 1 for feature in declared.values() if feature.kind == "open") > MOST_GROUPS:
         raise refuse("collection.features", sorted(declared), f"at most {MOST_GROUPS} combinations of open values")
-    if "order" in collection:
-        names("collection.order", collection["order"], declared, len(declared))
+    order = names("collection.order", collection.get("order", list(declared)), declared, len(declared))
     if collection.get("survey") is not None:
         _check_survey("collection.survey", collection["survey"])
     if collection.get("relay") is not None:
@@ -176,7 +177,9 @@ def read_collection(stated: Any) -> Collection:
         raise refuse("collection.trust", "relay", "collector, or a relay")
     if "menu_from" in collection and (collection["menu_from"] != "ticket" or "trust" in collection):
         raise refuse("collection.menu_from", collection["menu_from"], "ticket where devices alone are trusted")
-    return Collection(epsilon, features, demand)
+    return Collection(
+        epsilon, features, demand, {name: declared[name] for name in order if declared[name].kind == "open"}
+    )
 
 
 def _demand(path: str, stated: Any, features: Mapping[str, Feature]) -> Demand:
@@ -272,7 +275,7 @@ def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
         _check_scores(f"{path}.scores", stated["scores"], len(values))
     if kind == "multiple":
         return _list(path, stated, values, delta, own)
-    plain = ((0, 0), (1, 1), (False, 0), (True, 1)) if listed is None else tuple(zip(values, count(), strict=False))
+    plain = ((0, 0), (1, 1), (False, 0), (True, 1)) if listed is None else tuple(zip(values, count()))
     imputed = next((code for value, code in plain if type(value) is type(missing) and value == missing), None)
     numbered = tuple((value, frozenset({code})) for value, code in plain)
     return Feature(
@@ -321,7 +324,7 @@ def _values(path: str, kind: str, stated: Any) -> tuple[Any, ...]:
 
 def _check_scores(path: str, stated: Any, size: int) -> None:
     scores = [number(path, score) for score in sequence(path, stated)]
-    rising = all(low < high for low, high in pairwise(scores))
+    rising = all(low < high for low, high in neighbours(scores))
     if len(scores) != size or not rising or scores[-1] - scores[0] == float("inf"):
         raise refuse(path, stated, f"{size} rising numbers, one for each value")
 

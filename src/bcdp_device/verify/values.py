@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
-from bcdp.errors import refuse
+from bcdp_device.errors import refuse
 
+T = TypeVar("T")
 LARGEST = sys.float_info.max
 UNFILLED = "FILL"  # what an unfinished policy has in place of a word
 
@@ -27,7 +27,7 @@ def mapping(path: str, value: Any, required: Collection[str] | None = None, opti
 
 def sequence(path: str, value: Any, least: int = 0) -> Sequence[Any]:
     """The value itself, if it is a list of at least so many entries."""
-    if not isinstance(value, list | tuple) or len(value) < least:
+    if not isinstance(value, (list, tuple)) or len(value) < least:
         raise refuse(path, value, f"a list of at least {least} entries")
     return value
 
@@ -74,7 +74,7 @@ def check_seen(path: str, value: Any) -> None:
         elif isinstance(value, Mapping):
             inside = [part for key in value for part in ((path, key), (f"{path}.{key}", value[key]))]
             pending += inside[::-1]
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, (list, tuple)):
             pending += [(path, entry) for entry in value[::-1]]
 
 
@@ -121,11 +121,16 @@ def number(path: str, value: Any, least: float = -math.inf) -> float:
     return float(value)
 
 
+def neighbours(values: Sequence[T]) -> Iterator[tuple[T, T]]:
+    """Each value with the one after it."""
+    return zip(values, values[1:])
+
+
 def rising(path: str, value: Any, low: float, high: float) -> tuple[float, ...]:
     """The value as floats, if it is a list of numbers between these two, each above the one before it."""
     numbers = tuple(number(path, entry) for entry in sequence(path, value, 1))
     ends = (low, *numbers, high)
-    if not all(previous < following for previous, following in pairwise(ends)):
+    if not all(previous < following for previous, following in neighbours(ends)):
         raise refuse(path, value, f"rising numbers above {low:g} and below {high:g}")
     return numbers
 

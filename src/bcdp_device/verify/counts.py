@@ -13,13 +13,13 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
-from bcdp.audit.verify.binary_counts import binary_excess, dot, kept_bit
-from bcdp.audit.verify.collection import Demand, Feature
-from bcdp.audit.verify.correlation import Correlation
-from bcdp.audit.verify.levels import Levels, masses_moved, view_of
-from bcdp.audit.verify.messages import Excess, own_factor, together
-from bcdp.audit.verify.questions import MOST_CELLS, TOTAL, Menu, Question, Table, linked, sends_all
-from bcdp.audit.verify.values import mapping, number
+from bcdp_device.verify.binary_counts import binary_excess, dot, kept_bit
+from bcdp_device.verify.collection import Demand, Feature
+from bcdp_device.verify.correlation import Correlation
+from bcdp_device.verify.levels import Levels, masses_moved, view_of
+from bcdp_device.verify.messages import Excess, own_factor, together
+from bcdp_device.verify.questions import MOST_CELLS, TOTAL, Menu, Question, Table, linked, sends_all
+from bcdp_device.verify.values import mapping, number
 
 MOST_PEOPLE = 10**8  # more count as so many
 MOST_ROWS = 512  # of a table whose rows are compared one by one
@@ -265,7 +265,7 @@ def _overlaps(table: Table) -> list[list[float]]:
     columns = [column for column in table.columns() if max(column)]
     if not all(map(min, columns)):
         return [[math.inf] * table.levels] * table.levels
-    scaled = list(zip(*([weight / math.sqrt(min(column)) for weight in column] for column in columns), strict=True))
+    scaled = list(zip(*([weight / math.sqrt(min(column)) for weight in column] for column in columns)))
     result = [[0.0] * len(scaled) for _ in scaled]
     for (x, one), (y, other) in product(enumerate(scaled), repeat=2):
         if x <= y:
@@ -322,7 +322,7 @@ def _is_small(table: Table) -> bool:
 
 def _record_moment(menus: Sequence[Menu], weights: Sequence[float]) -> Moment:
     """The second moment between any two records, at each factor."""
-    most, least = (dot(weights, side) for side in zip(*map(_ends, menus), strict=True))
+    most, least = (dot(weights, side) for side in zip(*map(_ends, menus)))
 
     def moment(factor: float) -> float:
         return (1 + factor * factor) * most - 2 * factor * least + ROUNDING * (1 + factor) * (1 + factor) * most

@@ -4,7 +4,7 @@ The relay sees who sends and not what; the collector sees what is sent and not b
 made of the primitives of `cryptography`.
 """
 
-from bcdp.sealing.envelope import (
+from bcdp_device.sealing.envelope import (
     KEYS_TYPE,
     REQUEST_TYPE,
     RESPONSE_TYPE,
@@ -13,7 +13,7 @@ from bcdp.sealing.envelope import (
     UnknownKeyError,
     seal,
 )
-from bcdp.sealing.messages import (
+from bcdp_device.sealing.messages import (
     HttpRequest,
     HttpResponse,
     MalformedError,

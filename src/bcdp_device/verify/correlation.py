@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from bcdp.audit.verify.collection import Feature
-from bcdp.audit.verify.values import at_least_1, mapping, names, rising, sequence, share, text
-from bcdp.errors import refuse
+from bcdp_device.errors import refuse
+from bcdp_device.verify.collection import Feature
+from bcdp_device.verify.values import at_least_1, mapping, names, rising, sequence, share, text
 
 KEYS = {
     "per feature": (("kind", "default", "named", "source"), ("odds",)),

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Union
 
-from bcdp.audit.verify.blocks import block_of, combinations
-from bcdp.audit.verify.collection import Feature
-from bcdp.audit.verify.messages import MOST_MESSAGES
-from bcdp.audit.verify.values import mapping, names, rising, sequence, whole
-from bcdp.errors import refuse
+from bcdp_device.errors import refuse
+from bcdp_device.verify.blocks import block_of, combinations
+from bcdp_device.verify.collection import Feature
+from bcdp_device.verify.messages import MOST_MESSAGES
+from bcdp_device.verify.values import mapping, names, rising, sequence, whole
 
 TOTAL = 2**32
 MOST_CELLS = 2**22  # of a table that is written out, or enumerated cell by cell
@@ -31,7 +31,7 @@ PRODUCT_KEYS = (*QUESTION_KEYS, "kind", "categories")
 BLOCK_KEYS = (*QUESTION_KEYS, "kind")
 MOST_STEPS = 256  # of a number that enters by steps
 
-Ratio = Fraction | float  # a float only where it is infinite
+Ratio = Union[Fraction, float]  # a float only where it is infinite
 Column = tuple[int, ...]
 
 
@@ -47,7 +47,7 @@ class Table:
     def columns(self) -> Iterator[Column]:
         """The weights of every symbol over all levels, in the order of the device's symbols."""
         if self.family == "dense":
-            yield from zip(*self.numbers["weights"], strict=True)
+            yield from zip(*self.numbers["weights"])
         elif self.family == "response":
             for symbol in range(self.levels):
                 yield tuple(self.numbers["keep" if given == symbol else "other"] for given in range(self.levels))
@@ -62,7 +62,7 @@ class Table:
             flip = TOTAL // self.numbers["order"] - keep
             for row in range(self.numbers["order"]):
                 for bit in range(2):
-                    same = [(row & given).bit_count() % 2 == bit for given in range(self.levels)]
+                    same = [bin(row & given).count("1") % 2 == bit for given in range(self.levels)]
                     yield tuple(keep if kept else flip for kept in same)
 
     @property
@@ -89,6 +89,7 @@ class Question:
     extras: Mapping[str, int]  # how many of the last levels are no answer, or not applicable
     possible: tuple[tuple[int, ...], ...] = ()  # of a block: the levels that can occur together, one row for each input
     blocks: Mapping[str, frozenset[str]] = field(default_factory=dict)  # then, the block that each feature is in
+    categories: tuple[int | None, ...] = ()  # of a product: the value of each feature that counts as 1
 
     def block(self, name: str) -> frozenset[str]:
         """The features that nothing is assumed of, next to one that is asked; itself among them."""
@@ -210,7 +211,7 @@ def _question(
         _check_product(path, stated, [features[name] for name in asked])
     elif len(levels) != len(asked):
         raise refuse(f"{path}.levels", levels, "one number for each feature")
-    for name, size in zip(() if product else asked, levels, strict=not product):
+    for name, size in zip(() if product else asked, levels):
         if features[name].values not in (None, size):
             raise refuse(f"{path}.levels", size, f"the {features[name].values} values of {name}")
         if features[name].number and size < 2 + features[name].extras:
@@ -227,7 +228,16 @@ def _question(
         _check_cells(f"tables.{number}", table.levels, table.symbols)
     extras = {name: features[name].extras for name in asked}
     return Question(
-        asked, levels, product, table, ratio=ratios[number], cuts=cuts, extras=extras, possible=possible, blocks=blocks
+        asked,
+        levels,
+        product,
+        table,
+        ratio=ratios[number],
+        cuts=cuts,
+        extras=extras,
+        possible=possible,
+        blocks=blocks,
+        categories=tuple(stated["categories"]) if product else (),
     )
 
 
@@ -258,7 +268,7 @@ def _cuts(
     cuts_by_name = {}
     if len(sequence(path, stated)) != len(asked):
         raise refuse(path, stated, "null or cuts for each feature")
-    for name, size, cuts in zip(asked, levels, stated, strict=True):
+    for name, size, cuts in zip(asked, levels, stated):
         known = features[name].number
         if cuts is None:
             continue
@@ -282,7 +292,7 @@ def _check_product(path: str, stated: Any, asked: Sequence[Feature]) -> None:
     categories = sequence(f"{path}.categories", stated["categories"])
     if len(categories) != len(asked):
         raise refuse(f"{path}.categories", categories, "one entry for each feature")
-    for feature, category in zip(asked, categories, strict=True):
+    for feature, category in zip(asked, categories):
         if feature.kind in ("categorical", "ordinal"):
             whole(f"{path}.categories", category, 0, (feature.values or 0) - 1)
         elif category is not None:
@@ -324,7 +334,7 @@ def _waves(path: str, stated: Any) -> Table:
         if len(sequence(f"{path}.waves", wave)) != 5:
             raise refuse(f"{path}.waves", wave, "answers, step, width, high and low of each wave")
         answers = whole(f"{path}.waves.answers", wave[0], 2, 2 * levels)
-        for name, number in zip(("step", "width"), wave[1:3], strict=True):
+        for name, number in zip(("step", "width"), wave[1:3]):
             whole(f"{path}.waves.{name}", number, 1, answers - 1)
         whole(f"{path}.waves.high", wave[3], whole(f"{path}.waves.low", wave[4], 1, TOTAL), TOTAL)
     if _words(waves) > TOTAL:
