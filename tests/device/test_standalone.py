@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+import zipfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 import bcdp_device
-from bcdp import Plan
+from bcdp import Plan, Policy, make_plan
 from bcdp.plan.ledger import release_of as release_by_planner
 from bcdp_device import Device, InputError, Ledger, Limits, NotTakenError, read_plan
 from bcdp_device.answering import answers, sample
@@ -22,6 +23,7 @@ from bcdp_device.records import code_of, codes_of, group_of
 from bcdp_device.sending import send_all
 from bcdp_device.verify.collection import read_collection
 from bcdp_device.verify.questions import TOTAL, Table
+from support.documents import blocks
 from support.helpers import loaded
 from support.paths import ROOT
 
@@ -221,3 +223,47 @@ def test_it_needs_nothing_but_an_old_pythons_own_library(tmp_path: Path) -> None
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[1] == "set()"
+
+
+def test_the_packages_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As printed, with a plan of its features; the address of its collector is nobody's."""
+    policy = Policy(
+        epsilon=2,
+        features={
+            "smoker": {"type": "binary"},
+            "income": {"type": "numeric", "bounds": [0, 200000]},
+            "region": {"type": "categorical", "values": ["north", "south"]},
+        },
+    )
+    make_plan(policy).save(tmp_path / "plan.json")
+    monkeypatch.chdir(tmp_path)
+    delivered: list[str] = []
+
+    def posted(url: str, body: bytes, kind: str) -> tuple[int, bytes]:
+        delivered.append(url)
+        return 200, b'{"accepted": 1, "duplicate": 0}'
+
+    monkeypatch.setattr("bcdp_device.sending._post", posted)
+    text = (ROOT / "packages" / "bcdp-device-python" / "README.md").read_text("utf-8")
+    names: dict[str, Any] = {}
+    for block in blocks(text):
+        if block.language == "python":
+            exec(block.text, names)
+    assert names["device"].answer(names["plan"], names["record"]) == names["messages"][0]
+    assert delivered == ["https://survey.example.org/v1/reports"]
+
+
+def test_the_wheel_holds_the_device_alone_and_is_reproducible(tmp_path: Path) -> None:
+    source = ROOT / "packages" / "bcdp-device-python"
+    wheels = []
+    for number in range(2):
+        command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / str(number))]
+        subprocess.run(command, cwd=source, capture_output=True, check=True)
+        (wheel,) = (tmp_path / str(number)).glob("*.whl")
+        wheels.append(wheel.read_bytes())
+    assert wheels[0] == wheels[1]
+    assert len(wheels[0]) < 100_000
+    package = Path(bcdp_device.__file__).parent
+    expected = {path.relative_to(package.parent).as_posix() for path in package.rglob("*") if path.suffix != ".pyc"}
+    held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert held == {name for name in expected if (package.parent / name).is_file()}

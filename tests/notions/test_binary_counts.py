@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,18 +41,18 @@ def test_every_population_of_others_is_covered() -> None:
 def test_blocks_that_give_nobody_away_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """With one population for each block in place of all in it, some others do worse than the bound."""
 
-    def only_the_least(keep: float, people: int) -> tuple[np.ndarray, ...]:
+    def only_the_least(keep: float, people: int) -> tuple[Any, ...]:
         most, tails = people - 1, []
         while most >= 0:
             least = max(0, most - (people - 1 - most) // 16)
             sums = np.convolve(
                 binary_counts._binomial(least, keep), binary_counts._binomial(people - 1 - least, 1 - keep)
             )
-            tails.append(np.concatenate([[0.0], sums, [0.0]]))
+            tails.append(binary_counts._tail(sums))
             most = least - 1
         return tuple(tails[1:])  # and without the one whose others all have the input 1
 
-    monkeypatch.setattr(binary_counts, "_others", only_the_least)
+    monkeypatch.setattr(binary_counts, "_tails", only_the_least)
     broken = [
         true_excess(factor, keep, people, ones) > binary_excess(factor, keep, people) + 1e-14
         for factor, keep, people in cases(60)

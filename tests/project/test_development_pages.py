@@ -28,7 +28,11 @@ TITLES = [
 def missing(text: str) -> list[str]:
     """What is named as a path (a folder ends in /) or as a module of the package, and is nowhere."""
     paths = re.findall(r"`([\w.*-]+/[\w./*-]*|[\w-]+\.(?:py|js|md|cff))`", text)
-    lost = [path for path in paths if not any(_matches(base, path) for base in ("", "src", "src/bcdp", "src/bcdp/web/device"))]
+    lost = [
+        path
+        for path in paths
+        if not any(_matches(base, path) for base in ("", "src", "src/bcdp", "src/bcdp/web/device"))
+    ]
     modules = re.findall(r"`([a-z_]+(?:\.(?!yaml|json)[a-z_]+)+)\.?[A-Za-z_]*`", text)
     packages = {path.stem for path in (ROOT / "src" / "bcdp").iterdir()}
     return lost + [name for name in modules if name.split(".")[0] in packages and not _imported(name)]

@@ -8,6 +8,7 @@ reports of so many people given away.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from functools import lru_cache
 
 import numpy as np
@@ -29,29 +30,36 @@ def binary_excess(factor: float, keep: float, people: int) -> float:
     >>> binary_excess(1.3, 0.9, 1_000) > binary_excess(1.3, 0.9, 2_000) > binary_excess(1.3, 0.8, 2_000) > 0
     True
     """
-    gains, loses = keep - factor * (1 - keep), factor * keep - (1 - keep)
+    gains, loses = (keep - factor * (1 - keep)) * (1 + _ROUNDING), (factor * keep - (1 - keep)) * (1 - _ROUNDING)
     if gains <= 0:
         return 0.0
-    n = min(people, MOST_EXACT)
-    terms = (
-        gains * (1 + _ROUNDING) * others[:-1] - loses * (1 - _ROUNDING) * others[1:] for others in _others(keep, n)
-    )
-    return min(1.0, max(float(term[term > 0].sum()) for term in terms) + _LEFT_OUT)
+    worst = 0.0
+    for ratios, at_least in _tails(keep, min(people, MOST_EXACT)):
+        start = bisect_right(ratios, loses / gains)  # from here on a count is in excess: chances are log-concave
+        worst = max(worst, gains * at_least[start] - loses * at_least[start + 1])
+    return min(1.0, worst + _LEFT_OUT)
 
 
-@lru_cache(maxsize=4)
-def _others(keep: float, people: int) -> tuple[Floats, ...]:
-    """The distributions of how many of the others answer 1, one for each block of numbers of ones among them.
+@lru_cache(maxsize=64)
+def _tails(keep: float, people: int) -> tuple[tuple[list[float], list[float]], ...]:
+    """Of how many of the others answer 1, for each block of numbers of ones among them.
 
-    Between two zeros: the chance of one less than the least and of one more than the largest number.
+    The chance of each number over that of the next, and the chance of at least each. Both begin one below the least.
     """
-    profiles, most = [], people - 1
+    tails, most = [], people - 1
     while most >= 0:
         least = max(0, most - (people - 1 - most) // _BLOCK)
         ones, zeros = _binomial(least, keep), _binomial(people - 1 - most, 1 - keep)
-        profiles.append(np.concatenate([[0.0], np.convolve(ones, zeros), [0.0]]))
+        tails.append(_tail(np.convolve(ones, zeros)))
         most = least - 1
-    return tuple(profiles)
+    return tuple(tails)
+
+
+def _tail(chances: Floats) -> tuple[list[float], list[float]]:
+    enclosed = np.concatenate([[0.0], chances, [0.0]])
+    with np.errstate(divide="ignore"):
+        ratios = enclosed[:-1] / enclosed[1:]
+    return ratios.tolist(), [*enclosed[::-1].cumsum()[::-1].tolist(), 0.0]
 
 
 def _binomial(n: int, chance: float) -> Floats:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import Context, Decimal
+from functools import lru_cache, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +21,8 @@ from bcdp.errors import refuse
 MOST_PEOPLE = 10**8  # with more people the counts reveal no more, and no claim here counts more
 SMALLEST_CHANCE = 1e-15
 
-_CONTEXT = Context(prec=60, Emax=10**9, Emin=-(10**9))
-_PI = Decimal("3.14159265358979323846264338327950288419")  # from below
+_CONTEXT = Context(prec=45, Emax=10**9, Emin=-(10**9))
+_LOG_TWO_PI = _CONTEXT.ln(Decimal("6.28318530717958647692528676655900576838"))  # from below
 _ROUNDING = 1 + 1e-9  # a sum of up to 10^6 positive terms, made one from the other by five operations each
 _STEPS = 40  # of bisection
 _LEAST_GAIN = 1e-12  # over 1: factors are not searched closer to it
@@ -106,19 +107,25 @@ def _mean_square_above(n: int, chance: Decimal, start: Decimal) -> float:
 def _chance_of(n: int, k: int, chance: Decimal) -> Decimal:
     """An upper bound, to within 1/(12 k), of a binomial's chance of k: Stirling's formula with Robbins' bounds."""
     c = _CONTEXT
-    log = c.add(_times_log(k, chance), _times_log(n - k, c.subtract(1, chance)))
+    log = c.add(_times(k, c.ln(chance)), _times(n - k, c.ln(c.subtract(1, chance))))
     if 0 < k < n:
-        for size, sign in ((n, 1), (k, -1), (n - k, -1)):
-            log = c.add(log, c.multiply(sign, _times_log(size, Decimal(size))))
-        rest = c.divide(Decimal(n), c.multiply(2, c.multiply(_PI, c.multiply(k, n - k))))
-        log = c.add(log, c.divide(c.ln(rest), Decimal(2)))
+        logs = [(size, sign, _log(size)) for size, sign in ((n, 1), (k, -1), (n - k, -1))]
+        for size, sign, own in logs:
+            log = c.add(log, c.multiply(sign * size, own))
+        halves = [c.multiply(sign, own) for _, sign, own in logs]
+        log = c.add(log, c.divide(c.subtract(reduce(c.add, halves), _LOG_TWO_PI), Decimal(2)))
         for part in (c.divide(1, 12 * n), c.divide(-1, 12 * k + 1), c.divide(-1, 12 * (n - k) + 1)):
             log = c.add(log, part)
     return c.multiply(c.exp(log), Decimal("1.00000000000000000001"))
 
 
-def _times_log(size: int, value: Decimal) -> Decimal:
-    return _CONTEXT.multiply(size, _CONTEXT.ln(value)) if size else Decimal(0)
+def _times(size: int, log: Decimal) -> Decimal:
+    return _CONTEXT.multiply(size, log) if size else Decimal(0)
+
+
+@lru_cache(maxsize=2**16)
+def _log(number: int) -> Decimal:
+    return _CONTEXT.ln(Decimal(number))
 
 
 def check_counts(people: int, chance: float) -> None:

@@ -13,6 +13,8 @@ from bcdp_device.verify.values import neighbours
 
 MOST_EXACT = 20_000  # people in the count of one binary question: more count as so many there
 BLOCK = 16
+UNIT = 256  # bits of a chance
+DIGIT_BYTES = 66  # of a sum of products of two chances
 
 
 def kept_bit(menus: Sequence[Menu]) -> float:
@@ -65,13 +67,27 @@ def _window(n: int, chance: float) -> list[float]:
 
 
 def _sum_of(one: Sequence[float], other: Sequence[float]) -> list[float]:
-    """The chances of the sum of two independent numbers, given those of each."""
-    turned, total = other[::-1], []
-    for place in range(len(one) + len(other) - 1):
-        start = max(0, place - len(other) + 1)
-        end = min(place + 1, len(one))
-        total.append(dot(one[start:end], turned[len(other) - 1 - place + start : len(other) - 1 - place + end]))
-    return total
+    """The chances of the sum of two independent numbers, given those of each.
+
+    As one product of two integers, whose digits are the chances in units of 2^-256.
+    """
+    size = DIGIT_BYTES
+    product = _joined(one) * _joined(other)
+    digits = product.to_bytes((len(one) + len(other)) * size, "little")
+    return [
+        int.from_bytes(digits[start : start + size], "little") * 2.0 ** (-2 * UNIT)
+        for start in range(0, (len(one) + len(other) - 1) * size, size)
+    ]
+
+
+def _joined(chances: Sequence[float]) -> int:
+    """An integer whose digits, of 66 bytes each, are the chances: room for 2^16 products of two of them."""
+    return int.from_bytes(b"".join(_scaled(chance).to_bytes(DIGIT_BYTES, "little") for chance in chances), "little")
+
+
+def _scaled(chance: float) -> int:
+    top, bottom = chance.as_integer_ratio()
+    return (top << UNIT) // bottom
 
 
 def dot(one: Sequence[float], other: Sequence[float]) -> float:
