@@ -32,7 +32,8 @@ def test_it_shares_no_code_with_what_it_checks() -> None:
     files = sorted(Path(bcdp.audit.verify.__file__).parent.glob("*.py"))
     assert len(files) > 3
     assert {name for path in files for name in imported(ast.parse(path.read_text("utf-8")))} == {
-        "__future__", "bisect", "json", "math", "sys", "collections.abc", "dataclasses", "decimal", "fractions",
+        "__future__", "bisect", "json", "math", "sys", "collections.abc", "dataclasses", "datetime", "decimal",
+        "fractions",
         "functools", "itertools", "re", "typing", "bcdp.errors",
         *(f"bcdp.audit.verify.{path.stem}" for path in files if path.stem != "__init__"),
     }  # fmt: skip

@@ -15,7 +15,19 @@ SOURCE = Path(bcdp.__file__).parent
 
 # In the order of the pipeline: a package may use those that stand before it.
 PACKAGES = [
-    *("errors", "exact", "files", "notions", "policy", "randomness", "records", "forms", "questions", "randomizers"),
+    *(
+        "errors",
+        "dates",
+        "exact",
+        "files",
+        "notions",
+        "policy",
+        "randomness",
+        "records",
+        "forms",
+        "questions",
+        "randomizers",
+    ),
     *("statistics", "correlation", "plan", "sealing", "tally", "mechanisms", "device", "estimates", "audit"),
     *("compare", "present", "engines", "collector", "studio", "cli"),
 ]

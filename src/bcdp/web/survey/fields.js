@@ -8,7 +8,7 @@ import { digitsOf, mayBegin, readBack, readings } from "./numbers.js";
 /** @typedef {import("../device/reading/features.js").Value} Value */
 /** @typedef {import("../device/reading/features.js").Numeric} Numeric */
 /** @typedef {import("../device/reading/features.js").Listed & { valueWords?: string[] | null }} Listed */
-/** @typedef {Numeric | Listed} Feature */
+/** @typedef {(Numeric | Listed) & { control?: (parts: any) => Control }} Feature its `control` may be loaded on demand */
 /** @typedef {import("../page.js").Attributes} Attributes */
 /** @typedef {{ given?: Value | Value[] | null, told?: string | null, mistake?: string, certain?: boolean }} Found what was read */
 /** @typedef {Found & { name: string, label: string, told: string, target: HTMLElement }} Answered */
@@ -42,7 +42,7 @@ export function fieldOf(name, feature, id, words, draft = null) {
   const remark = element("p", { id: `${id}-remark`, class: "remark" });
   const described = { "aria-describedby": `${id}-hint ${id}-remark` };
   /** @type {Control} */
-  const control = /** @type {any} */ (CONTROLS)[controlOf(feature)]({
+  const control = (feature.control ?? /** @type {any} */ (CONTROLS)[controlOf(feature)])({
     feature,
     id,
     hint,
@@ -89,7 +89,7 @@ const required = (feature) => (optional(feature) ? /** @type {Attributes} */ ({}
 function countedAs(feature, words) {
   const { type, imputed } = /** @type {Feature & { imputed: number }} */ (feature);
   return type === "numeric"
-    ? digitsOf(imputed, words.locale)
+    ? numberWord(/** @type {Numeric} */ (feature), imputed, words)
     : valueWord(/** @type {Listed} */ (feature), imputed, words);
 }
 
@@ -100,8 +100,11 @@ function leftOut(feature, words) {
 }
 
 /** @type {(feature: Feature, words: Spoken) => string | null} */
-const boundsOf = ({ bounds }, words) =>
-  bounds ? words.bounds(...bounds.map((end) => digitsOf(end, words.locale))) : null;
+const boundsOf = (feature, words) =>
+  feature.bounds ? words.bounds(...feature.bounds.map((end) => numberWord(feature, end, words))) : null;
+
+/** @type {(feature: Numeric, number: number, words: Spoken) => string} */
+const numberWord = ({ dateOf }, number, words) => dateOf?.(number) ?? digitsOf(number, words.locale);
 
 /** @type {(feature: Feature) => string} */
 function controlOf({ type, values }) {

@@ -23,7 +23,7 @@ import { ENGLISH } from "../device/wording/english.js";
 /**
  * Every language has these keys.
  * @typedef {import("../device/wording/english.js").Words & Record<Text, string> & Record<AboutOne, One> &
- *   Record<"accepted" | "isNot" | "clipped" | "usualAll" | "batchWho" | "batchHolds", Two> &
+ *   Record<"accepted" | "acceptedDate" | "isNot" | "clipped" | "usualAll" | "batchWho" | "batchHolds", Two> &
  *   Record<"noPlan" | "tooOften" | "serverRefused", (detail: string | number) => string> &
  *   { promiseHeads: string[], bounds: (...ends: string[]) => string }} PageWords
  */
@@ -83,6 +83,7 @@ export const words = {
   noAnswerCounts: (word) => `No answer (counts as ${word})`,
   bounds: (low, high) => `From ${low} to ${high}.`,
   accepted: (low, high) => `a number from ${low} to ${high}`,
+  acceptedDate: (low, high) => `a date from ${low} to ${high}`,
   enter: (accepted) => `Please enter ${accepted}.`,
   isNot: (text, accepted) => `“${text}” is not ${accepted}.`,
   readAs: (number) => `Read as ${number}.`,
