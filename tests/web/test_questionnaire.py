@@ -117,6 +117,17 @@ def test_every_question_is_answered_and_sent(visit: Visit, questionnaire: Plan, 
     assert not violations(page)
 
 
+def test_no_answer_is_a_choice_like_the_others(visit: Visit, questionnaire: Plan) -> None:
+    page = shown_plan(visit, questionnaire)
+    for language, words in {"en": "Prefer not to say", "de": "Keine Angabe", "fr": "Je préfère ne pas répondre",
+                            "es": "Prefiero no responder", "ar": "أفضّل عدم الإجابة"}.items():  # fmt: skip
+        page.locator("#language").select_option(language)
+        choice = page.get_by_role("group", name="Party").get_by_label(words, exact=True)
+        choice.check()
+        expect(choice).to_be_checked()
+    assert not violations(page)
+
+
 def test_a_follow_up_without_an_answer_is_missed_only_where_it_is_asked(visit: Visit, questionnaire: Plan) -> None:
     page = shown_plan(visit, questionnaire)
     choose(page, "Region", "north")

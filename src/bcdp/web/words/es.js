@@ -121,6 +121,7 @@ export const words = {
   bounds: (low, high) => `De ${low} a ${high}.`,
   accepted: (low, high) => `un número de ${low} a ${high}`,
   acceptedDate: (low, high) => `una fecha entre ${low} y ${high}`,
+  preferNot: "Prefiero no responder",
   enter: (accepted) => `Escriba ${accepted}.`,
   isNot: (text, accepted) => `«${text}» no es ${accepted}.`,
   readAs: (number) => `Leído como ${number}.`,

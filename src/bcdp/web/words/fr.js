@@ -120,6 +120,7 @@ export const words = {
   bounds: (low, high) => `De ${low} à ${high}.`,
   accepted: (low, high) => `un nombre de ${low} à ${high}`,
   acceptedDate: (low, high) => `une date entre ${low} et ${high}`,
+  preferNot: "Je préfère ne pas répondre",
   enter: (accepted) => `Veuillez saisir ${accepted}.`,
   isNot: (text, accepted) => `« ${text} » n’est pas ${accepted}.`,
   readAs: (number) => `Lu comme ${number}.`,
