@@ -77,6 +77,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/sweeps/table_pairs.py
 	$(BIN)/python benchmarks/sweeps/internet_scale.py
 	$(BIN)/python benchmarks/studies/table_rivals.py
+	$(BIN)/python benchmarks/studies/tick_rivals.py
 	$(BIN)/python benchmarks/studies/distributions.py
 	$(BIN)/python benchmarks/studies/distributions.py coverage
 	$(BIN)/python benchmarks/studies/distributions.py pairs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from bcdp.randomizers import Dense, Table, Waves, binary, hadamard, joint, numer
 from bcdp.randomizers.ticks import padded
 from bcdp.records.encoding import as_arrow, encode
 from bcdp.records.open_groups import group_numbers
+from bcdp_device.dates import Unit, number_of, read_date
 
 FOLDER = Path(__file__).resolve().parent.parent / "vectors"
 MANY = 1000
@@ -671,6 +673,24 @@ def odds() -> list[dict[str, float | None]]:
     ]
 
 
+def dates() -> list[list[Any]]:
+    """What is written for a date, and its number: on the edges of months, years and leap years, and what is none."""
+    starts: list[tuple[str, Unit]] = [("1940-01-01", "years"), ("1900-02-01", "months"), ("1999-12-31", "days")]
+    texts = ["0001-01-01", "1600-02-29", "1700-02-28", "1700-03-01", "1900-02-28", "1900-03-01", "1939-12-31",
+             "1940-01-01", "1970-01-01", "1999-12-31", "2000-01-01", "2000-02-29", "2000-03-01", "2023-12-31",
+             "2024-02-29", "2024-12-31", "9999-12-31", "1974", "1974-05", "1974-5-1", "1974-05-1", "74-05-31",
+             "1974-00", "1974-13", "1974-02-30", "1900-02-29", "1974-04-31", "1974-05-00", "0000-01-01", "10000-01-01",
+             "+1974", "-1974", "1974-05-31T00:00", "1974-05-31 ", " 1974", "1974-05-31Z", "31.05.1974", "05/31/1974",
+             "today", "1974/05", "\u0661\u0669\u0667\u0664", "FILL"]  # fmt: skip
+    rows: list[list[Any]] = []
+    for since, unit in starts:
+        for text in [*texts, 1974, 1974.0, 1974.5, True, -1]:
+            read = read_date(str(int(text) if isinstance(text, float) and text.is_integer() else text), unit)
+            number = None if read is None or text is True else number_of(read, date.fromisoformat(since), unit)
+            rows.append([since, unit, text, number])
+    return rows
+
+
 def written(document: object) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
@@ -679,6 +699,7 @@ def main(folder: Path = FOLDER) -> None:
     documents: Mapping[str, object] = {
         **{name: vector(plan(), seed) for seed, (name, plan) in enumerate(PLANS.items(), start=1)},
         "words/odds": odds(),
+        "words/dates": dates(),
     }
     for name, document in documents.items():
         (folder / f"{name}.json").write_text(written(document), encoding="utf-8")

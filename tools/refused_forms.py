@@ -474,6 +474,7 @@ def forms() -> Cases:
         *changed(silent(), OWN),
         *changed(followed(), BLOCKS),
         *changed(ticked(), LISTS),
+        *changed(dated(), DATES),
     ]
 
 
@@ -628,6 +629,29 @@ LISTS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("more is claimed for an item than was asked", (*_CLAIM, "tv", "certified"), 5.0),
     ("claims about items of what is no list", ("certificate", "features", "bit", "items"), {}),
     ("a list in a cascade", ("mechanism",), "cascade"),
+]  # fmt: skip
+
+
+def dated() -> Any:
+    """A plan with a date."""
+    number = {"type": "numeric", "bounds": [0, 40], "dates": {"since": "1980-01-01", "unit": "years"}}
+    asked: Any = [(("born",), (2,), response(2, 0.25))]
+    return json.loads(built({"born": number}, asked, [[0]]).text)
+
+
+_BORN = (*FEATURES, "born")
+DATES: list[tuple[str, tuple[Any, ...], Any]] = [
+    *((f"the dates {dates!r}", (*_BORN, "dates"), dates)
+      for dates in ({}, [], "years", True, {"since": "1980-01-01"}, {"unit": "years"},
+                    {"since": "1980-01-01", "unit": "years", "to": "2020-01-01"})),
+    *((f"dates since {day!r}", (*_BORN, "dates", "since"), day)
+      for day in (None, 1980, "1980", "1980-01", "1980-1-1", "1980-01-02", "1980-02-01", "1980-02-30", "0000-01-01",
+                  "+1980-01-01", "1980-01-01T00:00", "9960-01-01", "١٩٨٠-01-01", "FILL")),
+    *((f"dates in {unit!r}", (*_BORN, "dates", "unit"), unit)
+      for unit in (None, "weeks", "year", "Years", ["years"], "toString")),
+    *((f"dates within {bounds!r}", (*_BORN, "bounds"), bounds)
+      for bounds in ([1, 40], [-1, 40], [0, 40.5], [0, 8020], [0, 1e300])),
+    ("dates of a bit", _BORN, {**BIT, "dates": {"since": "1980-01-01", "unit": "years"}}),
 ]  # fmt: skip
 
 

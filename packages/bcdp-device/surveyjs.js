@@ -12,6 +12,7 @@ import { readReceipt } from "./device/receipt.js";
 import { valueWord } from "./device/wording/tell.js";
 
 const MOST_BUTTONS = 7;
+const DATE_INPUTS = { days: "date", months: "month", years: "number" };
 const nameOf = (index) => `feature-${index}`; // names of features may be any text
 
 /** The definition of a form for `new Model(..)`: a question for each feature, required unless the plan has a rule. */
@@ -36,6 +37,10 @@ function describedBy({ type, help }) {
 }
 
 function controlOf(feature) {
+  if (feature.dates) {
+    const [min, max] = feature.bounds.map((end) => feature.dateOf(end));
+    return { type: "text", inputType: DATE_INPUTS[feature.dates.unit], min, max };
+  }
   if (feature.type === "numeric") {
     const [min, max] = feature.bounds;
     return { type: "text", inputType: "number", step: "any", min, max };

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime
 from typing import Any, Union
 
+from bcdp_device.dates import Unit, accepted_dates, number_of, read_date
 from bcdp_device.errors import InputError, refuse
 from bcdp_device.plan import Plan
 from bcdp_device.verify.blocks import NOT_APPLICABLE
@@ -82,10 +84,23 @@ def _imputed(name: str, feature: Feature) -> Code:
 
 
 def _number(name: str, number: Number, value: Any) -> float:
+    if number.dates is not None:
+        value = counted_date(name, number.dates, value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise refuse(name, f"an object of type {type(value).__name__}", "a number")
     low, high = number.bounds
     return number.code(float(min(max(value, low), high)))  # of a whole number beyond all doubles, the bound
+
+
+def counted_date(name: str, dates: tuple[date, Unit], value: Any) -> int:
+    """A date as a number of days, months or years; a whole number states a year."""
+    since, unit = dates
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    day = value if isinstance(value, date) else read_date(str(value), unit)
+    if day is None:
+        raise InputError(f"{name}: got a value that is no such date; accepted: {accepted_dates(unit)}")
+    return number_of(day.date() if isinstance(day, datetime) else day, since, unit)
 
 
 def _words(feature: Feature) -> dict[str | None, int]:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from bcdp.plan.ledger import release_of as release_by_planner
 from bcdp_device import Device, InputError, Ledger, Limits, NotTakenError, read_plan
 from bcdp_device.answering import answers, sample
 from bcdp_device.device import release_of
-from bcdp_device.records import code_of, codes_of, group_of
+from bcdp_device.records import code_of, codes_of, counted_date, group_of
 from bcdp_device.sending import send_all
 from bcdp_device.verify.collection import read_collection
 from bcdp_device.verify.questions import TOTAL, Table
@@ -267,3 +268,16 @@ def test_the_wheel_holds_the_device_alone_and_is_reproducible(tmp_path: Path) ->
     expected = {path.relative_to(package.parent).as_posix() for path in package.rglob("*") if path.suffix != ".pyc"}
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert held == {name for name in expected if (package.parent / name).is_file()}
+
+
+def test_every_date_has_its_number_or_is_refused() -> None:
+    rows = json.loads((FOLDER / "words" / "dates.json").read_text("utf-8"))
+    for since, unit, value, number in rows:
+        dates = (date.fromisoformat(since), unit)
+        if number is None:
+            with pytest.raises(InputError):
+                counted_date("day", dates, value)
+        else:
+            assert counted_date("day", dates, value) == number
+            if len(str(value)) == 10:
+                assert counted_date("day", dates, date.fromisoformat(value)) == number

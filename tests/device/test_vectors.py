@@ -9,12 +9,15 @@ from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from bcdp import InputError, Plan, Policy
 from bcdp.exact import chance_up, odds_up
 from bcdp.plan import certify, menu_of_ticket
 from bcdp.plan.messages import messages_each, sends_all
+from bcdp.policy.features import Dates
+from bcdp.records.dates import date_numbers
 from bcdp.records.encoding import as_arrow, encode
 from support.helpers import loaded
 from support.paths import ROOT
@@ -97,6 +100,23 @@ def test_odds_are_told_in_one_way(case: dict[str, float | None]) -> None:
         for bound, step in told:
             assert bound * slack >= odds if step == 0 else bound < odds
     assert factor < math.inf or level > 30
+
+
+def test_every_date_has_its_number_or_is_refused() -> None:
+    """Those of Arrow's own reader of dates, where it reads the text."""
+    rows = json.loads((FOLDER / "words" / "dates.json").read_text("utf-8"))
+    assert len(rows) == 141
+    assert sum(number is None for *_, number in rows) == 26 + 29 + 30
+    for since, unit, value, number in rows:
+        dates = Dates(since=since, unit=unit)
+        column = pa.chunked_array([pa.array([value])])
+        if number is None:
+            with pytest.raises(InputError):
+                date_numbers(dates, "day", column)
+            continue
+        assert date_numbers(dates, "day", column).tolist() == [number]
+        if len(str(value)) == 10:
+            assert date_numbers(dates, "day", column.cast(pa.date32())).tolist() == [number]
 
 
 @pytest.mark.parametrize("name", SPELLINGS["features"])

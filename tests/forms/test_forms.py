@@ -19,7 +19,14 @@ from bcdp.forms.policy_text import policy_text
 from bcdp.forms.questionnaire import LeftOut, NotExpressibleError, Questionnaire
 from support.forms import EXAMPLES, form_file
 
-PLACEHOLDERS = ("[FILL, FILL]", "[0, 100]"), ("FILL]", "1000000]"), ("[FILL", "[-1000000"), ("FILL", "0.5")
+PLACEHOLDERS = (
+    ("from: FILL", "from: '1940-01-01'"),
+    ("to: FILL", "to: '2030-12-31'"),
+    ("[FILL, FILL]", "[0, 100]"),
+    ("FILL]", "1000000]"),
+    ("[FILL", "[-1000000"),
+    ("FILL", "0.5"),
+)
 XLSFORMS = [example for example in EXAMPLES if example.name.endswith(".xlsform.md")]
 HOUSEHOLD = next(example for example in XLSFORMS if example.name.startswith("household"))
 
@@ -224,6 +231,38 @@ def test_what_is_written_is_an_xlsform(tmp_path: Path) -> None:
     form = convert(path).xform
     assert "count-selected(.) &lt;= 2" in form
     assert "relevant=" in form
+
+
+@pytest.mark.parametrize(("example", "keys"), [
+    ("demographics.redcap.csv", {"dob": ("1900-01-01", "FILL", "days")}),
+    ("numbers.surveyjs.json", {"born": ("FILL", "FILL", "days")}),
+    ("nutrition.xlsform.md", {"birthday": ("FILL", "FILL", "days")}),
+    ("ticks.limesurvey.txt", {"since": ("FILL", "FILL", "days")}),
+])  # fmt: skip
+def test_dates_are_carried_over(example: str, keys: dict[str, tuple[str, ...]], tmp_path: Path) -> None:
+    path = form_file(next(path for path in EXAMPLES if path.name == example), tmp_path)
+    questionnaire = read_form(path)
+    assert questionnaire is not None
+    declared = yaml.safe_load(policy_text(questionnaire))["features"]
+    dates = {name: own for name, own in declared.items() if own["type"] == "date"}
+    assert {name: (str(own["from"]), own["to"], own["unit"]) for name, own in dates.items()} == keys
+
+
+@pytest.mark.parametrize("name", ["surveyjs", "xlsform"])
+def test_dates_survive_a_round_trip(name: str, tmp_path: Path) -> None:
+    """But for years, which SurveyJS asks for as numbers."""
+    units = {"days": "2020-02-29", "months": "2020-02", "years": "2020"}
+    ends = {"days": "1940-05-31", "months": "1940-05", "years": "1940"}
+    features = {unit: {"type": "date", "from": ends[unit], "to": units[unit], "unit": unit} for unit in units}
+    policy = Policy(epsilon=1, features=features)
+    path = tmp_path / ("form.json" if name == "surveyjs" else "form.xlsx")
+    format_named(name).write(questionnaire_of(policy), path)
+    again, left_out = drafted(path)
+    assert not left_out
+    for unit in ("days", "months") if name == "surveyjs" else units:
+        assert again.features[unit].definition == policy.features[unit].definition
+    if name == "surveyjs":
+        assert again.features["years"].span == (1940, 2020)
 
 
 def test_the_command_lists_what_it_leaves_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

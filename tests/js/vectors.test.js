@@ -5,6 +5,7 @@ import test from "node:test";
 
 import { InputError, answers, certify, chanceOf, oddsOf, parsePlan, verifyPlan } from "../../src/bcdp/web/bcdp.js";
 import { code, reportDrawer } from "../../src/bcdp/web/device/answer.js";
+import { dateNumber, dateOf } from "../../src/bcdp/web/device/reading/dates.js";
 import { readFeatures } from "../../src/bcdp/web/device/reading/features.js";
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
@@ -95,6 +96,17 @@ for (const { why, plan: text } of read("refused.json")) {
 test("odds are told as in Python", () => {
   for (const { level, odds, becomes } of read("words/odds.json")) {
     assert.deepEqual([oddsOf(level), chanceOf(level)], [odds ?? Infinity, becomes], String(level));
+  }
+});
+
+test("every date has its number or is refused", () => {
+  for (const [since, unit, value, expected] of read("words/dates.json")) {
+    const found = () => dateNumber("day", { since, unit }, value);
+    if (expected === null) assert.throws(found, InputError, JSON.stringify(value));
+    else assert.equal(found(), expected, JSON.stringify(value));
+    if (typeof value === "string" && expected !== null && value.length === 10) {
+      assert.ok(value.startsWith(dateOf({ since, unit }, expected)));
+    }
   }
 });
 

@@ -55,8 +55,8 @@ def test_a_file_that_is_fine_has_no_problems() -> None:
                          "apart), or leave these records out"),
     ({"income": "41,000"}, "income: 1 of 2 is a number with separators or a currency, first in row 2; -o writes "
                            "it without"),
-    ({"income": "2024-01-31"}, "income: 1 of 2 is a date and no number, first in row 2; collect a year or an age in "
-                               "its place"),
+    ({"income": "2024-01-31"}, "income: 1 of 2 is a date and no number, first in row 2; state type: date, or collect a "
+                               "year or an age in its place"),
     ({"income": "secret"}, "income: 1 of 2 is no number, first in row 2; correct it in the file, or leave the cells "
                            "empty and state `missing`"),
     ({"income": "200001"}, "income: 1 of 2 is outside the bounds and counted as the nearer one, first in row 2; wider "

@@ -137,7 +137,13 @@ def test_what_is_left_to_fill_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         Policy.load(tmp_path / "policy.yaml")
     lines = str(caught.value).split("\n")
-    paths = ["features.age.bounds", "features.name.values", "features.day.type", "features.void.type"]
+    paths = [
+        "features.day.from",
+        "features.day.to",
+        "features.age.bounds",
+        "features.name.values",
+        "features.void.type",
+    ]
     paths += ["features.void.missing"]  # a column without a value
     assert [line.partition(":")[0] for line in lines] == paths
     assert all(line.endswith("in place of FILL") for line in lines)

@@ -54,6 +54,8 @@ def fresh_plans(rng: np.random.Generator, count: int) -> list[Any]:
     found.append(json.loads(make_plan(Policy(epsilon=2, correlation=0.05, features=silent)).text))
     scored = {**features, "liked": {"type": "ordinal", "values": ["no", "so", "yes"], "scores": [-1, 0.5, 3]}}
     found.append(json.loads(make_plan(Policy(epsilon=2, correlation=0.05, features=scored)).text))
+    born = {"type": "date", "from": "1940-01-01", "to": "1999-12-31", "unit": "months", "ranges": ["1970-01"]}
+    found.append(json.loads(make_plan(Policy(epsilon=2, correlation=0.05, features={**features, "born": born})).text))
     while len(found) < count:
         document = with_steps(rng, random_document(rng)) if rng.random() < 0.7 else random_product_document(rng)
         _correlate(rng, document)
@@ -378,6 +380,15 @@ def put_in_order(rng: np.random.Generator, document: Any) -> None:
         del feature["scores"]
 
 
+def date_a_number(rng: np.random.Generator, document: Any) -> None:
+    """A number that counts days, months or years; some of these count nothing."""
+    feature = _one(rng, document["collection"]["features"].values())
+    since = _one(rng, ["1940-01-01"] * 4 + ["1940-02-01", "1940-01-31", "1940-02-30", "9000-01-01", "1940"])
+    feature["dates"] = {"since": since, "unit": _one(rng, ["days", "months", "years", "weeks"])}
+    if rng.random() < 0.8:
+        feature["bounds"] = [0, _one(rng, [1, 40, 719, 8059, 8060, 96719, 96720, 2943537, 2943538, 10**7, 1.5])]
+
+
 # what must be refused, and what looks like it and must not: joiners between letters that join, what is seen
 LETTERS = [
     *("a\u202eb", "\u2068a\u2069", "a\u200bb", "a\u200db", "a\U000e0062", "\ufe0f", "a\tb", "\x85", "ب\u200c"),
@@ -474,7 +485,7 @@ def promise_a_batch(rng: np.random.Generator, document: Any) -> None:
 CHANGES: list[Callable[[np.random.Generator, Any], None]] = [
     *(replace_anything, drop_anything, repeat_anything, add_a_key, change_a_type, nudge_a_number, nudge_a_claim),
     *(move_weight, change_the_correlation, change_the_odds, change_the_ranges, change_the_cuts, change_a_word),
-    *(rename_a_feature, open_a_feature, own_the_missing, put_in_order, promise_a_batch),
+    *(rename_a_feature, open_a_feature, own_the_missing, put_in_order, promise_a_batch, date_a_number),
 ]
 
 

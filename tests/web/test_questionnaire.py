@@ -26,6 +26,9 @@ def questionnaire() -> Plan:
                   "asked_if": {"often": ["weekly", "daily"]}},
         "media": {"type": "multiple", "values": ["tv", "radio", "print", "web"], "at_most": 2, "delta": 1.0,
                   "items": {"tv": {"delta": 0.5}}, "label": "Media used"},
+        "born": {"type": "date", "from": "1940-01-01", "to": "2010-12-31", "unit": "months", "label": "Born in"},
+        "moved": {"type": "date", "from": "2000-01-01", "to": "2020-12-31", "missing": "own", "label": "Moved on"},
+        "since": {"type": "date", "from": "1990", "to": "2020", "unit": "years", "label": "Employed since"},
         "party": {"type": "categorical", "values": ["red", "blue", "green"], "missing": "own", "label": "Party"},
     }  # fmt: skip
     return make_plan(Policy(epsilon=2, features=features, correlation=0.1))
@@ -87,14 +90,24 @@ def test_every_question_is_answered_and_sent(visit: Visit, questionnaire: Plan, 
     page.get_by_role("button", name="Review my answers").click()
     expect(media.locator(".remark")).to_have_text("Choose at most 2.")
     media.get_by_label("radio", exact=True).uncheck()
+    page.get_by_label("Born in").fill("1974-05")
+    page.get_by_label("Moved on").fill("2031-02-03")
+    page.get_by_label("Employed since").fill("19")
     choose(page, "Drugs, ever", "yes")
     choose(page, "How often", "weekly")
     page.get_by_label("Spent per week").fill("30")
     choose(page, "Drugs, ever", drugs)
     page.get_by_role("button", name="Review my answers").click()
+    expect(page.locator(".field", has=page.get_by_label("Employed since")).locator(".remark")).to_have_text(
+        "\u201c19\u201d is not a date from 1990 to 2020."
+    )
+    page.get_by_label("Employed since").fill("2001")
+    page.get_by_role("button", name="Review my answers").click()
     entered = page.locator("#entered")
     expect(entered).to_contain_text("Drugs, ever")
     expect(entered).to_contain_text("tv, print")
+    expect(entered).to_contain_text("May 1974")
+    expect(entered).to_contain_text("February 3, 2031, which counts as December 31, 2020")
     assert ("weekly" in entered.inner_text()) == (drugs == "yes")  # a question that is not asked is not answered
     assert not violations(page)
     page.get_by_role("button", name="Show me").click()
@@ -104,10 +117,23 @@ def test_every_question_is_answered_and_sent(visit: Visit, questionnaire: Plan, 
     assert not violations(page)
 
 
+def test_no_answer_is_a_choice_like_the_others(visit: Visit, questionnaire: Plan) -> None:
+    page = shown_plan(visit, questionnaire)
+    for language, words in {"en": "Prefer not to say", "de": "Keine Angabe", "fr": "Je préfère ne pas répondre",
+                            "es": "Prefiero no responder", "ar": "أفضّل عدم الإجابة"}.items():  # fmt: skip
+        page.locator("#language").select_option(language)
+        choice = page.get_by_role("group", name="Party").get_by_label(words, exact=True)
+        choice.check()
+        expect(choice).to_be_checked()
+    assert not violations(page)
+
+
 def test_a_follow_up_without_an_answer_is_missed_only_where_it_is_asked(visit: Visit, questionnaire: Plan) -> None:
     page = shown_plan(visit, questionnaire)
     choose(page, "Region", "north")
     page.get_by_label("Age", exact=True).fill("41")
+    page.get_by_label("Born in").fill("1974-05")
+    page.get_by_label("Employed since").fill("2001")
     choose(page, "Party", "red")
     choose(page, "Media used", "None of these")
     choose(page, "Drugs, ever", "yes")

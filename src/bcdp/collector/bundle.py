@@ -31,13 +31,14 @@ class _Module:
     gives: tuple[str, ...]
 
 
-def bundled(entry: str, read: Callable[[str], str], parts: tuple[str, ...] = ()) -> str:
+def bundled(entry: str, read: Callable[[str], str], parts: tuple[str, ...] = (), separate: tuple[str, ...] = ()) -> str:
     """The module at a path and all that it imports in one text; `read` gives the text of a path.
 
-    Paths that begin like one of the `parts` are served in such texts only.
+    Paths that begin like one of the `parts` are served in such texts only, but for those that are `separate`: what is
+    imported of these on demand stays a file.
     """
     modules: dict[str, _Module] = {}
-    _collect(entry, read, modules, entry, parts)
+    _collect(entry, read, modules, _Files(entry, parts, separate))
     names = {path: f"${number}" for number, path in enumerate(modules)}
     if len(modules) == 1 and not modules[entry].gives:
         return modules[entry].body
@@ -50,9 +51,19 @@ def bundled(entry: str, read: Callable[[str], str], parts: tuple[str, ...] = ())
     return re.sub(r"\x00([^\x00]+)\x00", lambda used: names[used[1]], text)
 
 
-def _collect(
-    path: str, read: Callable[[str], str], modules: dict[str, _Module], entry: str, parts: tuple[str, ...]
-) -> None:
+@dataclass(frozen=True)
+class _Files:
+    """The file that is written, and which modules are no files."""
+
+    entry: str
+    parts: tuple[str, ...]
+    separate: tuple[str, ...]
+
+    def is_file(self, path: str) -> bool:
+        return not path.startswith(self.parts) or path in self.separate
+
+
+def _collect(path: str, read: Callable[[str], str], modules: dict[str, _Module], files: _Files) -> None:
     """Adds a module after all that it imports; a module that is used stands in its text between two zero characters."""
     text = stripped(read(path))
     used: list[str] = []
@@ -75,19 +86,19 @@ def _collect(
         return ""
 
     def on_demand(match: re.Match[str]) -> str:
-        if not at(match[1]).startswith(parts):
+        if files.is_file(at(match[1])):
             return f'import("./{posixpath.relpath(at(match[1]), shown)}")'
         used.append(at(match[1]))
         return f"Promise.resolve(\x00{used[-1]}\x00)"
 
-    shown = posixpath.dirname(entry) or "."
+    shown = posixpath.dirname(files.entry) or "."
     body = _REEXPORT.sub(reexported, _IMPORT.sub(imported, text))
     gives.extend(match[2] for match in _EXPORT.finditer(body))
     body = _EXPORT.sub(r"\1 \2", body)
     body = _DYNAMIC.sub(on_demand, body)
     for other in used:
         if other not in modules:
-            _collect(other, read, modules, entry, parts)
+            _collect(other, read, modules, files)
     modules[path] = _Module(body, tuple(used), tuple(gives))
 
 

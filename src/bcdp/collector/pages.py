@@ -31,6 +31,7 @@ _ALIASES = {"": "survey.html", "dashboard": "dashboard.html"}
 # What stands in other scripts.
 _PARTS = ("device/", "survey/", "vendor/", "words/en.js", "words/choose.js", "page.js", "downloads.js",
           "history.js")  # fmt: skip
+_ON_DEMAND = ("device/reading/dates.js", "survey/dates.js")  # what few surveys need, and those load
 _STUDIO = "studio"  # what begins so belongs to the studio alone
 _STUDIO_SCRIPTS = ("studio.js", "studio/checker.js")
 _CLASSIC = "start.js"  # is no module
@@ -77,7 +78,9 @@ class Page:
 def load_pages() -> dict[str, Page]:
     """Every page by its path without the leading slash: files by their names, the survey also at the root."""
     sources = {name: content for name, content in _sources().items() if not name.startswith(_STUDIO)}
-    pages = _made(sources, [name for name in sources if name.endswith(".js") and not name.startswith(_PARTS)])
+    pages = _made(
+        sources, [*(name for name in sources if name.endswith(".js") and not name.startswith(_PARTS)), *_ON_DEMAND]
+    )
     return pages | {alias: pages[name] for alias, name in _ALIASES.items()}
 
 
@@ -97,7 +100,7 @@ def _made(sources: Mapping[str, bytes], scripts: Iterable[str]) -> dict[str, Pag
     """The files as they are served: scripts in few requests, pages with the hashes of what they load."""
     texts = {name: sources[name].decode() for name in sources if name.endswith(".js")}
     files = {
-        name: bundled(name, texts.__getitem__, _PARTS) if name != _CLASSIC else stripped(texts[name])
+        name: bundled(name, texts.__getitem__, _PARTS, _ON_DEMAND) if name != _CLASSIC else stripped(texts[name])
         for name in scripts
     }
     pages = {name: Page.made(text.encode(), ".js") for name, text in files.items()}

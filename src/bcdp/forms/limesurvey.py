@@ -18,6 +18,7 @@ from bcdp.forms.questionnaire import (
     Questionnaire,
     Text,
     assembled,
+    dated,
     listed,
     number_of,
     text_of,
@@ -38,7 +39,6 @@ _PAIRS = {
 _ARRAYS = {"A", "B", "C", "E", "F", "H", "K"}  # one question for each subquestion
 _REASONS = {
     **dict.fromkeys("STUQ", "free text, which no table of answers protects"),
-    "D": "a date; ask for a number instead, such as the age in years",
     "R": "a ranking; ask for the first choice instead",
     "X": "a text, not a question",
     "|": "a file",
@@ -150,6 +150,8 @@ def _question(name: str, texts: Text, kind: str, part: SurveyPart) -> FormQuesti
     if kind in ("N", "K"):
         bounds = number_of(part.row.get("min_num_value_n")), number_of(part.row.get("max_num_value_n"))
         return FormQuestion(name, "numeric", texts, bounds=bounds)
+    if kind == "D":
+        return dated(name, texts, (part.row.get("date_min"), part.row.get("date_max")))
     if kind in ("M", "P"):
         choices = [(code, item.texts) for code, item in part.subquestions.items()]
         return ticked(name, texts, choices + _other(part), _most(part.row.get("max_answers", "")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bcdp.forms.questionnaire import FormQuestion, LeftOut, Questionnaire, Text
-from bcdp.policy import Feature, OpenFeature, Policy
+from bcdp.policy import Feature, NumericFeature, OpenFeature, Policy
 
 _PROTECTION = "how it is protected: delta, correlation and tasks are in the policy only"
 
@@ -20,17 +20,20 @@ def questionnaire_of(policy: Policy) -> Questionnaire:
 
 def _question(name: str, feature: Feature | OpenFeature) -> FormQuestion:
     document = feature.model_dump(mode="json")
+    dates = feature.dates if isinstance(feature, NumericFeature) else None
     values = tuple(_code(value) for value in document.get("values") or ([] if "bounds" in document else [0, 1]))
     return FormQuestion(
         name,
-        "categorical" if document["type"] == "open" else document["type"],
+        "categorical" if document["type"] == "open" else "date" if dates else document["type"],
         _texts(document["label"], document["labels"]),
         _texts(document["help"] or "", document["helps"]),
         values=values,
         value_labels={language: tuple(words) for language, words in (document["value_labels"] or {}).items()}
         if values
         else {},
-        bounds=tuple(document["bounds"]) if "bounds" in document else (None, None),
+        bounds=tuple(document["bounds"]) if "bounds" in document and not dates else (None, None),
+        days=(dates.written(0), dates.written(document["bounds"][1])) if dates else (None, None),
+        unit=dates.unit if dates else "days",
         at_most=document.get("at_most"),
         required=document.get("missing") is None,
         asked_if={

@@ -53,6 +53,9 @@ def declaration(question: FormQuestion, codes: Mapping[str, Codes]) -> dict[str,
     keys |= _texts("help", "helps", question.helps)
     if question.type == "numeric":
         keys["bounds"] = [PLACEHOLDER if bound is None else _short(bound) for bound in question.bounds]
+    elif question.type == "date":
+        keys |= {key: day or PLACEHOLDER for key, day in zip(("from", "to"), question.days, strict=True)}
+        keys["unit"] = question.unit
     else:
         values = list(codes[question.name].values())
         keys["values"] = values

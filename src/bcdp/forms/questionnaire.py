@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bcdp.policy.visible_text import is_visible
+from bcdp_device.dates import Unit, read_date
 
 Text = dict[str, str]  # by language; "" where the form names none
 Conditions = Mapping[str, tuple[str, ...]]  # for each other question, the values that it must have
-QuestionType = Literal["numeric", "binary", "categorical", "ordinal", "multiple"]
+QuestionType = Literal["numeric", "date", "binary", "categorical", "ordinal", "multiple"]
 
 LONGEST_TEXT = 2000
 _NO_AND_YES = {("no", "yes"), ("n", "y"), ("0", "1"), ("false", "true")}  # the share of the second is wanted
@@ -31,6 +32,8 @@ class FormQuestion:
     values: tuple[str, ...] = ()
     value_labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     bounds: tuple[float | None, float | None] = (None, None)
+    days: tuple[str | None, str | None] = (None, None)  # the earliest and the latest date, in the form of its unit
+    unit: Unit = "days"  # as exactly as a date is asked
     at_most: int | None = None
     required: bool = False
     asked_if: Conditions = field(default_factory=dict)
@@ -129,6 +132,17 @@ def number_of(value: object) -> float | None:
     return number if abs(number) < float("inf") else None
 
 
+def dated(name: str, labels: Text, ends: tuple[str | None, str | None], unit: Unit = "days") -> FormQuestion:
+    """A question for a date; an end that is none, such as today, is left to be filled in.
+
+    >>> dated("born", {"": "Born"}, ("1940-01-01", "today()")).days
+    ('1940-01-01', None)
+    """
+    days = [end.strip().strip("'\"") if end else "" for end in ends]
+    low, high = (day if read_date(day, unit) else None for day in days)
+    return FormQuestion(name, "date", labels, days=(low, high), unit=unit)
+
+
 def assembled(titles: Text, questions: Iterable[FormQuestion], left_out: Iterable[LeftOut]) -> Questionnaire:
     """The questionnaire, without follow-ups whose condition cannot hold in a policy."""
     expressible: dict[str, FormQuestion] = {}
@@ -149,7 +163,7 @@ def _simplified(conditions: Conditions, earlier: Mapping[str, FormQuestion]) -> 
     for name, values in conditions.items():
         if name not in earlier:
             raise NotExpressibleError(f"its condition depends on {name}, which is left out or comes later")
-        if earlier[name].type in ("numeric", "multiple"):
+        if earlier[name].type in ("numeric", "date", "multiple"):
             raise NotExpressibleError(f"its condition depends on {name}, which has no list of single values")
         if not values or not set(values) <= set(earlier[name].values):
             raise NotExpressibleError(f"its condition compares {name} with something that is not one of its values")

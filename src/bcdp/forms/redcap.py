@@ -17,6 +17,7 @@ from bcdp.forms.questionnaire import (
     Questionnaire,
     Text,
     assembled,
+    dated,
     listed,
     number_of,
     text_of,
@@ -107,8 +108,10 @@ def _number(name: str, labels: Text, row: Mapping[str, str]) -> FormQuestion:
     validation = row.get(_VALIDATION, "").lower()
     if validation.startswith(("integer", "number")):
         return FormQuestion(name, "numeric", labels, bounds=(number_of(row.get(_LOW)), number_of(row.get(_HIGH))))
+    if validation.startswith("date_"):  # its limits are written as 1940-01-01, whatever people type
+        return dated(name, labels, (row.get(_LOW), row.get(_HIGH)))
     if validation.startswith(("date", "time")):
-        raise NotExpressibleError("a date or time; ask for a number instead, such as the age in years")
+        raise NotExpressibleError("a time of day; ask for the date alone, or for a number")
     if validation:
         raise NotExpressibleError(f"text of the form {validation}, which can identify people")
     raise NotExpressibleError("free text, which no table of answers protects")

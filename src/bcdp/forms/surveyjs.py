@@ -18,11 +18,13 @@ from bcdp.forms.questionnaire import (
     Questionnaire,
     Text,
     assembled,
+    dated,
     listed,
     number_of,
     text_of,
     ticked,
 )
+from bcdp_device.dates import Unit
 
 _ONE_OF = {"radiogroup", "dropdown", "imagepicker", "buttongroup"}
 _SEVERAL_OF = {"checkbox", "tagbox"}
@@ -32,6 +34,7 @@ _EXTRA_CHOICES = {  # keys of an element, the value that they add, and its text
     "showRefuseItem": ("refused", "Refuse to answer"),
     "showDontKnowItem": ("dontknow", "Don't know"),
 }
+_UNITS: dict[str, Unit] = {"date": "days", "month": "months"}  # by inputType
 _REASONS = {
     "comment": "free text, which no table of answers protects",
     "ranking": "a ranking; ask for the first choice instead",
@@ -127,8 +130,11 @@ def _questions(name: str, keys: Mapping[str, Any]) -> Iterator[FormQuestion]:
 def _number(name: str, labels: Text, keys: Mapping[str, Any]) -> FormQuestion:
     if keys.get("inputType") in ("number", "range"):
         return FormQuestion(name, "numeric", labels, bounds=_bounds(keys, (None, None)))
-    if str(keys.get("inputType", "")).startswith(("date", "time", "month", "week")):
-        raise NotExpressibleError("a date or time; ask for a number instead, such as the age in years")
+    if keys.get("inputType") in _UNITS:
+        unit = _UNITS[keys["inputType"]]
+        return dated(name, labels, (str(keys.get("min", "")), str(keys.get("max", ""))), unit)
+    if str(keys.get("inputType", "")).startswith(("date", "time", "week")):
+        raise NotExpressibleError("a time of day or a week; ask for the date alone, or for a number")
     raise NotExpressibleError("free text, which no table of answers protects")
 
 
@@ -216,6 +222,8 @@ def _element(question: FormQuestion) -> dict[str, Any]:
 def _control(question: FormQuestion) -> dict[str, Any]:
     if question.type == "numeric":
         return {"type": "text", "inputType": "number", "min": question.bounds[0], "max": question.bounds[1]}
+    if question.type == "date":
+        return {"type": "text", **_date_input(question)}
     choices = [
         {
             "value": value,
@@ -229,6 +237,15 @@ def _control(question: FormQuestion) -> dict[str, Any]:
         most = {} if question.at_most is None else {"maxSelectedChoices": question.at_most}
         return {"type": "checkbox", "choices": choices, **most}
     return {"type": "radiogroup", "choices": choices}
+
+
+def _date_input(question: FormQuestion) -> dict[str, Any]:
+    """The browser's own field for days and months; a year is a number."""
+    low, high = question.days
+    if question.unit == "years":
+        return {"inputType": "number", "min": number_of(low), "max": number_of(high)}
+    kind = next(kind for kind, unit in _UNITS.items() if unit == question.unit)
+    return {"inputType": kind, "min": low, "max": high}
 
 
 def _stated(key: str, texts: Text) -> dict[str, Any]:

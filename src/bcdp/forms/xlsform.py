@@ -19,11 +19,13 @@ from bcdp.forms.questionnaire import (
     Questionnaire,
     Text,
     assembled,
+    dated,
     listed,
     number_of,
     text_of,
     ticked,
 )
+from bcdp_device.dates import Unit
 
 ENDINGS = (".xlsx", ".xlsm")
 _QUESTIONS = "survey"  # the sheet with one row for each question
@@ -39,9 +41,8 @@ _NUMBERS = {"integer", "int", "decimal", "range"}
 _REASONS = {
     "text": "free text, which no table of answers protects",
     "string": "free text, which no table of answers protects",
-    "date": "a date; ask for a number instead, such as the age in years",
     "time": "a time; ask for a number instead",
-    "datetime": "a date; ask for a number instead",
+    "datetime": "a date with a time; ask for the date alone",
     "rank": "a ranking; ask for the first choice instead",
     "note": "a note, not a question",
     "calculate": "computed from other answers",
@@ -61,6 +62,8 @@ _METADATA = {
     "audit",
 }
 _LIMIT = re.compile(r"\.\s*(<=|>=|<|>)\s*(-?\d+(?:\.\d+)?)")
+_DAY_LIMIT = re.compile(r"\.\s*(<=|>=|<|>)\s*date\(\s*['\"]([0-9-]+)['\"]\s*\)")
+_UNITS: dict[str, Unit] = {"month-year": "months", "year": "years"}  # by appearance
 _MOST_TICKS = re.compile(r"count-selected\(\s*\.\s*\)\s*(<=|<)\s*(\d+)")
 
 
@@ -183,6 +186,9 @@ def _question(row: Row, row_type: str, choices: Choices, default: str, groups: l
         raise NotExpressibleError("it is asked several times, in a repeated group")
     if row_type.lower() in _NUMBERS:
         return FormQuestion(name, "numeric", labels, bounds=_bounds(row, whole=row_type.lower() in ("integer", "int")))
+    if row_type.lower() == "date":
+        appearance = row.get("appearance", "")
+        return dated(name, labels, _days(row.get("constraint", "")), _UNITS.get(appearance, "days"))
     select = _SELECT.match(row_type)
     if select is None:
         raise NotExpressibleError(_reason(row_type.lower()))
@@ -227,6 +233,12 @@ def _bounds(row: Row, whole: bool) -> tuple[float | None, float | None]:
     return (low, high) if low is None or high is None or low < high else (None, None)
 
 
+def _days(constraint: str) -> tuple[str | None, str | None]:
+    """The dates that a constraint states; one that excludes the date itself is taken to include it."""
+    limits = {operator[0]: day for operator, day in _DAY_LIMIT.findall(constraint)}
+    return (None, None) if " or " in constraint or "not(" in constraint else (limits.get(">"), limits.get("<"))
+
+
 def _most_ticks(constraint: str) -> int | None:
     match = _MOST_TICKS.search(constraint)
     return None if match is None else int(match[2]) - (match[1] == "<")
@@ -254,7 +266,7 @@ def _fill(sheet: Any, title: str, rows: list[Row]) -> None:
 
 
 def _row(question: FormQuestion) -> Row:
-    kinds = {"numeric": "decimal", "multiple": f"select_multiple {question.name}"}
+    kinds = {"numeric": "decimal", "date": "date", "multiple": f"select_multiple {question.name}"}
     row = {"type": kinds.get(question.type, f"select_one {question.name}"), "name": question.name}
     row |= _columns("label", question.labels) | _columns("hint", question.helps)
     row["required"] = "yes" if question.required else "no"
@@ -266,6 +278,10 @@ def _row(question: FormQuestion) -> Row:
             for operator, bound in zip((">=", "<="), question.bounds, strict=True)
             if bound is not None
         )
+    if question.type == "date":
+        limits = zip((">=", "<="), question.days, strict=True)
+        row["constraint"] = " and ".join(f". {operator} date('{_whole(day)}')" for operator, day in limits if day)
+        row["appearance"] = {unit: appearance for appearance, unit in _UNITS.items()}.get(question.unit, "")
     if question.at_most is not None:
         row["constraint"] = f"count-selected(.) <= {question.at_most}"
     if question.asked_if:
@@ -274,6 +290,15 @@ def _row(question: FormQuestion) -> Row:
             for name, values in question.asked_if.items()
         )
     return row
+
+
+def _whole(day: str) -> str:
+    """The first day of a month or year.
+
+    >>> _whole("1940"), _whole("1940-05"), _whole("1940-05-31")
+    ('1940-01-01', '1940-05-01', '1940-05-31')
+    """
+    return day + "-01-01"[len(day) - 4 :] if len(day) < 10 else day
 
 
 def _choice_rows(question: FormQuestion) -> Iterator[Row]:

@@ -25,7 +25,7 @@ from bcdp.policy.field_checks import (
 )
 from bcdp.policy.survey import Translations
 
-ONE_TYPE = Accepts("binary, numeric, categorical, ordinal, multiple or open")
+ONE_TYPE = Accepts("binary, numeric, date, categorical, ordinal, multiple or open")
 OWN = "own"  # the rule that makes no answer a value of its own
 NO_ANSWER = "no answer"  # the name of that value
 NOT_APPLICABLE = "not applicable"  # the name of the value of a question that is not asked
@@ -168,6 +168,15 @@ class BaseFeature(Record):
     def scale(self) -> tuple[float, ...]:
         """The numbers that its values stand for, where their mean may be asked for."""
         return ()
+
+    @property
+    def is_date(self) -> bool:
+        """Whether its numbers count days, months or years."""
+        return False
+
+    def written(self, number: float) -> str:
+        """A number of the feature to read, which is a date where it counts days, months or years."""
+        return f"{number:,.0f}" if abs(number) >= 1e4 else f"{number:.6g}"
 
     def word_of(self, code: int, size: int) -> str:
         """A code to read, one of `size`: the value, or for a number about where it is."""

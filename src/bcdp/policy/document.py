@@ -18,7 +18,7 @@ from bcdp.policy.blocks import blocks_of, mistakes_in
 from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
 from bcdp.policy.counts import LARGEST_EPSILON, CountsDemand
 from bcdp.policy.error_sentences import broken_keys, sentence
-from bcdp.policy.features import Declared, Feature, NumericFeature
+from bcdp.policy.features import Dates, Declared, Feature, NumericFeature, without_dates
 from bcdp.policy.field_checks import PLACEHOLDER, Accepts, Number, Record, Writable, expected, some
 from bcdp.policy.multiple_feature import ItemDemand, MultipleFeature
 from bcdp.policy.relay import Relay
@@ -128,6 +128,8 @@ class Policy(Record):
     def __init__(self, /, **document: Any) -> None:
         if broken := list(broken_keys(document)):
             raise InputError("\n".join(broken))
+        wrong_dates: list[str] = []
+        document = without_dates(document, wrong_dates)
         stated = document.get("features")
         if isinstance(stated, Mapping) and len(stated) > MOST_FEATURES:
             raise refuse("features", f"{len(stated)} features", f"at most {MOST_FEATURES}")
@@ -144,7 +146,9 @@ class Policy(Record):
             self.__pydantic_validator__.validate_python(filled, self_instance=self, context=context)
         except ValidationError as error:
             mistakes = [sentence(mistake, _owners()) for mistake in error.errors(include_url=False)]
-            raise InputError("\n".join(mistakes)) from None
+            raise InputError("\n".join([*wrong_dates, *mistakes])) from None
+        if wrong_dates:
+            raise InputError("\n".join(wrong_dates))
         if wrong := [str(mistake) for mistake in mistakes_in(self.declared)]:
             raise InputError("\n".join(wrong))
 
@@ -270,6 +274,7 @@ def read_document(path: Source, mistakes: list[str]) -> object:
 _RECORDS: tuple[type[BaseModel], ...] = (
     BinaryFeature,
     NumericFeature,
+    Dates,
     CategoricalFeature,
     OrdinalFeature,
     MultipleFeature,

@@ -1,9 +1,11 @@
-"""The features: numbers within public bounds, and those with public values."""
+"""The features: numbers within public bounds, dates among them, and those with public values."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -11,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import AfterValidator, Tag, ValidationInfo, field_validator
 
+from bcdp.errors import refuse
 from bcdp.policy.base_feature import NO_ANSWER, NOT_APPLICABLE, ONE_TYPE, OWN, BaseFeature
-from bcdp.policy.field_checks import Accepts, Number, expected, one_of
+from bcdp.policy.field_checks import PLACEHOLDER, Accepts, Number, Record, Storable, expected, one_of
 from bcdp.policy.multiple_feature import MultipleFeature
 from bcdp.policy.names import OPEN, PROTECTED
 from bcdp.policy.valued_features import (
@@ -21,8 +24,10 @@ from bcdp.policy.valued_features import (
     OpenFeature,
     OrdinalFeature,
 )
+from bcdp_device.dates import UNITS, Unit, accepted_dates, first_day, number_of, read_date, start_of, written
 
 MOST_CUTS = 31
+DATE = "date"  # the type in a policy of a number that counts days, months or years
 _A_FEATURE = "a mapping such as {type: numeric, bounds: [0, 100], delta: 0.2}"
 
 
@@ -41,8 +46,38 @@ def _rising(cuts: tuple[float, ...] | None) -> tuple[float, ...] | None:
     raise ValueError
 
 
+class Dates(Record):
+    """What a number counts that is a date: days, calendar months or calendar years since the first of its bounds."""
+
+    since: Annotated[Storable, Accepts("a date such as 1940-01-01")]
+    unit: Annotated[Unit, Accepts("days, months or years")]
+
+    @property
+    def start(self) -> date:
+        """The day with number 0."""
+        return date.fromisoformat(self.since)
+
+    def number(self, day: date) -> int:
+        """The number of a day."""
+        return number_of(day, self.start, self.unit)
+
+    def written(self, number: float) -> str:
+        """The date nearest to a number."""
+        return written(number, self.start, self.unit)
+
+    def reach(self, most: float) -> bool:
+        """Whether 0 to `most` are dates: the first day with number 0 is stated, and there is one with the last."""
+        start = read_date(self.since)
+        if start is None or most != math.floor(most) or most > 1e7:
+            return False
+        try:
+            return start_of(start, self.unit) == start and first_day(int(most), start, self.unit) > start
+        except OverflowError:
+            return False
+
+
 class NumericFeature(BaseFeature):
-    """A number within public bounds; what lies outside is moved to the nearer bound."""
+    """A number within public bounds, or a date; what lies outside is moved to the nearer bound."""
 
     is_number: ClassVar[bool] = True
 
@@ -54,6 +89,19 @@ class NumericFeature(BaseFeature):
         AfterValidator(_rising),
         Accepts(f"a list of 1 to {MOST_CUTS} rising numbers inside the bounds, where a range ends and the next begins"),
     ] = None
+
+    dates: Annotated[Dates | None, Accepts("{since: 1940-01-01, unit: days}, which a feature of type date has")] = None
+
+    @field_validator("dates")
+    @classmethod
+    def _from_zero(cls, dates: Dates | None, info: ValidationInfo) -> Dates | None:
+        low, high = info.data.get("bounds", (0.0, 1.0))
+        if dates is not None and not (low == 0 and dates.reach(high)):
+            raise expected(
+                "the first day of its unit, and as bounds 0 and the whole number of a day until 9999-12-31; a feature "
+                "of type date has both from its keys from and to"
+            )
+        return dates
 
     @field_validator("ranges")
     @classmethod
@@ -84,7 +132,26 @@ class NumericFeature(BaseFeature):
         rounded = size - self.extras
         if code >= rounded:
             return NO_ANSWER if self.own and code == rounded else NOT_APPLICABLE
-        return f"near {low + (high - low) * code / (rounded - 1):g}"
+        number = low + (high - low) * code / (rounded - 1)
+        return f"near {number:g}" if self.dates is None else f"near {self.dates.written(number)}"
+
+    def words_between(self, cuts: Iterable[float]) -> tuple[str, ...]:
+        if self.dates is None:
+            return super().words_between(cuts)
+        ends = [self.dates.written(math.ceil(end)) for end in (self.span[0], *cuts, self.span[1])]
+        return tuple(f"{low} to {high}" for low, high in pairwise(ends))
+
+    @property
+    def is_date(self) -> bool:
+        return self.dates is not None
+
+    def written(self, number: float) -> str:
+        return super().written(number) if self.dates is None else self.dates.written(number)
+
+    @property
+    def share(self) -> str:
+        unit = "" if self.dates is None else f", in {self.dates.unit} since {self.dates.written(0)}"
+        return super().share + unit
 
     @property
     def joint_inputs(self) -> int:
@@ -119,7 +186,8 @@ class NumericFeature(BaseFeature):
 
     @property
     def definition(self) -> dict[str, Any]:
-        return super().definition | ({} if self.ranges is None else {"ranges": list(self.ranges)})
+        stated = {} if self.dates is None else {"dates": self.dates.model_dump()}
+        return super().definition | stated | ({} if self.ranges is None else {"ranges": list(self.ranges)})
 
 
 def _class(feature: object) -> str | None:
@@ -142,3 +210,91 @@ Declared = Annotated[
     | Annotated[OpenFeature, Tag("OpenFeature")],
     one_of(_class, _A_FEATURE),
 ]
+
+
+def without_dates(document: Mapping[str, Any], mistakes: list[str]) -> dict[str, Any]:
+    """A policy's document in which every feature of type date is the number that it counts.
+
+    `from`, `to`, `ranges` and `missing` are dates there, and so are the `edges` of its distributions. What is none is
+    added to `mistakes`.
+
+    >>> without_dates({"features": {"born": {"type": "date", "from": "1940", "to": "1999", "unit": "years"}}}, [])
+    {'features': {'born': {'type': 'numeric', 'bounds': [0, 59], 'dates': {'since': '1940-01-01', 'unit': 'years'}}}}
+    """
+    stated = document.get("features")
+    features = dict(stated) if isinstance(stated, Mapping) else {}
+    declared: dict[str, Dates] = {}
+    for name, feature in features.items():
+        if isinstance(feature, Mapping) and feature.get("type") == DATE:
+            features[name] = _counted(f"features.{name}", feature, mistakes)
+            declared[name] = Dates(**features[name]["dates"])
+    if not declared:
+        return dict(document)
+    return {**document, "features": features, **_dated_tasks(document.get("tasks"), declared, mistakes)}
+
+
+def _counted(path: str, feature: Mapping[str, Any], mistakes: list[str]) -> dict[str, Any]:
+    """The number that a feature of type date is; any other where it is stated wrongly."""
+    rest = {key: value for key, value in feature.items() if key not in ("from", "to", "unit")}
+    unit: Unit = next((unit for unit in UNITS if unit == feature.get("unit", "days")), "days")
+    days = _Days(unit, mistakes)
+    if unit != feature.get("unit", "days"):
+        days.refuse(f"{path}.unit", feature["unit"], "days, months or years, or no such key: then days")
+    for key in {"bounds", "dates"} & rest.keys():
+        days.refuse(f"{path}.{key}", rest[key], "no such key: the earliest date is from, the latest is to")
+    start, end = (days.read(f"{path}.{key}", feature.get(key)) for key in ("from", "to"))
+    since = start_of(start or date.min, unit)
+    last = number_of(end, since, unit) if start and end else 1
+    if last < 1:
+        days.refuse(f"{path}.to", feature["to"], f"a date that is at least one of the {unit} after from")
+
+    def number(key: str, stated: Any) -> int:
+        day = days.read(f"{path}.{key}", stated)
+        return 0 if day is None else number_of(day, since, unit)
+
+    if isinstance(rest.get("ranges"), list | tuple):
+        rest["ranges"] = [number("ranges", cut) for cut in rest["ranges"]]
+    if rest.get("missing") not in (None, OWN):
+        rest["missing"] = number("missing", rest["missing"])
+    dates = {"since": since.isoformat(), "unit": unit}
+    if days.failed:
+        rest = {key: value for key, value in rest.items() if key not in ("ranges", "missing")}
+    return {**rest, "type": "numeric", "bounds": [0, max(last, 1)], "dates": dates}
+
+
+@dataclass
+class _Days:
+    """Reads what a policy states as dates, and collects what is none."""
+
+    unit: Unit
+    mistakes: list[str]
+    failed: bool = False
+
+    def refuse(self, path: str, stated: Any, accepted: str) -> None:
+        self.failed = True
+        self.mistakes.append(str(refuse(path, stated, accepted)))
+
+    def read(self, path: str, stated: Any) -> date | None:
+        plain = stated.isoformat()[:10] if isinstance(stated, date) else stated
+        day = read_date(str(plain), self.unit) if isinstance(plain, str | int) else None
+        if day is None:
+            accepted = accepted_dates(self.unit)
+            self.refuse(path, stated, accepted + f"; write it in place of {PLACEHOLDER}" * (stated == PLACEHOLDER))
+        return day
+
+
+def _dated_tasks(tasks: Any, declared: Mapping[str, Dates], mistakes: list[str]) -> dict[str, Any]:
+    """The tasks with the edges of distributions of dates as numbers."""
+    if not isinstance(tasks, list | tuple):
+        return {} if tasks is None else {"tasks": tasks}
+    return {"tasks": [_dated_edges(f"tasks[{n}].edges", task, declared, mistakes) for n, task in enumerate(tasks)]}
+
+
+def _dated_edges(path: str, task: Any, declared: Mapping[str, Dates], mistakes: list[str]) -> Any:
+    match task:
+        case {"distribution": [str() as name], "edges": [*edges]} if name in declared:
+            days = _Days(declared[name].unit, mistakes)
+            read = [days.read(path, edge) for edge in edges if not isinstance(edge, float)]
+            if len(read) == len(edges) and not days.failed:
+                return {**task, "edges": [declared[name].number(day) for day in read if day]}
+    return task

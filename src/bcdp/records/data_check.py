@@ -162,7 +162,8 @@ class _Column:
         self.name, self.policy = name, policy
         self.feature = feature = policy.declared.get(name)
         self.kind: str | None = None
-        self._typed_number = typed and isinstance(feature, NumericFeature)
+        self._is_date = isinstance(feature, NumericFeature) and feature.is_date
+        self._typed_number = typed and isinstance(feature, NumericFeature) and not self._is_date
         self._unreadable = False
         self._counts, self._first = Counter[str](), dict[str, int]()
         self._currencies = set[str]()
@@ -180,6 +181,8 @@ class _Column:
             for problem, row in unticked(self.feature, values):
                 self._count(problem, 1, rows + int(places[row]))
             return
+        if self._is_date and pa.types.is_timestamp(values.type):
+            values = values.cast(pa.date32(), safe=False)  # as it is read
         words = words_of(values)
         if words is None:
             self._unreadable = True
@@ -211,10 +214,10 @@ class _Column:
             return
         if len(self._currencies) > 1:
             yield DataProblem(self.name, "its amounts have several currencies", "convert them into one", True)
-        if self.kind is not None:
+        if self.kind is not None and not (self._is_date and self.kind == DATE):
             settled = "leave it out: no statistic needs it"
             if self.kind == DATE:
-                settled = "collect a year or an age in its place, by a column of its own"
+                settled = "collect months, years or an age in its place: type: date, or a column of its own"
             yield DataProblem(self.name, f"it looks like {self.kind}, which single out people", settled, False)
         for what in _KINDS:
             if self._counts[what]:
@@ -305,7 +308,9 @@ _KINDS = {
     "as text": _Kind(
         "{0} {1} a number in a column of texts", "-o writes {0} as a number", mended="written as a number"
     ),
-    "date": _Kind("{0} {1} a date and no number", "collect a year or an age in its place"),
+    "date": _Kind("{0} {1} a date and no number", "state type: date, or collect a year or an age in its place"),
+    "no date": _Kind("{0} {1} no date such as 1974-05-31", "correct {0} in the file, or leave the cells empty"),
+    "timed": _Kind("{0} {2} a time of day", "-o writes {0} without", mended="written without the time of day"),
     "text": _Kind("{0} {1} no number", "correct {0} in the file, or leave the cells empty and state `missing`"),
     "outside": _Kind(
         "{0} {1} outside the bounds and counted as the nearer one",

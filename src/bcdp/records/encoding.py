@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 from bcdp.errors import IncompleteError, InputError, refuse
 from bcdp.policy import NOT_APPLICABLE, Feature, MultipleFeature, NumericFeature, Policy, ValuedFeature
+from bcdp.records.dates import with_dates
 from bcdp.records.follow_ups import asked_rows, settled
 from bcdp.records.ticks import ticked_codes, with_lists
 
@@ -90,13 +91,18 @@ def _as_float(value: Any) -> float | None:
 
 def arrow_types(policy: Policy) -> dict[str, pa.DataType]:
     """How to read each feature from a file that states no types."""
-    types = {name: pa.float64() if feature.is_number else pa.string() for name, feature in policy.features.items()}
-    return types | dict.fromkeys(policy.open, pa.string())
+    numbers = [name for name, own in policy.features.items() if own.is_number and not own.is_date]
+    return dict.fromkeys(policy.declared, pa.string()) | dict.fromkeys(numbers, pa.float64())
+
+
+def as_coded(policy: Policy, table: pa.Table) -> pa.Table:
+    """The table with one column of numbers or values for each feature: lists to tick put together, dates counted."""
+    return with_dates(policy, with_lists(policy, table))
 
 
 def encode(policy: Policy, table: pa.Table) -> dict[str, Codes]:
     """One array of codes for each feature of the policy; other columns are not looked at."""
-    table = with_lists(policy, table)
+    table = as_coded(policy, table)
     counts = {name: table.column_names.count(name) for name in policy.features}
     if unclear := {name: count for name, count in counts.items() if count != 1}:
         shown = ", ".join(
@@ -128,7 +134,7 @@ def encoded_blocks(policy: Policy, table: pa.Table, size: int) -> Iterator[tuple
 def lacking(policy: Policy, tables: Iterable[Any]) -> tuple[Counter[str], int]:
     """How many records have no value of each feature that has no `missing` rule, and how many records there are."""
     counts, people = Counter[str](), 0
-    for table in map(as_arrow, tables):
+    for table in (as_coded(policy, as_arrow(table)) for table in tables):
         people += len(table)
         gaps = {name: is_missing(table.column(name)) for name, own in policy.features.items() if own.missing is None}
         if policy.blocks:
@@ -160,7 +166,7 @@ def unusual(policy: Policy, table: pa.Table) -> Counter[tuple[str, str]]:
 
     This depends on the records: it is for the person who holds them all, and never leaves a device.
     """
-    counts = Counter[tuple[str, str]]()
+    counts, table = Counter[tuple[str, str]](), as_coded(policy, table)
     asked = dict(asked_rows(policy, encode(policy, table))) if policy.blocks else {}
     for name, feature in policy.features.items():
         column = table.column(name)

@@ -165,6 +165,13 @@ def _kind(arrow: pa.DataType) -> tuple[str, ...]:
             "type: categorical  # or binary, if there are two values",
             f"values: [{PLACEHOLDER}]  # all possible ones, from public knowledge, letter for letter",
         )
+    if types.is_date(arrow) or types.is_timestamp(arrow):
+        return (
+            "type: date",
+            f"from: {PLACEHOLDER}  # the earliest and the latest possible, from public knowledge",
+            f"to: {PLACEHOLDER}",
+            "unit: months  # or days, or years: the coarser, the fewer people share no date with others",
+        )
     return (f"type: {PLACEHOLDER}  # a column of {arrow}: turn it into a number, a category or yes/no first",)
 
 

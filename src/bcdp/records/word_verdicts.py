@@ -6,16 +6,20 @@ A word is rewritten only if it can mean one thing. What a person can read and th
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from bcdp.files import NOT_A_NUMBER
 from bcdp.policy import Feature, NumericFeature, OpenFeature
+from bcdp.policy.features import Dates
 from bcdp.records.column_guesses import is_date, number_in, number_meant
 from bcdp.records.encoding import codes_of, spelled
+from bcdp_device.dates import read_date
 
 OTHER = "other"
+_TIMED = re.compile(r"\d{4}-\d\d-\d\d[ T].*")
 _OPPOSITES = [  # pairs of words of one meaning, in small letters
     ({"no", "n", "false", "f", "0", "0.0", "off", "none"}, {"yes", "y", "true", "t", "1", "1.0", "on"}),
     ({"female", "f", "woman", "w"}, {"male", "m", "man"}),
@@ -47,7 +51,9 @@ def verdicts(feature: Feature | OpenFeature) -> Callable[[str], Verdict]:
     >>> judge("$41,000").written, judge("many").settled
     ('41000', False)
     """
-    return _of_numbers(feature) if isinstance(feature, NumericFeature) else _of_values(feature)
+    if isinstance(feature, NumericFeature):
+        return _of_numbers(feature) if feature.dates is None else _of_dates(feature, feature.dates)
+    return _of_values(feature)
 
 
 def _of_numbers(feature: NumericFeature) -> Callable[[str], Verdict]:
@@ -64,6 +70,21 @@ def _of_numbers(feature: NumericFeature) -> Callable[[str], Verdict]:
         if (meant := number_meant(word)) is not None:
             return Verdict("amount", meant.text, currency=meant.currency)
         return Verdict("date" if is_date(word) else "text", word, settled=False)
+
+    return judge
+
+
+def _of_dates(feature: NumericFeature, dates: Dates) -> Callable[[str], Verdict]:
+    (low, high), gap = feature.span, _gap(feature)
+
+    def judge(word: str) -> Verdict:
+        plain = word.strip()
+        day = read_date(plain, dates.unit)
+        if day is not None:
+            return Verdict(None if low <= dates.number(day) <= high else "outside", plain)
+        if _TIMED.fullmatch(plain) and read_date(plain[:10]):
+            return Verdict("timed", plain[:10])
+        return gap if plain.casefold() in _NO_VALUE else Verdict("no date", word, settled=False)
 
     return judge
 

@@ -34,7 +34,7 @@ from bcdp.statistics.shared.protocol import (
     expected_error,
 )
 from bcdp.statistics.shared.ratios import width
-from bcdp.statistics.shared.rows import Row, Section
+from bcdp.statistics.shared.rows import Row, Section, as_dates
 from bcdp.statistics.shared.target import Codes, Target
 
 T = TypeVar("T")
@@ -169,20 +169,22 @@ class Distribution(Statistic):
     def sections(cls, policy: Policy, estimates: Mapping[str, DistributionEstimate]) -> Iterator[Section]:
         for name, estimate in estimates.items():
             feature = policy.features[name]
+            rows = estimate.rows(name, feature.share, feature.span)
             yield Section(
-                feature.label,
+                feature.share,
                 ("quantile", "value"),
-                estimate.rows(name, feature.label, feature.span),
+                rows,
                 title=f"{name}, from {estimate.answers:,} answers",
                 interval=", whole bins",
                 remarks=(
                     f"Intervals of quantiles are computed from the {estimate.band} intervals of the shares below.",
+                    *(as_dates(feature.written, rows) if feature.is_date else ()),
                 ),
             )
             shares = tuple(
                 Row(
-                    _written(edge),
-                    f"{feature.label} below {_written(edge)}",
+                    feature.written(edge),
+                    f"{feature.label} below {feature.written(edge)}",
                     share,
                     (0.0, 1.0),
                     ((name,), "below", edge),
@@ -230,10 +232,6 @@ class Distribution(Statistic):
             np.eye(size) / size,
             np.arange(1, size + 1) / (size + 1),
         )
-
-
-def _written(edge: float) -> str:
-    return f"{edge:,.0f}" if abs(edge) >= 1e4 else f"{edge:.6g}"
 
 
 @dataclass(frozen=True)

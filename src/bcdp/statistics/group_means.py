@@ -23,7 +23,7 @@ from bcdp.statistics.shared.linear_form import LinearForm, RatioForm
 from bcdp.statistics.shared.nonresponse import AMONG
 from bcdp.statistics.shared.protocol import Decoder, Expected, Goal, Means, Prospect, Statistic, Weight, expected_error
 from bcdp.statistics.shared.ratios import difference_interval, ratio_interval, width
-from bcdp.statistics.shared.rows import Row, Section
+from bcdp.statistics.shared.rows import Row, Section, as_dates
 from bcdp.statistics.shared.target import Codes, Target
 from bcdp.statistics.two_way_table import cuts_of, is_linked, spread_of, table_values
 
@@ -108,9 +108,10 @@ class GroupMeans(Statistic):
             remarks = (f"{left} more differences are in the JSON",) if left else ()
             absent = [str(value) for value, mean in estimate.values.items() if math.isnan(mean.value)]
             notes = (f"nobody was asked about: {', '.join(absent)}",) if absent else ()
+            dates = as_dates(feature.written, rows[: len(estimate.values)]) if feature.is_date else ()
             subject, answers = f"{feature.share} by {group.label}", next(iter(estimate.values.values())).answers
             title = f"{subject}, from {answers:,} answers"
-            yield Section(subject, ("group", "mean"), tuple(rows), "dots", title, remarks=(*remarks, *notes))
+            yield Section(subject, ("group", "mean"), tuple(rows), "dots", title, remarks=(*remarks, *notes, *dates))
 
     def expected(self, prospect: Prospect, people: int, records: Codes | None = None) -> Sequence[Expected]:
         if records is not None:

@@ -15,7 +15,7 @@ from bcdp.statistics.shared.interval import Estimate, bounded
 from bcdp.statistics.shared.linear_form import LinearForm
 from bcdp.statistics.shared.nonresponse import AMONG, answered_mean, mean_of_shares, mean_sections
 from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statistic, Weight
-from bcdp.statistics.shared.rows import Row, Section
+from bcdp.statistics.shared.rows import Row, Section, as_dates
 from bcdp.statistics.shared.target import Target
 from bcdp.statistics.shared.value_targets import mean_target
 
@@ -53,12 +53,18 @@ class Mean(Statistic):
             )
             partial = {rule: [name for name, mean in estimates.items() if mean.rule == rule] for rule in _PARTIAL}
             remarks = tuple(f"{rule}: {', '.join(names)}" for rule, names in partial.items() if names)
-            yield Section("Means", ("feature", "mean"), rows, note=note, remarks=remarks)
+            dates = tuple(line for row in rows for line in _dated(policy, row))
+            yield Section("Means", ("feature", "mean"), rows, note=note, remarks=remarks + dates)
         yield from mean_sections(policy, estimates)
         yield from asked_mean_sections(policy, estimates)
 
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         return [_goal(policy, name, data) for name in self.features]
+
+
+def _dated(policy: Policy, row: Row) -> tuple[str, ...]:
+    feature = policy.features[row.name]
+    return as_dates(feature.written, [row]) if feature.is_date else ()
 
 
 def _label(policy: Policy, name: str) -> str:

@@ -18,6 +18,7 @@ let device;
 let sheet; // what the page knows of the plan; its `release` is what the report that was drawn costs
 let sender; // how messages are sent
 let invited = false; // whether the collection is by invitation
+let offerDates = () => {}; // gives features that are dates their fields
 let notAsked; // the questions that are not asked, given what is entered
 let fields = []; // of the form; what is entered is in them and nowhere else
 let ready = null; // the report on the page, and the text that is kept of it
@@ -33,6 +34,7 @@ async function start() {
   device = startDevice();
   const checked = await device.ask("check", { text: plan.text }).finally(() => clearTimeout(slow));
   notAsked = await followUpsOf(checked.features);
+  if ([...checked.features.values()].some(({ dates }) => dates)) ({ offerDates } = await import("./survey/dates.js"));
   sender = await senderFor(checked.relay);
   if (checked.relay !== null) await loadLanguages(); // from here on, no request tells the collector what is done
   sheet = checked;
@@ -111,6 +113,7 @@ function begin() {
 /** The features with the organiser's words in the page's language. */
 function translate() {
   sheet.spoken = inOurWords(sheet.features);
+  offerDates(sheet.spoken);
   sheet.spokenOpen = inOurWords(sheet.open);
   if (sheet.separate) $("lead").textContent = words.leadSeparate;
   else if (sheet.open.size) $("lead").textContent = words.leadOpen;

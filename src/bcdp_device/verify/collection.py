@@ -6,10 +6,12 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from fractions import Fraction
 from itertools import count
 from typing import Any
 
+from bcdp_device.dates import Unit
 from bcdp_device.errors import refuse
 from bcdp_device.verify.blocks import Condition, read_conditions
 from bcdp_device.verify.lists import MOST_ITEMS, Items, Ticked, numbered_items, read_items, read_sets
@@ -42,11 +44,12 @@ SIZES = {
 COMMON_KEYS = ("label", "help", "labels", "helps", "delta", "missing", "asked_if")
 OWN_KEYS = {
     "binary": ((), ("values", "value_labels")),
-    "numeric": (("bounds",), ("ranges",)),
+    "numeric": (("bounds",), ("ranges", "dates")),
     "categorical": (("values",), ("value_labels",)),
     "ordinal": (("values",), ("value_labels", "scores")),
     "multiple": (("values",), ("value_labels", "at_most", "items")),
 }
+DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 OPEN_KEYS = (("type", "values"), ("label", "help", "labels", "helps", "value_labels"))
 OWN = "own"  # no answer is a value of its own
 NO_ANSWER = "no answer"
@@ -71,6 +74,7 @@ class Number:
     bounds: tuple[float, float]
     cuts: tuple[float, ...]
     missing: float | None
+    dates: tuple[date, Unit] | None = None  # of a date: since which day, and in which unit, it is counted
 
     @property
     def parts(self) -> list[tuple[float, float]]:
@@ -300,11 +304,29 @@ def _number(path: str, stated: Any, missing: Any) -> Number:
         raise refuse(f"{path}.bounds", bounds, "two numbers, low first")
     if missing is not None and not low <= number(f"{path}.missing", missing) <= high:
         raise refuse(f"{path}.missing", missing, "a number within the bounds")
+    dates = None if stated.get("dates") is None else _dates(f"{path}.dates", stated["dates"], low, high)
     if ranges is None:
         cuts = tuple(low + (high - low) * share for share in (0.25, 0.5, 0.75))
     elif len(cuts := rising(f"{path}.ranges", ranges, low, high)) > MOST_CUTS:
         raise refuse(f"{path}.ranges", ranges, f"at most {MOST_CUTS} numbers")
-    return Number((low, high), cuts, None if missing is None else float(missing))
+    return Number((low, high), cuts, None if missing is None else float(missing), dates)
+
+
+def _dates(path: str, stated: Any, low: float, high: float) -> tuple[date, Unit]:
+    """The first day and the unit of dates: what a number from 0 on can count, until the year 9999."""
+    since, unit = (mapping(path, stated, ("since", "unit"))[key] for key in ("since", "unit"))
+    if unit not in ("days", "months", "years") or not (isinstance(since, str) and DAY.fullmatch(since)):
+        raise refuse(path, stated, "since, a date such as 1940-01-01, and unit: days, months or years")
+    try:
+        start = date.fromisoformat(since)
+    except ValueError:
+        raise refuse(f"{path}.since", since, "a day of the calendar") from None
+    begins = unit == "days" or (start.day == 1 and (unit == "months" or start.month == 1))
+    years = date.max.year - start.year
+    most = {"days": (date.max - start).days, "months": 12 * years + 12 - start.month, "years": years}[unit]
+    if not begins or low != 0 or not high.is_integer() or high > most:
+        raise refuse(path, stated, "the first day of its unit, and bounds of 0 and a whole number until the year 9999")
+    return start, unit
 
 
 def _values(path: str, kind: str, stated: Any) -> tuple[Any, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -97,6 +97,23 @@ class Section:
     def to_dict(self) -> dict[str, Any]:
         """The section in plain JSON, for pages in a browser."""
         return {**vars(self), "rows": [row.to_dict() for row in self.rows], "told": [row.name for row in self.told]}
+
+
+def as_dates(written: Callable[[float], str], rows: Iterable[Row]) -> tuple[str, ...]:
+    """A remark for each row that counts days, months or years, with the dates that its numbers are.
+
+    >>> from types import SimpleNamespace
+    >>> mean = SimpleNamespace(value=1.0, se=0.1, low=0.0, high=2.0)
+    >>> as_dates(lambda number: f"1940-01-0{number + 1:g}", [Row("born", "born", mean, (0.0, 9.0))])
+    ('As dates: born 1940-01-02 (1940-01-01 to 1940-01-03)',)
+    """
+    dated = [f"{row.name} {_dated(written, row.number)}" for row in rows]
+    return (f"As dates: {'; '.join(dated)}",) if dated else ()
+
+
+def _dated(written: Callable[[float], str], number: AnyEstimate) -> str:
+    value = written(number.value) if math.isfinite(number.value) else "not known"
+    return f"{value} ({written(number.low)} to {written(number.high)})"
 
 
 def _finite(number: float) -> float | None:

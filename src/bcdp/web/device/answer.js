@@ -160,7 +160,8 @@ const valueIn = (record, name) => (Object.hasOwn(record, name) ? record[name] : 
  * The code of one value (docs/guide/policy.md has the table of what may be written for it).
  * @type {(name: string, feature: Feature, value: any) => number}
  */
-export function code(name, feature, value) {
+export function code(name, feature, given) {
+  const value = feature.numberOf ? feature.numberOf(given) : given;
   const missing = value === undefined || value === null || value === "" || Number.isNaN(value);
   if (missing && feature.missing === null) {
     throw new InputError(`${name}: got no value; accepted: a value, as the plan has no rule for missing ones`);

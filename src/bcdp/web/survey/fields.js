@@ -8,7 +8,7 @@ import { digitsOf, mayBegin, readBack, readings } from "./numbers.js";
 /** @typedef {import("../device/reading/features.js").Value} Value */
 /** @typedef {import("../device/reading/features.js").Numeric} Numeric */
 /** @typedef {import("../device/reading/features.js").Listed & { valueWords?: string[] | null }} Listed */
-/** @typedef {Numeric | Listed} Feature */
+/** @typedef {(Numeric | Listed) & { control?: (parts: any) => Control }} Feature its `control` may be loaded on demand */
 /** @typedef {import("../page.js").Attributes} Attributes */
 /** @typedef {{ given?: Value | Value[] | null, told?: string | null, mistake?: string, certain?: boolean }} Found what was read */
 /** @typedef {Found & { name: string, label: string, told: string, target: HTMLElement }} Answered */
@@ -42,7 +42,7 @@ export function fieldOf(name, feature, id, words, draft = null) {
   const remark = element("p", { id: `${id}-remark`, class: "remark" });
   const described = { "aria-describedby": `${id}-hint ${id}-remark` };
   /** @type {Control} */
-  const control = /** @type {any} */ (CONTROLS)[controlOf(feature)]({
+  const control = (feature.control ?? /** @type {any} */ (CONTROLS)[controlOf(feature)])({
     feature,
     id,
     hint,
@@ -63,7 +63,7 @@ export function fieldOf(name, feature, id, words, draft = null) {
   const read = () => {
     const found = { told: null, given: null, ...control.value() };
     show(found);
-    const told = found.told ?? words.noAnswer;
+    const told = found.told ?? silence(feature, words);
     return { name, label: feature.label, ...found, told, target: control.target() };
   };
   const isWrong = () => remark.classList.contains("error");
@@ -89,9 +89,15 @@ const required = (feature) => (optional(feature) ? /** @type {Attributes} */ ({}
 function countedAs(feature, words) {
   const { type, imputed } = /** @type {Feature & { imputed: number }} */ (feature);
   return type === "numeric"
-    ? digitsOf(imputed, words.locale)
+    ? numberWord(/** @type {Numeric} */ (feature), imputed, words)
     : valueWord(/** @type {Listed} */ (feature), imputed, words);
 }
+
+/**
+ * What no answer is called: a choice like the others where it is a value of its own.
+ * @type {(feature: Feature, words: Spoken) => string}
+ */
+const silence = ({ own }, words) => (own ? words.preferNot : words.noAnswer);
 
 /** @type {(feature: Feature, words: Spoken) => string | null} */
 function leftOut(feature, words) {
@@ -100,8 +106,11 @@ function leftOut(feature, words) {
 }
 
 /** @type {(feature: Feature, words: Spoken) => string | null} */
-const boundsOf = ({ bounds }, words) =>
-  bounds ? words.bounds(...bounds.map((end) => digitsOf(end, words.locale))) : null;
+const boundsOf = (feature, words) =>
+  feature.bounds ? words.bounds(...feature.bounds.map((end) => numberWord(feature, end, words))) : null;
+
+/** @type {(feature: Numeric, number: number, words: Spoken) => string} */
+const numberWord = ({ dateOf }, number, words) => dateOf?.(number) ?? digitsOf(number, words.locale);
 
 /** @type {(feature: Feature) => string} */
 function controlOf({ type, values }) {
@@ -183,7 +192,7 @@ const CONTROLS = {
     const choices = feature.values.map((_, index) => choice(index, valueWord(feature, index, words)));
     if (optional(feature)) {
       const counts = () => words.noAnswerCounts(isolated(countedAs(feature, words)));
-      choices.push(choice(-1, feature.own ? words.noAnswer : counts()));
+      choices.push(choice(-1, feature.own ? silence(feature, words) : counts()));
     }
     for (const [input] of choices) input.checked = input.value === draft; // none is chosen for the person
     const legend = element("legend", { dir: "auto" }, feature.label);
@@ -230,7 +239,7 @@ const CONTROLS = {
     const options = feature.values.map((_, index) =>
       element("option", { value: index, dir: "auto" }, valueWord(feature, index, words)),
     );
-    const none = element("option", { value: "-1" }, optional(feature) ? words.noAnswer : "");
+    const none = element("option", { value: "-1" }, optional(feature) ? silence(feature, words) : "");
     const select = element("select", { id, ...required(feature), ...described }, none, ...options);
     select.value = draft ?? "-1";
     const node = labelled(id, feature.label, hint, select, remark);
@@ -249,7 +258,7 @@ const CONTROLS = {
     });
     const select = element("select", { id, size: 6, ...required(feature), ...described });
     const rest = element("p", { class: "hint", role: "status" });
-    const none = () => (optional(feature) ? [element("option", { value: "-1" }, words.noAnswer)] : []);
+    const none = () => (optional(feature) ? [element("option", { value: "-1" }, silence(feature, words))] : []);
     /** @type {(before: string) => void} */
     const fill = (before) => {
       const part = search.value.trim().toLocaleLowerCase(words.code);

@@ -113,6 +113,8 @@ export const words = {
   noAnswerCounts: (word) => `بلا إجابة (تُحسب ${isolated(word)})`,
   bounds: (low, high) => `من ${low} إلى ${high}.`,
   accepted: (low, high) => `عددًا من ${low} إلى ${high}`,
+  acceptedDate: (low, high) => `تاريخًا من ${low} إلى ${high}`,
+  preferNot: "أفضّل عدم الإجابة",
   enter: (accepted) => `يُرجى إدخال ${accepted}.`,
   isNot: (text, accepted) => `«${isolated(text)}» ليس ${accepted}.`,
   readAs: (number) => `قُرئ: ${number}.`,

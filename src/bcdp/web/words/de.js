@@ -124,6 +124,8 @@ export const words = {
   noAnswerCounts: (word) => `Keine Antwort (zählt als ${word})`,
   bounds: (low, high) => `Von ${low} bis ${high}.`,
   accepted: (low, high) => `eine Zahl von ${low} bis ${high}`,
+  acceptedDate: (low, high) => `ein Datum von ${low} bis ${high}`,
+  preferNot: "Keine Angabe",
   enter: (accepted) => `Bitte geben Sie ${accepted} ein.`,
   isNot: (text, accepted) => `„${text}“ ist nicht ${accepted}.`,
   readAs: (number) => `Gelesen als ${number}.`,

@@ -8,7 +8,7 @@ import { ENGLISH } from "../device/wording/english.js";
  * @typedef {"language" | "locale" | "direction" | "title" | "lead" | "leadOpen" | "openField" | "chooseLanguage" |
  *   "reading" | "checking" | "organiserSays" | "organiser" | "purpose" | "contact" | "duration" | "decline" | "mayDecline" |
  *   "promiseTitle" | "promiseCaption" | "review" | "reviewTitle" | "reviewNote" | "change" | "show" | "once" |
- *   "ownAnswer" | "choose" | "search" | "lookOne" | "previewTitle" | "leftTitle" | "message" | "whatItSays" |
+ *   "ownAnswer" | "preferNot" | "choose" | "search" | "lookOne" | "previewTitle" | "leftTitle" | "message" | "whatItSays" |
  *   "howMuch" | "serverSees" | "planNumber" | "whatever" | "send" | "sendAgain" | "limitsTitle" | "limitsNote" |
  *   "limitAll" | "limitOne" | "limitTotal" | "limitCalm" | "usualOne" | "beyond" | "ready" | "sending" | "received" |
  *   "duplicate" | "usedElsewhere" | "keptUnsent" | "keptSent" | "showKept" | "another" | "anotherNote" | "noTicket" |
@@ -23,7 +23,7 @@ import { ENGLISH } from "../device/wording/english.js";
 /**
  * Every language has these keys.
  * @typedef {import("../device/wording/english.js").Words & Record<Text, string> & Record<AboutOne, One> &
- *   Record<"accepted" | "isNot" | "clipped" | "usualAll" | "batchWho" | "batchHolds", Two> &
+ *   Record<"accepted" | "acceptedDate" | "isNot" | "clipped" | "usualAll" | "batchWho" | "batchHolds", Two> &
  *   Record<"noPlan" | "tooOften" | "serverRefused", (detail: string | number) => string> &
  *   { promiseHeads: string[], bounds: (...ends: string[]) => string }} PageWords
  */
@@ -83,6 +83,8 @@ export const words = {
   noAnswerCounts: (word) => `No answer (counts as ${word})`,
   bounds: (low, high) => `From ${low} to ${high}.`,
   accepted: (low, high) => `a number from ${low} to ${high}`,
+  acceptedDate: (low, high) => `a date from ${low} to ${high}`,
+  preferNot: "Prefer not to say",
   enter: (accepted) => `Please enter ${accepted}.`,
   isNot: (text, accepted) => `“${text}” is not ${accepted}.`,
   readAs: (number) => `Read as ${number}.`,

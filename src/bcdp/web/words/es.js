@@ -120,6 +120,8 @@ export const words = {
   noAnswerCounts: (word) => `Sin respuesta (cuenta como ${word})`,
   bounds: (low, high) => `De ${low} a ${high}.`,
   accepted: (low, high) => `un número de ${low} a ${high}`,
+  acceptedDate: (low, high) => `una fecha entre ${low} y ${high}`,
+  preferNot: "Prefiero no responder",
   enter: (accepted) => `Escriba ${accepted}.`,
   isNot: (text, accepted) => `«${text}» no es ${accepted}.`,
   readAs: (number) => `Leído como ${number}.`,

@@ -119,6 +119,8 @@ export const words = {
   noAnswerCounts: (word) => `Pas de réponse (compte comme ${word})`,
   bounds: (low, high) => `De ${low} à ${high}.`,
   accepted: (low, high) => `un nombre de ${low} à ${high}`,
+  acceptedDate: (low, high) => `une date entre ${low} et ${high}`,
+  preferNot: "Je préfère ne pas répondre",
   enter: (accepted) => `Veuillez saisir ${accepted}.`,
   isNot: (text, accepted) => `« ${text} » n’est pas ${accepted}.`,
   readAs: (number) => `Lu comme ${number}.`,

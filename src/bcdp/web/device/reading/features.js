@@ -24,16 +24,19 @@ import { pythonFloat } from "./spelling.js";
  *   extras: number }} Told
  */
 /**
- * A number; `own` says that no answer is a value of its own, and `imputed` is what it counts as.
+ * A number; `own` says that no answer is a value of its own, and `imputed` is what it counts as. Of a date, `numberOf`
+ * reads one, and `dateOf` writes one.
  * @typedef {Told & { type: "numeric", missing: Value | null, delta: number, bounds: Bounds, cuts: number[], own: boolean,
- *   imputed: number | null, values?: undefined, inputs?: undefined, stated?: any }} Numeric
+ *   imputed: number | null, values?: undefined, inputs?: undefined, stated?: any,
+ *   dates?: import("./dates.js").Dates | null, numberOf?: (value: any) => any, dateOf?: (number: number) => string }} Numeric
  */
 /**
  * What has values; `imputed` is the number of the one that no answer counts as.
  * `stated` is all that the plan states of it, `sets` what may be ticked of a list.
  * @typedef {Told & { type: "binary" | "categorical" | "ordinal" | "multiple" | "open", stated: any, sets?: number[][], most?: number, missing: Value | null, delta: number, values: Value[],
  *   plain: boolean, words: Words, own: boolean, inputs: number, imputed: number | null,
- *   valueLabels: Record<string, string[]> | null, bounds?: undefined, cuts?: undefined }} Listed
+ *   valueLabels: Record<string, string[]> | null, bounds?: undefined, cuts?: undefined,
+ *   dates?: undefined, numberOf?: undefined, dateOf?: undefined }} Listed
  */
 /** @typedef {Numeric | Listed} Feature */
 /**
@@ -48,7 +51,7 @@ const COMMON_KEYS = [...TOLD_KEYS, "delta", "missing", "asked_if"];
 /** @type {Record<string, string[][]>} */
 const OWN_KEYS = {
   binary: [[], ["values", "value_labels"]],
-  numeric: [["bounds"], ["ranges"]],
+  numeric: [["bounds"], ["ranges", "dates"]],
   categorical: [["values"], ["value_labels"]],
   ordinal: [["values"], ["value_labels", "scores"]],
   multiple: [["values"], ["value_labels", "at_most", "items"]],
@@ -127,7 +130,7 @@ function readTold(path, name, feature) {
 
 /**
  * What a number may be.
- * @type {(path: string, feature: any, missing: any) => Pick<Numeric, "bounds" | "cuts" | "own" | "imputed">}
+ * @type {(path: string, feature: any, missing: any) => Pick<Numeric, "bounds" | "cuts" | "own" | "imputed" | "dates">}
  */
 function readNumber(path, feature, missing) {
   const [low, high] = list(`${path}.bounds`, feature.bounds, 2);
@@ -139,7 +142,7 @@ function readNumber(path, feature, missing) {
     throw refuse(`${path}.missing`, missing, "a number within the bounds, or own");
   }
   const cuts = cutsOf(`${path}.ranges`, [low, high], feature.ranges ?? null);
-  return { bounds: [low, high], cuts, own, imputed: own ? UNANSWERED : missing };
+  return { bounds: [low, high], cuts, own, imputed: own ? UNANSWERED : missing, dates: feature.dates };
 }
 
 /**

@@ -39,6 +39,7 @@ export async function parsePlan(text) {
     throw refuse("collection.epsilon", collection.epsilon, `a number above 0 and at most ${LARGEST_EPSILON}`);
   }
   const { features, open } = readFeatures(collection);
+  if ([...features.values()].some(({ dates }) => dates)) (await import("./dates.js")).readDates(features);
   // tasks are what the answers are for: covered by the plan's id, never read
   const batch = "trust" in collection || "counts" in collection;
   const plan = {

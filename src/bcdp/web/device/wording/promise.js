@@ -122,12 +122,12 @@ function numbersOf(bounds) {
 
 /**
  * The ends of the ranges of which guesses are meant, if not all: what was measured by ranges speaks of these only.
- * @type {(plan: Plan, name: string) => number[] | null}
+ * @type {(plan: Plan, name: string) => (number | string)[] | null}
  */
 function coveredBy({ correlation: { ranges }, features }, name) {
   if (!ranges.has(name)) return null;
-  const { bounds, cuts } = /** @type {Numeric} */ (features.get(name));
-  return [bounds[0], ...cuts, bounds[1]].map((end) => Number(end.toPrecision(15)));
+  const { bounds, cuts, dateOf } = /** @type {Numeric} */ (features.get(name));
+  return [bounds[0], ...cuts, bounds[1]].map((end) => dateOf?.(Math.ceil(end)) ?? Number(end.toPrecision(15)));
 }
 
 /**

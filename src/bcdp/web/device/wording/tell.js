@@ -12,7 +12,7 @@ import { ENGLISH } from "./english.js";
  */
 /** @typedef {Pick<Listed, "type" | "values" | "plain" | "own" | "sets"> & { valueWords?: string[] | null }} Shown */
 /** @typedef {readonly number[]} Ends the least and the most */
-/** @typedef {{ points: Ends | null, times: Ends | null, byLaws: boolean, ends: number[] | null, block: boolean }} Condition */
+/** @typedef {{ points: Ends | null, times: Ends | null, byLaws: boolean, ends: (number | string)[] | null, block: boolean }} Condition */
 /**
  * @typedef {{ name: string | null, odds: number, becomes: number, condition: Condition | null, doubled: number | null,
  *   numbers: "q" | "odds" | "both", nothing: number }} Promised
@@ -81,7 +81,9 @@ export function tellCondition({ points, times, byLaws, ends, block }, words, ope
   if (points) parts.push(points[1] === 0 ? words.unmoved : between(points, words.moved, words.movedBetween));
   if (times) parts.push(between(times, words.learned, words.learnedBetween));
   if (byLaws) parts.push(words.byLaws);
-  const ranges = ends?.slice(1).map((end, place) => words.range(plain(ends[place]), plain(end)));
+  /** @type {(end: number | string) => string} */
+  const written = (end) => (typeof end === "string" ? end : plain(end)); // a date is written already
+  const ranges = ends?.slice(1).map((end, place) => words.range(written(ends[place]), written(end)));
   const within = open.length ? words.within(words.and(open.map(quoted))) : "";
   return words.condition(parts) + (block ? words.apart : "") + within + (ranges ? words.ranges(ranges) : "");
 }
@@ -120,10 +122,13 @@ export const tellOpen = (places, words, features) =>
 function digitWord(feature, digit, { size, cuts }, words) {
   if (feature.type !== "numeric") return isolated(valueWord(feature, digit, words));
   const [low, high] = feature.bounds;
-  if (cuts) return words.range(...[low, ...cuts, high].slice(digit, digit + 2).map((end) => words.number(end)));
+  /** @type {(number: number) => string} */
+  const written = (number) => feature.dateOf?.(number) ?? words.number(number);
+  const first = feature.dates ? Math.ceil : Number; // of the dates from a cut on
+  if (cuts) return words.range(...[low, ...cuts, high].slice(digit, digit + 2).map((end) => written(first(end))));
   const rounded = size - feature.extras; // then come no answer and not applicable
   if (digit >= rounded) return feature.own && digit === rounded ? words.noAnswer : words.notAsked;
-  return words.near(words.number(low + ((high - low) * digit) / (rounded - 1)));
+  return words.near(written(low + ((high - low) * digit) / (rounded - 1)));
 }
 
 /**
