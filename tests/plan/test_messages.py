@@ -19,7 +19,7 @@ from bcdp.notions.composed_counts import ExcessGrid, composed_excess
 from bcdp.plan import Within, certify
 from bcdp.plan.ledger import release_of
 from bcdp.plan.message_counts import own_factor
-from bcdp.plan.messages import linked_plan, message_plans, messages_each, sends_all
+from bcdp.plan.messages import linked_plan, message_plans, messages_each, sends_all, why_one_message
 from bcdp.plan.published_counts import counts_levels
 from bcdp.present.batch_promise import batch_promise
 from bcdp.randomizers import response
@@ -208,6 +208,38 @@ def test_what_is_no_plan_of_several_messages(plan: Plan, changed: Any, why: str)
     changed(document)
     with pytest.raises(InputError, match=why):
         Plan.build(document).verify()
+
+
+ALSO = [{"mean": ["a", "b", "n"]}]
+
+
+@pytest.mark.parametrize(
+    ("features", "tasks", "why"),
+    [
+        ({}, ALSO, None),
+        ({}, [*ALSO, {"table": ["a", "b"]}], "a and b are wanted together"),
+        ({}, [{"mean": ["n"], "by": "a"}], "a and n are wanted together"),
+        ({}, [{"regression": {"target": "n", "features": ["a"]}}], "a and n are wanted together"),
+        ({}, [*ALSO, {"distribution": ["n"], "bins": 16}], "more than one thing is wanted of n"),
+        ({}, [{"mean": ["a"]}], "one feature is wanted"),
+        ({f"x{k}": {"type": "binary"} for k in range(33)}, [], "36 features are wanted, more than 32"),
+        ({"c": {"type": "binary", "asked_if": {"a": 1}}}, [], "questions depend on the answers to others"),
+    ],
+)
+def test_why_there_is_one_message(features: dict[str, Any], tasks: list[dict[str, Any]], why: str | None) -> None:
+    asked = {"a": {"type": "binary"}, "b": {"type": "binary"}, "n": {"type": "numeric", "bounds": [0, 9]}, **features}
+    wanted = {"tasks": tasks} if tasks else {}
+    assert why_one_message(Policy(epsilon=1, features=asked, **wanted)) == why
+
+
+def test_a_plan_of_one_message_says_why() -> None:
+    features = {name: {"type": "binary"} for name in "ab"}
+    counts = {"people": 1000, "epsilon": 1}
+    tasks = [{"table": ["a", "b"]}]
+    plan = make_plan(Policy(epsilon=1, features=features, tasks=tasks, relay=RELAY, trust="relay", counts=counts))
+    promise = batch_promise(plan)
+    assert promise is not None
+    assert promise.sent == "Each person sends one message, because a and b are wanted together."
 
 
 def test_one_message_is_a_choice_only_where_a_relay_mixes() -> None:

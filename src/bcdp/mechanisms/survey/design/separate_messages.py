@@ -22,7 +22,7 @@ from bcdp.mechanisms.survey.design.planner import Setting, total_error
 from bcdp.mechanisms.survey.estimation.decoder import information
 from bcdp.notions.privacy_blanket import are_odds, is_factor, least_factor
 from bcdp.plan import Plan
-from bcdp.plan.messages import MOST_MESSAGES
+from bcdp.plan.messages import wanted_targets, why_one_message
 from bcdp.plan.published_counts import COMPOSING_READERS, lowered_factor, message_counts
 from bcdp.policy import Policy
 from bcdp.policy.counts import CountsDemand
@@ -43,9 +43,10 @@ def plan_messages(
     Each feature has to be wanted by itself, as a mean, frequencies or a distribution: what is asked in two messages
     cannot be put together.
     """
-    targets = _targets(policy)
-    if targets is None:
+    if why_one_message(policy) is not None:
         return None
+    asked = cast("set[Askable]", wanted_targets(policy))
+    targets = {target.features[0]: target for target in sorted(asked, key=lambda each: each.features)}
     search = _LevelSearch(policy, demand, correlation, targets)
     levels = search.largest(progress)
     if levels is None:
@@ -55,17 +56,6 @@ def plan_messages(
         return Plan.certified(search.document(levels), lambda draft: (total_error(errors, information(draft)), None))
     except InputError:  # a demand is met but for the last digit
         return None
-
-
-def _targets(policy: Policy) -> dict[str, Askable] | None:
-    """What is asked about each feature; None if something is wanted that one message for each cannot answer."""
-    wanted = {target for task in policy.tasks for target, weight in task.targets(policy) if weight * task.weight > 0}
-    features = [target.features for target in wanted]
-    apart = all(len(names) == 1 for names in features) and len(set(features)) == len(features)
-    if not apart or policy.blocks or not 2 <= len(wanted) <= MOST_MESSAGES:
-        return None
-    asked = cast("set[Askable]", wanted)
-    return {target.features[0]: target for target in sorted(asked, key=lambda each: each.features)}
 
 
 @dataclass(frozen=True)
