@@ -23,7 +23,7 @@ from bcdp.mechanisms.survey.estimation.decoder import information
 from bcdp.notions.privacy_blanket import are_odds, is_factor, least_factor
 from bcdp.plan import Plan
 from bcdp.plan.messages import wanted_targets, why_one_message
-from bcdp.plan.published_counts import COMPOSING_READERS, lowered_factor, message_counts
+from bcdp.plan.published_counts import claimable, lowered_factor, message_counts
 from bcdp.policy import Policy
 from bcdp.policy.counts import CountsDemand
 from bcdp.statistics import Askable
@@ -101,11 +101,10 @@ class _LevelSearch:
         draft = self._draft(_scaled(levels, share))
         if draft.levels.epsilon > self.policy.epsilon:
             return False
-        people, chance = self.demand.honest_people, self.demand.chance * COMPOSING_READERS
-        record = message_counts(draft, people, self.correlation).record
+        record = claimable(message_counts(draft, self.demand.honest_people, self.correlation).record)
         forms = {"epsilon": is_factor, "odds": are_odds}
         return all(
-            forms[form](lowered_factor(level * (1 - 1e-4)), record, chance)
+            forms[form](lowered_factor(level * (1 - 1e-4)), record, self.demand.chance)
             for form, level in self.demand.record_levels.items()
         )
 
@@ -115,14 +114,13 @@ class _LevelSearch:
         broken = [name for name, feature in self.policy.features.items() if draft.levels.delta[name] > feature.delta]
         if not self.demand.features:
             return broken
-        people, chance = self.demand.honest_people, self.demand.chance * COMPOSING_READERS
-        counts = message_counts(draft, people, self.correlation)
-        whole = least_factor(counts.record, chance, math.exp(draft.levels.epsilon))
+        counts, chance = message_counts(draft, self.demand.honest_people, self.correlation), self.demand.chance
+        whole = least_factor(claimable(counts.record), chance, math.exp(draft.levels.epsilon))
         return broken + [
             name
             for name, level in self.demand.features.items()
             if level < draft.levels.delta[name]
-            and not is_factor(lowered_factor(level * (1 - 1e-4)), counts.feature(name, whole), chance)
+            and not is_factor(lowered_factor(level * (1 - 1e-4)), claimable(counts.feature(name, whole)), chance)
             and name not in broken
         ]
 
