@@ -1,5 +1,7 @@
 """5,000 mutated plans, read by three readers: `python benchmarks/sweeps/readers.py [mutants] [seed]`.
 
+And a tenth as many of plans of several messages, whose claims about counts every reader composes by itself.
+
 The plan itself, `bcdp verify` and the browser's device in Node accept and refuse the same texts, but for the content of
 `tasks`, which the plan alone interprets. No claim that they accept is below what an enumeration finds that shares no
 code with any of them. The exit code is 1 if that is not so.
@@ -16,7 +18,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support.enumeration import size_of
-from support.plan_mutants import cascade_plans, fresh_plans, mutants, vector_plans
+from support.plan_mutants import cascade_plans, fresh_plans, mutants, several_messages, vector_plans
 from support.readers import accepted_by_device, accepted_by_plan, accepted_by_verify, disagreements, untrue
 
 LARGEST = 60_000  # chances that an enumeration goes through
@@ -27,6 +29,7 @@ def main() -> None:
     count, seed = (int(given) for given in (*sys.argv[1:], "5000", "1")[:2])
     started, rng = time.monotonic(), np.random.default_rng(seed)
     texts = mutants(rng, vector_plans() + fresh_plans(rng, 60), count)
+    texts += mutants(rng, several_messages(rng, 40), count // 10)
     by_plan, by_verify = list(map(accepted_by_plan, texts)), list(map(accepted_by_verify, texts))
     differ = disagreements(texts, plan=by_plan, verify=by_verify, device=accepted_by_device(texts))
     accepted = [text for text, said in zip(texts, by_plan, strict=True) if said]

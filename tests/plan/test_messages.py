@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,17 @@ import pytest
 
 from bcdp import Device, Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.errors import InputError
-from bcdp.exact import TOTAL
+from bcdp.exact import TOTAL, log_up
 from bcdp.mechanisms.survey.answering.reference import answers
 from bcdp.mechanisms.survey.estimation.decoder import largest_errors
 from bcdp.notions.binary_counts import binary_excess
 from bcdp.notions.composed_counts import ExcessGrid, composed_excess
+from bcdp.notions.privacy_blanket import are_odds, least_odds
 from bcdp.plan import Within, certify
 from bcdp.plan.ledger import release_of
-from bcdp.plan.message_counts import own_factor
-from bcdp.plan.messages import linked_plan, message_plans, messages_each, sends_all
-from bcdp.plan.published_counts import counts_levels
+from bcdp.plan.message_counts import MessageCounts, own_factor
+from bcdp.plan.messages import linked_plan, message_plans, messages_each, sends_all, why_one_message
+from bcdp.plan.published_counts import claimable, counts_levels, lowered_factor
 from bcdp.present.batch_promise import batch_promise
 from bcdp.randomizers import response
 from bcdp.randomness import RecordWords
@@ -104,6 +106,25 @@ def test_the_level_of_a_feature_by_the_form_with_excess() -> None:
             assert gap <= max(eta, eta_own) + 1e-12
             closest = max(closest, gap - 0.9 * max(eta, eta_own))
     assert closest > 0  # nine tenths of it would be exceeded
+
+
+@pytest.mark.parametrize(
+    ("within", "whole", "outside"),
+    [
+        (Within(0.3239961955482439), 1.3391990531593612, 9.561155673907732e-12),
+        (Within(0.9998959562871791, 1.0132320461626192), 1.3626860263646956, 8.198584636806219e-12),
+        (Within(0.42869590398300084, 2.4932196203664434), 1.6003488370339929, 1.602417987119682e-09),
+    ],
+)
+def test_a_level_that_is_found_is_one_that_readers_accept(within: Within, whole: float, outside: float) -> None:
+    """Of a feature that is never asked: its odds are proved at a factor below which nothing is.
+
+    Readers take that factor from the chance. A margin on the chance would move it.
+    """
+    excess_at = MessageCounts([], lambda _: outside, {}, {"x": within}).feature("x", whole)
+    for margin, chance, accepted in ((claimable, 1e-6, True), (lambda same: same, 1e-6 * (1 - 1e-4), False)):
+        level = log_up(Fraction(least_odds(margin(excess_at), chance, whole)))
+        assert are_odds(lowered_factor(level), excess_at, 1e-6) is accepted
 
 
 def test_linked_messages_are_one_menu_with_all_questions(plan: Plan) -> None:
@@ -208,6 +229,38 @@ def test_what_is_no_plan_of_several_messages(plan: Plan, changed: Any, why: str)
     changed(document)
     with pytest.raises(InputError, match=why):
         Plan.build(document).verify()
+
+
+ALSO = [{"mean": ["a", "b", "n"]}]
+
+
+@pytest.mark.parametrize(
+    ("features", "tasks", "why"),
+    [
+        ({}, ALSO, None),
+        ({}, [*ALSO, {"table": ["a", "b"]}], "a and b are wanted together"),
+        ({}, [{"mean": ["n"], "by": "a"}], "a and n are wanted together"),
+        ({}, [{"regression": {"target": "n", "features": ["a"]}}], "a and n are wanted together"),
+        ({}, [*ALSO, {"distribution": ["n"], "bins": 16}], "more than one thing is wanted of n"),
+        ({}, [{"mean": ["a"]}], "one feature is wanted"),
+        ({f"x{k}": {"type": "binary"} for k in range(33)}, [], "36 features are wanted, more than 32"),
+        ({"c": {"type": "binary", "asked_if": {"a": 1}}}, [], "questions depend on the answers to others"),
+    ],
+)
+def test_why_there_is_one_message(features: dict[str, Any], tasks: list[dict[str, Any]], why: str | None) -> None:
+    asked = {"a": {"type": "binary"}, "b": {"type": "binary"}, "n": {"type": "numeric", "bounds": [0, 9]}, **features}
+    wanted = {"tasks": tasks} if tasks else {}
+    assert why_one_message(Policy(epsilon=1, features=asked, **wanted)) == why
+
+
+def test_a_plan_of_one_message_says_why() -> None:
+    features = {name: {"type": "binary"} for name in "ab"}
+    counts = {"people": 1000, "epsilon": 1}
+    tasks = [{"table": ["a", "b"]}]
+    plan = make_plan(Policy(epsilon=1, features=features, tasks=tasks, relay=RELAY, trust="relay", counts=counts))
+    promise = batch_promise(plan)
+    assert promise is not None
+    assert promise.sent == "Each person sends one message, because a and b are wanted together."
 
 
 def test_one_message_is_a_choice_only_where_a_relay_mixes() -> None:

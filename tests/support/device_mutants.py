@@ -30,6 +30,7 @@ LISTED, RELAY, VERIFY = "device/reading/listed.js", "device/reading/relay.js", "
 WAVES = "device/reading/waves.js"
 EXPLAIN, NUMBERS, SPELLING = "device/wording/explain.js", "survey/numbers.js", "device/reading/spelling.js"
 RECEIPT = "device/receipt.js"
+COUNTS, MESSAGES, TRANSPORT = "device/counts.js", "device/message_counts.js", "survey/transport.js"
 
 # what is wrong; the file; a text that stands in it once; what stands there instead
 MUTANTS: list[tuple[str, str, str, str]] = [
@@ -243,6 +244,20 @@ MUTANTS: list[tuple[str, str, str, str]] = [
     ("an address without TLS", RELAY, " || !URL.test(url)", ""),
     ("a key of any form", RELAY, "if (!KEY.test(text(", "if (!/^/.test(text("),
     ("claims that are no levels", PLAN, "for (const key of CLAIM_KEYS) level(", "for (const key of []) level("),
+    ("messages of which only the first counts", MESSAGES, ".reduce(convolved)", "[0]"),
+    ("chances that overwrite each other", MESSAGES, "total[a + b] += one[a] * other[b]", "total[a + b] = one[a]"),
+    ("other messages that reveal nothing", MESSAGES, "Math.max(record(whole), own ===", "Math.max(0, own ==="),
+    ("an own message that reveals nothing", MESSAGES, "own === null ? 0 : own(left)", "0"),
+    ("a feature that goes with nothing", MESSAGES, "if (larger === 0) return factor;", "return factor;"),
+    ("a grid that is too coarse for its factor", MESSAGES, "const FINENESS = 64;", "const FINENESS = 4;"),
+    ("messages of twice the people", COUNTS, "menus: [menu] }, people)", "menus: [menu] }, 2 * people)"),
+    ("a record's claim about messages", COUNTS, "throw untrue(form, claims[form]);", "void form;"),
+    ("messages without a relay that mixes", QUESTIONS, 'trust !== "relay" || ', ""),
+    ("one id for all messages of a person", ANSWER, "id: ids[place], ...each", "id: ids[0], ...each"),
+    ("messages that are lost from a store", ANSWER, " || reports.length !== plan.menus.length", ""),
+    ("messages in any order in a store", ANSWER, "some(({ menu }, place) => menu !== place)", "some(() => false)"),
+    ("messages in the order of their questions", TRANSPORT, "of shuffled(messages)", "of messages"),
+    ("messages that are sent again", TRANSPORT, "if (taken.has(message)) continue;", ""),
 ]
 QUICK = (
     "words from Math.random",

@@ -12,7 +12,7 @@ from pathlib import Path
 from support.paths import ROOT
 
 TABS, PAGE, WEB = "web/test_web_survey.py", "web/test_web_page.py", "web/test_web.py"
-RELAY = "collector/test_relay.py"
+RELAY, MESSAGES = "collector/test_relay.py", "web/test_web_messages.py"
 
 
 @dataclass(frozen=True)
@@ -182,6 +182,13 @@ PAGE_MUTANTS = [
         "    bcdp.verifyPlan(plan, { maxEpsilon: Infinity });\n",
         "",
         f"{WEB} promises_too_much",
+    ),
+    PageMutant(
+        "one id for all messages of a person",
+        "survey.js",
+        "id: ticket ?? each.id",
+        "id: ticket ?? [report].flat()[0].id",
+        f"{MESSAGES} sealed_and_sent_by_itself",
     ),
 ]
 QUICK_PAGE = ("a report that was sent is drawn again", "labels inserted as HTML")

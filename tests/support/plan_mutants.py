@@ -22,6 +22,7 @@ from support.helpers import (
     sizes_of,
     with_steps,
 )
+from support.message_counts import message_cases
 from support.readers import ROOT, canonical
 
 NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*')
@@ -61,6 +62,11 @@ def fresh_plans(rng: np.random.Generator, count: int) -> list[Any]:
         _correlate(rng, document)
         found += recertified(document)
     return found
+
+
+def several_messages(rng: np.random.Generator, count: int) -> list[Any]:
+    """Random plans of two or three messages, with their counts claimed as low as is proved."""
+    return [json.loads(case.plan.text) for case in message_cases(rng, count)]
 
 
 def cascade_plans() -> list[Any]:
@@ -482,10 +488,18 @@ def promise_a_batch(rng: np.random.Generator, document: Any) -> None:
     document["collection"] |= {"trust": str(_one(rng, ["collector", "relay"])), "counts": demand}
 
 
+def scale_a_claim_about_counts(rng: np.random.Generator, document: Any) -> None:
+    """By enough that all readers see it, of the record or of a feature."""
+    claims = document["certificate"]["counts"]
+    claims, form = _one(rng, [claims, *claims["features"].values()]), _one(rng, ["epsilon", "odds"])
+    claims[form] *= float(_one(rng, [0.5, 0.99, 0.999, 1.001, 1.01]))
+
+
 CHANGES: list[Callable[[np.random.Generator, Any], None]] = [
     *(replace_anything, drop_anything, repeat_anything, add_a_key, change_a_type, nudge_a_number, nudge_a_claim),
     *(move_weight, change_the_correlation, change_the_odds, change_the_ranges, change_the_cuts, change_a_word),
     *(rename_a_feature, open_a_feature, own_the_missing, put_in_order, promise_a_batch, date_a_number),
+    scale_a_claim_about_counts,
 ]
 
 

@@ -7,12 +7,15 @@ whoever links a person's messages sees the answers to one large menu (theory.md,
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from bcdp.exact import TOTAL
 
 if TYPE_CHECKING:
     from bcdp.plan.document import Menu, Plan
+    from bcdp.policy import Policy
+    from bcdp.statistics import Target
 
 MOST_MESSAGES = 32  # of one person: what readers compose
 
@@ -51,3 +54,30 @@ def message_plans(plan: Plan) -> tuple[Plan, ...]:
     for each in plans:
         vars(each).update(policy=plan.policy, correlation_model=plan.correlation_model, tables=plan.tables)
     return plans
+
+
+def wanted_targets(policy: Policy) -> set[Target]:
+    """All that a policy's tasks give weight to."""
+    return {target for task in policy.tasks for target, weight in task.targets(policy) if weight * task.weight > 0}
+
+
+def why_one_message(policy: Policy) -> str | None:
+    """What a policy wants that a message for each feature cannot answer, in words; None if there is nothing.
+
+    >>> from bcdp import Policy
+    >>> features = {"a": {"type": "binary"}, "b": {"type": "binary"}}
+    >>> why_one_message(Policy(epsilon=1, features=features, tasks=[{"table": ["a", "b"]}]))
+    'a and b are wanted together'
+    """
+    if policy.blocks:
+        return "questions depend on the answers to others"
+    asked = [target.features for target in wanted_targets(policy)]
+    together = sorted(names for names in asked if len(names) > 1)
+    if together:
+        return f"{' and '.join(together[0])} are wanted together"
+    twice = sorted(names[0] for names, times in Counter(asked).items() if times > 1)
+    if twice:
+        return f"more than one thing is wanted of {twice[0]}"
+    if len(asked) < 2:
+        return "one feature is wanted"
+    return f"{len(asked)} features are wanted, more than {MOST_MESSAGES}" if len(asked) > MOST_MESSAGES else None

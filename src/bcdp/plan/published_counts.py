@@ -45,8 +45,8 @@ from bcdp.randomizers.dense import MOST_OVERLAPS, overlap_matrix
 LEAST_PEOPLE = LEAST_COUNTED  # of smaller tallies nothing is said: it would be little, and streams of them add up
 CHANCE = 1e-6
 
-_READERS = 1 - 1e-6  # of the chance: so that readers with other arithmetic accept what is claimed
-COMPOSING_READERS = 1 - 1e-4  # of several messages, where each of up to 32 may be rounded, and all together
+_READERS = 1 + 1e-6  # times the excess: so that readers with other arithmetic accept what is claimed
+_COMPOSING_READERS = 1 + 1e-4  # of several messages, where each of up to 32 may be rounded, and all together
 _ROUNDING = 1e-9  # of the largest terms: more than sums of 2^22 products of doubles can be wrong by
 _SURE = Within(0.0)  # one place, the same under both distributions
 
@@ -102,8 +102,7 @@ def counts_levels(
     claims = certify(plan, correlation)
     if sends_all(plan):
         return _levels_of_messages(plan, people, chance, model, claims)
-    claimed_chance = chance * _READERS
-    record = _level(_record_excess(plan, people), claimed_chance, claims.epsilon)
+    record = _level(_times(_record_excess(plan, people), _READERS), chance, claims.epsilon)
     features: dict[str, CountsLevel] = {}
     known: dict[object, CountsLevel] = {}  # features that all menus treat equally are computed once
     for name, delta in claims.delta.items():
@@ -111,7 +110,7 @@ def counts_levels(
         kind = frozenset(menus.items()), delta
         if kind not in known:
             surpluses = _surplus(menus, claims.epsilon, delta)
-            known[kind] = _level(_by_surplus(surpluses, people), claimed_chance, delta)
+            known[kind] = _level(_times(_by_surplus(surpluses, people), _READERS), chance, delta)
         features[name] = CountsLevel(*map(min, known[kind], record))
     return CountsLevels(people, chance, record, features)
 
@@ -161,19 +160,32 @@ def _tables(plan: Plan, menu: Menu) -> tuple[Table, ...]:
 def _levels_of_messages(
     plan: Plan, people: int, chance: float, correlation: Correlation, claims: Certified
 ) -> CountsLevels:
-    separate, claimed = message_counts(plan, people, correlation), chance * COMPOSING_READERS
-    record = _level(separate.record, claimed, claims.epsilon)
+    separate = message_counts(plan, people, correlation)
+    record = _level(claimable(separate.record), chance, claims.epsilon)
     features = {}
     for name, delta in claims.delta.items():
         least = [min(delta, level) for level in record]
         most = [math.nextafter(math.exp(level) * (1 + 1e-15), math.inf) for level in least]
         factors = (
-            find(separate.feature(name, lowered_factor(whole)), claimed, end)
+            find(claimable(separate.feature(name, lowered_factor(whole))), chance, end)
             for find, whole, end in zip((least_factor, least_odds), record, most, strict=True)
         )
         levels = (min(level, log_up(Fraction(factor))) for level, factor in zip(least, factors, strict=True))
         features[name] = CountsLevel(*levels)
     return CountsLevels(people, chance, record, features)
+
+
+def claimable(excess_at: Excess) -> Excess:
+    """The excess of several messages with a margin: what it proves, every reader accepts.
+
+    The margin is on the excess, not on the chance: of odds, readers take the excess at a factor that depends on the
+    chance, and for a feature that nearly goes with the rest a small change of that factor changes the excess by much.
+    """
+    return _times(excess_at, _COMPOSING_READERS)
+
+
+def _times(excess_at: Excess, margin: float) -> Excess:
+    return lambda factor: margin * excess_at(factor)
 
 
 def lowered_factor(level: float) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 from bcdp.mechanisms.counts_demand import KeptDemand, counts_demands
 from bcdp.plan import CountsClaim, Plan
-from bcdp.plan.messages import messages_each
+from bcdp.plan.messages import messages_each, why_one_message
 from bcdp.policy import Policy
 from bcdp.present.promise import NOTHING_ASSUMED, Promise, assumed_condition, promise_of_all, quoted
 from bcdp.present.published_counts import CountsPromise
@@ -33,6 +33,7 @@ class BatchPromise:
     conditions: tuple[str, ...]
     fallback: Promise
     messages: int = 1  # that one person sends
+    why_one: str | None = None  # where features cannot have messages of their own
 
     @property
     def against(self) -> str:
@@ -59,7 +60,8 @@ class BatchPromise:
     def sent(self) -> str:
         """How many messages a person sends, and so how many a batch has."""
         if self.messages == 1:
-            return "Each person sends one message."
+            reason = "" if self.why_one is None else f", because {self.why_one}"
+            return f"Each person sends one message{reason}."
         return (
             f"Each person sends {self.messages} messages, and nothing in them shows that they come from one person: a "
             f"batch of {self.people:,} people is one of {self.messages * self.people:,} messages."
@@ -114,6 +116,7 @@ def batch_promise(plan: Plan) -> BatchPromise | None:
         conditions=_conditions(plan, honest),
         fallback=promise_of_all(plan),
         messages=messages_each(plan),
+        why_one=why_one_message(plan.policy),
     )
 
 

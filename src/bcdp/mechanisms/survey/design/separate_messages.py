@@ -22,8 +22,8 @@ from bcdp.mechanisms.survey.design.planner import Setting, total_error
 from bcdp.mechanisms.survey.estimation.decoder import information
 from bcdp.notions.privacy_blanket import are_odds, is_factor, least_factor
 from bcdp.plan import Plan
-from bcdp.plan.messages import MOST_MESSAGES
-from bcdp.plan.published_counts import COMPOSING_READERS, lowered_factor, message_counts
+from bcdp.plan.messages import wanted_targets, why_one_message
+from bcdp.plan.published_counts import claimable, lowered_factor, message_counts
 from bcdp.policy import Policy
 from bcdp.policy.counts import CountsDemand
 from bcdp.statistics import Askable
@@ -43,9 +43,10 @@ def plan_messages(
     Each feature has to be wanted by itself, as a mean, frequencies or a distribution: what is asked in two messages
     cannot be put together.
     """
-    targets = _targets(policy)
-    if targets is None:
+    if why_one_message(policy) is not None:
         return None
+    asked = cast("set[Askable]", wanted_targets(policy))
+    targets = {target.features[0]: target for target in sorted(asked, key=lambda each: each.features)}
     search = _LevelSearch(policy, demand, correlation, targets)
     levels = search.largest(progress)
     if levels is None:
@@ -55,17 +56,6 @@ def plan_messages(
         return Plan.certified(search.document(levels), lambda draft: (total_error(errors, information(draft)), None))
     except InputError:  # a demand is met but for the last digit
         return None
-
-
-def _targets(policy: Policy) -> dict[str, Askable] | None:
-    """What is asked about each feature; None if something is wanted that one message for each cannot answer."""
-    wanted = {target for task in policy.tasks for target, weight in task.targets(policy) if weight * task.weight > 0}
-    features = [target.features for target in wanted]
-    apart = all(len(names) == 1 for names in features) and len(set(features)) == len(features)
-    if not apart or policy.blocks or not 2 <= len(wanted) <= MOST_MESSAGES:
-        return None
-    asked = cast("set[Askable]", wanted)
-    return {target.features[0]: target for target in sorted(asked, key=lambda each: each.features)}
 
 
 @dataclass(frozen=True)
@@ -111,11 +101,10 @@ class _LevelSearch:
         draft = self._draft(_scaled(levels, share))
         if draft.levels.epsilon > self.policy.epsilon:
             return False
-        people, chance = self.demand.honest_people, self.demand.chance * COMPOSING_READERS
-        record = message_counts(draft, people, self.correlation).record
+        record = claimable(message_counts(draft, self.demand.honest_people, self.correlation).record)
         forms = {"epsilon": is_factor, "odds": are_odds}
         return all(
-            forms[form](lowered_factor(level * (1 - 1e-4)), record, chance)
+            forms[form](lowered_factor(level * (1 - 1e-4)), record, self.demand.chance)
             for form, level in self.demand.record_levels.items()
         )
 
@@ -125,14 +114,13 @@ class _LevelSearch:
         broken = [name for name, feature in self.policy.features.items() if draft.levels.delta[name] > feature.delta]
         if not self.demand.features:
             return broken
-        people, chance = self.demand.honest_people, self.demand.chance * COMPOSING_READERS
-        counts = message_counts(draft, people, self.correlation)
-        whole = least_factor(counts.record, chance, math.exp(draft.levels.epsilon))
+        counts, chance = message_counts(draft, self.demand.honest_people, self.correlation), self.demand.chance
+        whole = least_factor(claimable(counts.record), chance, math.exp(draft.levels.epsilon))
         return broken + [
             name
             for name, level in self.demand.features.items()
             if level < draft.levels.delta[name]
-            and not is_factor(lowered_factor(level * (1 - 1e-4)), counts.feature(name, whole), chance)
+            and not is_factor(lowered_factor(level * (1 - 1e-4)), claimable(counts.feature(name, whole)), chance)
             and name not in broken
         ]
 
