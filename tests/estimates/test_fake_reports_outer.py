@@ -12,6 +12,7 @@ from bcdp.estimates import Estimates
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.survey.estimation.readings import Ways
 from bcdp.present.fake_shifts import fake_shifts
+from bcdp.present.report.page import report_page
 from bcdp.statistics import Single
 
 FEATURES: dict[str, Any] = {
@@ -137,3 +138,14 @@ def test_no_estimator_undoes_the_shift() -> None:
         assert fake.sum() == pytest.approx(1)
     at_half = fake_shifts(plan, share)["ill"] * (1 / np.tanh(0.5)) / (1 / np.tanh(0.5) + 1)  # the worst is at 0 or 1
     assert gap / 2 >= at_half
+
+
+def test_the_report_shows_what_fakes_could_do(plan: Plan, reports: Any) -> None:
+    allowing = estimate(Tally(plan).add(reports), liars=SHARE)
+    page = report_page(plan, PEOPLE, allowing, liars=SHARE)
+    assert "What fake reports could do" in page
+    assert "fakes shift it by up to" in page
+    assert page.count("not bounded here") == 3  # the shares of variance explained, of all features and of each
+    plain = report_page(plan, PEOPLE, estimate(Tally(plan).add(reports)))
+    assert "fakes shift" not in plain
+    assert "What fake reports" not in plain
