@@ -13,6 +13,7 @@ import pyarrow as pa
 
 import bcdp
 from bcdp.errors import expect, refuse
+from bcdp.estimates.consistency import consistent
 from bcdp.estimates.weights import tables_in, weighting_of
 from bcdp.policy import Policy
 from bcdp.policy.tasks import statistics
@@ -190,12 +191,18 @@ def estimate(
         raise refuse("liars", liars, _SHARE_OF_FAKES)
     tables = tables_in(weights)
     decoder, effects = _weighted(tally, tables, strata) if tables or strata else (tally.decoder(), {})
+    if not liars:  # else each estimate is bounded by its own answers
+        decoder = consistent(decoder)
     results: dict[str, dict[Any, Any]] = {statistic.key: {} for statistic in statistics().values()}
     for task in tally.plan.policy.tasks:
         for name, found in task.estimate(decoder, level).items():
             known = results[task.key].get(name)
             # several tasks may ask for parts of one feature
             results[task.key][name] = {**known, **found} if isinstance(known, dict) else found
+    for name, distribution in results["distributions"].items() if not liars else ():
+        if name in results["means"]:
+            means, distributions = results["means"], results["distributions"]
+            means[name], distributions[name] = distribution.agreeing(means[name])
     collection = hashlib.sha256(json.dumps([group, tally.to_dict()]).encode()).hexdigest()
     fakes = math.ceil(liars * (tally.people if reports is None else reports))
 

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field, StrictInt, ValidationInfo, field_val
 from bcdp.policy import Policy
 from bcdp.policy.field_checks import Accepts, Number, expected, some
 from bcdp.policy.names import NumericNames
-from bcdp.statistics.quantiles import FakeBands, Quantile, SharesBelow, monotone, quantile, shares_below
+from bcdp.statistics.quantiles import FakeBands, Quantile, SharesBelow, ended, monotone, quantile, shares_below
 from bcdp.statistics.shared.decoded_values import JointEstimate
 from bcdp.statistics.shared.interval import Estimate, confined
 from bcdp.statistics.shared.joint_targets import Below
@@ -271,6 +271,16 @@ class DistributionEstimate:
         )
         return (*quantiles, Row("mean", f"{label}: mean, to half a bin", self.mean, span, (name,)))
 
+    def agreeing(self, mean: Estimate) -> tuple[Estimate, DistributionEstimate]:
+        """A mean that was asked for as well, within what the shares in the bins leave possible; both report it."""
+        shares = np.array([share.value for share in self.histogram])
+        ends = float(shares @ self.edges[:-1]), float(shares @ self.edges[1:])
+        if math.isnan(mean.value) or math.isnan(ends[0]):
+            return mean, self
+        value = min(max(mean.value, ends[0]), ends[1])
+        agreed = replace(mean, value=value, low=min(mean.low, value), high=max(mean.high, value))
+        return agreed, replace(self, mean=agreed)
+
     def to_dict(self) -> dict[str, Any]:
         """The distribution in plain JSON; what is not finite is null."""
         return {
@@ -294,10 +304,10 @@ def _histogram(joint: JointEstimate, below: SharesBelow, z: float) -> tuple[Arra
     """The share in each bin: value, standard error, interval, and the unbiased share behind it."""
     change = _bins_of(len(joint.value))
     se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", change, joint.covariance, change), 0.0))
-    value, raw = np.diff(below.value), np.diff(below.raw)
+    value, raw, centre = np.diff(below.value), np.diff(below.raw), np.diff(ended(joint.value))
     if np.isnan(raw).any():
         return value, np.full_like(value, np.inf), np.zeros_like(value), np.ones_like(value), raw
-    return value, se, *confined(raw, z * se, (0.0, 1.0), value), raw
+    return value, se, *confined(centre, z * se, (0.0, 1.0), value), raw
 
 
 def _mean(joint: JointEstimate, edges: Array, z: float) -> tuple[float, float, float, float, float]:
@@ -306,7 +316,7 @@ def _mean(joint: JointEstimate, edges: Array, z: float) -> tuple[float, float, f
     if np.isnan(joint.value).any():
         return float("nan"), float("inf"), low, high, float("nan")
     gaps = np.diff(middles)  # who is below an edge is nearer by so much than who is not
-    raw = float(middles[-1] - gaps @ joint.value)
+    raw, centre = (float(middles[-1] - gaps @ shares) for shares in (joint.raw, joint.value))
     se = math.sqrt(max(float(gaps @ joint.covariance @ gaps), 0.0))
-    reach, value = z * se + float(np.max(np.diff(edges))) / 2, min(max(raw, low), high)
+    reach, value = z * se + float(np.max(np.diff(edges))) / 2, min(max(centre, low), high)
     return value, se, max(value - reach, low), min(value + reach, high), raw

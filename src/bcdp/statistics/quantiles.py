@@ -77,7 +77,7 @@ class FakeBands:
         low, high = _rising_ends(np.clip(least - reach, 0.0, 1.0), np.clip(most + reach, 0.0, 1.0), self.together)
         least, most = monotone(least), monotone(most)
         low, high = np.minimum(low, least), np.maximum(high, most)
-        return _FakeBand(*(_ended(part) for part in (least, most, low, high)))
+        return _FakeBand(*(ended(part) for part in (least, most, low, high)))
 
 
 def _reach(joint: JointEstimate, confidence: float, together: bool) -> float:
@@ -94,18 +94,18 @@ def _rising_ends(low: Array, high: Array, together: bool) -> tuple[Array, Array]
 
 def shares_below(joint: JointEstimate, confidence: float, together: bool) -> SharesBelow:
     """The shares below the edges with their intervals."""
-    raw, se = joint.value, np.sqrt(np.maximum(np.diag(joint.covariance), 0.0))
-    if np.isnan(raw).any():
-        parts = (np.full(len(raw), part) for part in (np.nan, np.inf, 0.0, 1.0, np.nan))
-        return SharesBelow(*map(_ended, parts))
-    value = monotone(raw)
-    low, high = confined(raw, _reach(joint, confidence, together) * se, (0.0, 1.0), value)
+    centre, se = joint.value, np.sqrt(np.maximum(np.diag(joint.covariance), 0.0))
+    if np.isnan(centre).any():
+        parts = (np.full(len(centre), part) for part in (np.nan, np.inf, 0.0, 1.0, np.nan))
+        return SharesBelow(*map(ended, parts))
+    value = monotone(centre)
+    low, high = confined(centre, _reach(joint, confidence, together) * se, (0.0, 1.0), value)
     low, high = _rising_ends(low, high, together)
     low, high = np.minimum(low, value), np.maximum(high, value)
-    return SharesBelow(*(_ended(part) for part in (value, se, low, high, raw)))
+    return SharesBelow(*(ended(part) for part in (value, se, low, high, joint.raw)))
 
 
-def _ended(inner: Array) -> Array:
+def ended(inner: Array) -> Array:
     """With the outer edges, below which nobody and everybody is."""
     return np.concatenate([[0.0], inner, [1.0]])
 

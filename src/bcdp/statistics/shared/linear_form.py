@@ -72,6 +72,13 @@ class LinearForm:
         factors = np.concatenate(list(self.coefficients.values()))
         return float(factors @ joint.value), joint.standard_error(factors)
 
+    def correction(self) -> float:
+        """How far its value is from the unbiased one, where values are combined with what else is known."""
+        joint = self.decoder.together(list(self.coefficients))
+        if joint is None:
+            return 0.0
+        return float(np.concatenate(list(self.coefficients.values())) @ (joint.value - joint.raw))
+
     def honest_range(self, fakes: int) -> HonestRange | None:
         """How far honest reports may be below and above the value, if so many reports are fake; None if not known.
 
