@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from bcdp.statistics import Decoded, Decoder, Means, Target
 from bcdp.statistics.shared.decoded_values import JointEstimate
 from bcdp.statistics.shared.joint_targets import Below, Steps
 from bcdp.statistics.shared.linear_form import HonestRange
-from bcdp.statistics.shared.target import Cuts, Single
+from bcdp.statistics.shared.target import Cuts, Role, Single
 
 Array = npt.NDArray[np.float64]
 
@@ -153,13 +153,17 @@ def consistent(decoder: Decoder) -> Decoder:
     return ConsistentDecoder(decoder, [each for listed in identities.values() for each in listed], concerned)
 
 
+def _is_binned(target: Target) -> TypeGuard[Below | Steps]:
+    """Whether a target is where a number is among some bins."""
+    return target.role in (Role.DISTRIBUTION, Role.STEPS)
+
+
 def _identities(policy: Policy, targets: Sequence[Target]) -> Iterator[Identity]:
     """What holds between the targets of one number."""
-    shares = [target for target in targets if isinstance(target, Below | Steps)]
-    for target in targets:
-        if isinstance(target, Single):
-            for binned in shares:
-                yield _mean_identity(policy, target, binned)
+    shares = [target for target in targets if _is_binned(target)]
+    if shares and Single(shares[0].feature) in targets:
+        finest = min(shares, key=lambda binned: float(np.diff(_edges(policy, binned)).max()))
+        yield _mean_identity(policy, Single(finest.feature), finest)  # one alone, so that no two biases add up
     for number, first in enumerate(shares):
         for second in shares[number + 1 :]:
             yield from _share_identities(policy, first, second)
@@ -169,7 +173,7 @@ def _mean_identity(policy: Policy, mean: Single, binned: Below | Steps) -> Ident
     """A mean, on the [-1, 1] scale, is that of the middles of bins, up to half of the widest."""
     edges = _edges(policy, binned)
     middles, slack = (edges[:-1] + edges[1:]) / 2, float(np.diff(edges).max()) / 2
-    if isinstance(binned, Steps):
+    if binned.role is Role.STEPS:
         return Identity({mean: np.ones(1), binned: -middles}, 0.0, slack)
     return Identity({mean: np.ones(1), binned: np.diff(middles)}, -float(middles[-1]), slack)
 
@@ -186,7 +190,7 @@ def _share_identities(policy: Policy, first: Below | Steps, second: Below | Step
 def _below(policy: Policy, binned: Below | Steps, cut: float) -> Array:
     """The share below one of the cuts, as a sum of the target's numbers."""
     index = binned.cuts.index(cut)
-    if isinstance(binned, Below):
+    if binned.role is Role.DISTRIBUTION:
         return np.asarray(np.eye(binned.size(policy))[index])
     return (np.arange(binned.size(policy)) <= index).astype(np.float64)
 
