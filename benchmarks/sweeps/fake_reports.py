@@ -1,6 +1,6 @@
 """Fake reports: attacks against the stated bound, intervals under the worst attack, false alarms, and what is noticed.
 
-python benchmarks/sweeps/fake_reports.py [bound | intervals | alarms | power]
+python benchmarks/sweeps/fake_reports.py [bound | nonlinear | intervals | alarms | power]
 """
 
 from __future__ import annotations
@@ -82,8 +82,27 @@ def linear(estimates: Estimates) -> dict[tuple[str, str], Estimate]:
     return {key: number for key, number in {**means, **shares}.items() if isinstance(number, Estimate)}
 
 
-def with_fakes(honest: Tally, menus: Any, answers: Any) -> Tally:
-    return honest + Tally(honest.plan).add({"menu": np.asarray(menus), "answer": np.asarray(answers)})
+def all_bounded(estimates: Estimates) -> dict[tuple[str, str], tuple[float, float | None]]:
+    """Everything that has a bound, and the bound: the unbiased value, or that of which the bound is."""
+    numbers = {key: (number.raw, number.moved) for key, number in linear(estimates).items()}
+    for name, distribution in estimates.distributions.items():
+        numbers |= {
+            (name, f"quantile {share}"): (each.value, each.moved) for share, each in distribution.quantiles.items()
+        }
+        numbers[name, "mean of bins"] = distribution.mean.raw, distribution.mean.moved
+    for regression in estimates.regressions:
+        if regression.equations is not None:
+            each = [*regression.coefficients.items(), ("intercept", regression.intercept)]
+            unshrunk = regression.equations.coefficients.tolist()
+            numbers |= {
+                (regression.target, f"coefficient {name}"): (value, number.moved)
+                for value, (name, number) in zip(unshrunk, each, strict=True)
+            }
+    return numbers
+
+
+def with_fakes(honest: Tally, menus: Any, answers: Any, **groups: Any) -> Tally:
+    return honest + Tally(honest.plan).add({"menu": np.asarray(menus), "answer": np.asarray(answers), **groups})
 
 
 def drawn_menus(plan: Plan, rng: np.random.Generator, size: int) -> Any:
@@ -129,6 +148,67 @@ def bound(attempts: int = 1_000) -> None:
                 exceeded += abs(number.raw - before[key].raw) > number.moved * (1 + 1e-9)
     print(f"bound: {done:,} attacks, {claims:,} claims, {exceeded} exceeded")
     print(f"bound: of the strongest single report, the least share reached {strongest():.3f}")
+
+
+def nonlinear(attempts: int = 1_000) -> None:
+    """Quantiles, coefficients and weighted estimates: random plans, people, weights, and attacks on a small group."""
+    rng = np.random.default_rng(6)
+    done, people = 0, 20_000
+    kinds = ("mean", "quantile", "coefficient", "weighted")
+    claims, exceeded, unbounded, reached = (dict.fromkeys(kinds, 0.0) for _ in range(4))
+    while done < attempts:
+        policy, records_of = random_analysis(rng, people)
+        plan = make_plan(policy)
+        honest = Tally(plan).add(privatize(plan, records_of))
+        tables = [{"arm": ["a", "b"], rng.choice(["people", "weight"]): rng.uniform(1, 4, 2)}]
+        options: dict[str, dict[str, Any]] = {"": {}, "weighted": {"weights": tables}}
+        before = {name: all_bounded(estimate(honest, **each)) for name, each in options.items()}
+        fakes = int(rng.integers(10, 200))
+        for _, menus, answers in attacks(plan, rng, fakes):
+            done += 1
+            tally = with_fakes(honest, menus, answers, group=np.full(fakes, rng.integers(2)))
+            for name, each in options.items():
+                after = all_bounded(estimate(tally, liars=fakes / (people + fakes), **each))
+                for key, (value, moved) in after.items():
+                    kind = name or next((kind for kind in kinds if key[1].startswith(kind)), "mean")
+                    if moved is None or key not in before[name]:
+                        continue
+                    claims[kind] += 1
+                    unbounded[kind] += moved == np.inf
+                    shift = abs(value - before[name][key][0])
+                    exceeded[kind] += shift > moved * (1 + 1e-9) + 1e-12
+                    reached[kind] = max(reached[kind], shift / moved)
+    for kind in kinds:
+        print(
+            f"nonlinear: {done:,} attacks, {kind}: {claims[kind]:,.0f} claims, {exceeded[kind]:.0f} exceeded, "
+            f"{unbounded[kind]:.0f} not bounded, largest share reached {reached[kind]:.2f}"
+        )
+
+
+def random_analysis(rng: np.random.Generator, people: int) -> tuple[Policy, dict[str, Any]]:
+    """A policy with a distribution, a regression and an open group, and people whose answers depend on each other."""
+    demand = {"delta": float(rng.uniform(0.5, 1.5))} if rng.random() < 0.3 else {}
+    values = ["a", "b", "c"][: rng.integers(2, 4)]
+    features = {
+        "ill": {"type": "binary", **demand},
+        "age": {"type": "numeric", "bounds": [0, 100]},
+        "region": {"type": "categorical", "values": values},
+        "arm": {"type": "open", "values": ["a", "b"]},
+    }
+    tasks = [
+        {"mean": ["ill", "age"]},
+        {"frequency": ["region"]},
+        {"distribution": ["age"], "quantiles": [0.1, 0.5, 0.9]},
+        {"regression": {"target": "age", "features": ["ill", "region"], "intercept": bool(rng.random() < 0.8)}},
+    ]
+    more = {"menu_from": "ticket"} if rng.random() < 0.3 else {}
+    policy = Policy(epsilon=float(rng.uniform(2, 5)), correlation=0.3, features=features, tasks=tasks, **more)
+    ill = rng.random(people) < rng.uniform(0.2, 0.8)
+    region = rng.integers(len(values), size=people)
+    age = rng.uniform(20, 60) + 20 * ill + 8 * region * rng.random() + 10 * rng.standard_normal(people)
+    arm = rng.choice(["a", "b"], people, p=[0.9, 0.1])
+    named = [values[code] for code in region]
+    return policy, {"ill": ill, "age": np.clip(age, 0, 100), "region": named, "arm": arm}
 
 
 def strongest() -> float:
@@ -223,7 +303,7 @@ def power(collections: int = 100) -> None:
             print(f"power: {name}: {100 * share:g}% fakes: {listed}")
 
 
-PARTS = {"bound": bound, "intervals": intervals, "alarms": alarms, "power": power}
+PARTS = {"bound": bound, "nonlinear": nonlinear, "intervals": intervals, "alarms": alarms, "power": power}
 
 if __name__ == "__main__":
     for part in sys.argv[1:] or PARTS:

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from bcdp import Plan, Policy
+from bcdp.present.fake_shifts import fake_shifts
 from bcdp.present.promise import promises
 from bcdp.studio import load_templates
 from support.npm_packages import npm_packages
@@ -121,6 +122,22 @@ def test_people_rescale_at_once_and_the_planner_confirms(visit: Visit) -> None:
     assert page.locator("#learned tbody").inner_text() == scaled
     expect(page.locator("#commands")).to_contain_text("--users 100000")
     expect(page.locator("#counts")).to_contain_text("It holds for one tally, seen without single reports")
+
+
+def test_fake_reports_are_bounded_for_a_stated_share(visit: Visit) -> None:
+    """The numbers are those of `bcdp plan --liars`; another share changes them without a new plan."""
+    page = visit.start("A survey about pay")
+    section, plan = page.locator("#fakes"), Plan.parse(saved(page, "plan.json"))
+    planned = [url for url in visit.requests if url.endswith("/api/plan")]
+    for share, words in ((0.01, "1%"), (0.05, "5%")):
+        page.get_by_label("Share of fake reports").select_option(words)
+        expect(section.locator("caption")).to_contain_text(f"If {words} of the reports are fake")
+        shown = dict(row.split("\t") for row in section.locator("tbody").inner_text().split("\n"))
+        shifts = fake_shifts(plan, share)
+        assert list(shown) == list(shifts)
+        assert float(shown["salary"].replace(",", "")) == pytest.approx(shifts["salary"], rel=0.05)
+        assert float(shown["bonus"].split(" points")[0]) == pytest.approx(100 * shifts["bonus"], rel=0.05)
+    assert [url for url in visit.requests if url.endswith("/api/plan")] == planned
 
 
 def test_changes_are_undone_and_problems_stand_at_their_fields(visit: Visit) -> None:

@@ -28,6 +28,7 @@ def report(
         int, typer.Option(metavar="N", min=1, help="People to expect, while there are no reports.")
     ] = 10_000,
     level: Annotated[float, typer.Option(metavar="P", help="Confidence of the intervals.")] = 0.95,
+    liars: Annotated[float, typer.Option(metavar="B", help="Allow for this share of fake reports.")] = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Write a page that explains a collection: what it protects, what was learned, what that cost.
@@ -38,6 +39,7 @@ def report(
 
         bcdp report plan.json -o before.html --users 50000
         bcdp report plan.json tally.json --audit people.parquet -o report.html
+        bcdp report plan.json tally.json --liars 0.01
     """
     from bcdp.audit import audit_plan, population_from_file
     from bcdp.estimates import estimate
@@ -56,7 +58,8 @@ def report(
         audited = None if audit is None else audit_plan(loaded, population_from_file(loaded, audit))
         tell("writing")
         with written_whole(output) as draft:
-            write_report(draft, loaded, people, None if counted is None else estimate(counted, level), audited=audited)
+            estimates = None if counted is None else estimate(counted, level, liars=liars)
+            write_report(draft, loaded, people, estimates, audited=audited, liars=liars)
     if as_json:
         show_json({"plan": loaded.id, "report": str(output), "people": people})
     else:

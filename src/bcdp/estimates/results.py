@@ -13,12 +13,15 @@ import pyarrow as pa
 
 import bcdp
 from bcdp.errors import expect, refuse
+from bcdp.estimates.consistency import consistent
 from bcdp.estimates.weights import tables_in, weighting_of
 from bcdp.policy import Policy
 from bcdp.policy.tasks import statistics
 from bcdp.statistics import Decoder, Estimate, Section
 from bcdp.statistics.distribution import DistributionEstimate
 from bcdp.statistics.group_means import GroupEstimate
+from bcdp.statistics.quantiles import FakeBands, Quantile
+from bcdp.statistics.regression.fake_reports import NormalEquations
 from bcdp.statistics.regression.model import RegressionEstimate
 from bcdp.statistics.shared.follow_ups import AskedMean, AskedShare
 from bcdp.statistics.shared.interval import finite
@@ -27,6 +30,7 @@ from bcdp.statistics.shared.nonresponse import AnsweredMean, AnsweredShare
 from bcdp.statistics.two_way_table import Pair, TableEstimate
 from bcdp.tally import Check, Tally
 
+Number = Estimate | Quantile | RegressionEstimate  # what allows for fake reports
 _SHARE_OF_FAKES = f"a number of at least 0 and below {LARGEST_SHARE_OF_FAKES}"
 TIDY = pa.schema(
     [(name, pa.string()) for name in ("about", "name", "label")]
@@ -168,8 +172,8 @@ def estimate(
     people, or of the design's weights, by open features, or a list of such tables (`bcdp.estimates.weighting_of`).
     `strata` are open features of whose values the design fixed how many people there are. `group` names the people
     where a collection is reported in parts: estimates of different people may be subtracted, even if counts are equal.
-    With `liars`, means, frequencies, shares and cells have intervals that hold if at most this share of the reports is
-    fake, and `moved`: how far so many could have shifted the value. It is the share of all `reports`, those of the
+    With `liars`, intervals hold if at most this share of the reports is fake, and `moved` is how far so many could have
+    shifted the value, where that is known (theory.md, section 4.18). It is the share of all `reports`, those of the
     tally unless stated: of a part of a collection, all fakes may be in this part.
 
     >>> from bcdp import Policy, make_plan, privatize
@@ -187,17 +191,24 @@ def estimate(
         raise refuse("liars", liars, _SHARE_OF_FAKES)
     tables = tables_in(weights)
     decoder, effects = _weighted(tally, tables, strata) if tables or strata else (tally.decoder(), {})
+    if not liars:  # else each estimate is bounded by its own answers
+        decoder = consistent(decoder)
     results: dict[str, dict[Any, Any]] = {statistic.key: {} for statistic in statistics().values()}
     for task in tally.plan.policy.tasks:
         for name, found in task.estimate(decoder, level).items():
             known = results[task.key].get(name)
             # several tasks may ask for parts of one feature
             results[task.key][name] = {**known, **found} if isinstance(known, dict) else found
+    for name, distribution in results["distributions"].items() if not liars else ():
+        if name in results["means"]:
+            means, distributions = results["means"], results["distributions"]
+            means[name], distributions[name] = distribution.agreeing(means[name])
     collection = hashlib.sha256(json.dumps([group, tally.to_dict()]).encode()).hexdigest()
     fakes = math.ceil(liars * (tally.people if reports is None else reports))
 
-    def finished(number: Estimate) -> Estimate:
-        return replace(number.if_fakes(fakes) if liars else number, collection=collection)
+    def finished(number: Number) -> Number:
+        allowing = number.if_fakes(fakes) if liars else number
+        return replace(allowing, collection=collection) if isinstance(allowing, Estimate) else allowing
 
     policy, checks = tally.plan.policy, tally.checks()
     changed = _changed(results, finished)
@@ -213,7 +224,7 @@ def _weighted(tally: Tally, tables: Sequence[Any], strata: Sequence[str]) -> tup
     return decoder, decoder.design_effects()
 
 
-def _changed(part: Any, change: Callable[[Estimate], Estimate]) -> Any:
+def _changed(part: Any, change: Callable[[Number], Number]) -> Any:
     """The same with every estimate changed, also inside others; what has no estimate in it is kept as it is."""
     if isinstance(part, Mapping):
         new: Any = {key: _changed(inner, change) for key, inner in part.items()}
@@ -221,10 +232,10 @@ def _changed(part: Any, change: Callable[[Estimate], Estimate]) -> Any:
     if isinstance(part, tuple):
         new = tuple(_changed(inner, change) for inner in part)
         return new if any(after is not before for after, before in zip(new, part, strict=True)) else part
-    if not is_dataclass(part) or isinstance(part, type | LinearForm | RatioForm):
+    if not is_dataclass(part) or isinstance(part, type | LinearForm | RatioForm | NormalEquations | FakeBands):
         return part
     before = {each.name: getattr(part, each.name) for each in fields(part)}
     after = {name: _changed(inner, change) for name, inner in before.items()}
     changed = {name: inner for name, inner in after.items() if inner is not before[name]}
     whole = replace(part, **changed) if changed else part
-    return change(whole) if isinstance(whole, Estimate) else whole
+    return change(whole) if isinstance(whole, Number) else whole

@@ -18,8 +18,9 @@ from pydantic import AfterValidator, Field, StrictInt, ValidationInfo, field_val
 from bcdp.policy import Policy
 from bcdp.policy.field_checks import Accepts, Number, expected, some
 from bcdp.policy.names import NumericNames
+from bcdp.statistics.quantiles import FakeBands, Quantile, SharesBelow, ended, monotone, quantile, shares_below
 from bcdp.statistics.shared.decoded_values import JointEstimate
-from bcdp.statistics.shared.interval import Estimate, confined, finite
+from bcdp.statistics.shared.interval import Estimate, confined
 from bcdp.statistics.shared.joint_targets import Below
 from bcdp.statistics.shared.linear_form import LinearForm
 from bcdp.statistics.shared.protocol import (
@@ -39,7 +40,6 @@ from bcdp.statistics.shared.target import Codes, Target
 
 T = TypeVar("T")
 _FEWEST_BINS, _BINS, _MOST_BINS, _MOST_QUANTILES = 16, 32, 256, 99
-_DRAWS = 20_000  # of the largest deviation, for a simultaneous band
 
 
 def _rising(shares: tuple[float, ...]) -> tuple[float, ...]:
@@ -138,7 +138,7 @@ class Distribution(Statistic):
         feature, target = decoder.policy.features[name], self._target(decoder.policy, name)
         edges = np.array([feature.span[0], *target.cuts, feature.span[1]])
         (answers,) = joint.answers
-        below = _below(joint, confidence, self.band == "simultaneous")
+        below = shares_below(joint, confidence, self.band == "simultaneous")
 
         def estimate(value: float, se: float, low: float, high: float, raw: float) -> Estimate:
             return Estimate(value, se, low, high=high, answers=answers, raw=raw, rule=feature.rule)
@@ -149,13 +149,16 @@ class Distribution(Statistic):
             forms = (LinearForm(decoder, confidence, {target: row}, (0.0, 1.0)) for row in factors)
             return tuple(replace(estimate(*row), linear=form) for row, form in zip(numbers, forms, strict=True))
 
-        z = width(confidence)
+        z, middles = width(confidence), (edges[:-1] + edges[1:]) / 2
+        bands = FakeBands(decoder, target, joint, confidence, self.band == "simultaneous")
+        half = float(np.max(np.diff(edges))) / 2
+        mean_form = LinearForm(decoder, confidence, {target: -np.diff(middles)}, feature.span, half)
         return DistributionEstimate(
             edges=tuple(edges.tolist()),
             cdf=shares(below.inner, np.eye(len(target.cuts))),
             histogram=shares(_histogram(joint, below, z), _bins_of(len(target.cuts))),
-            quantiles={share: _quantile(below, edges, share) for share in self.quantiles},
-            mean=estimate(*_mean(joint, edges, z)),
+            quantiles={share: replace(quantile(below, edges, share), bands=bands) for share in self.quantiles},
+            mean=replace(estimate(*_mean(joint, edges, z)), linear=mean_form),
             band=self.band,
             answers=answers,
             rule=feature.rule,
@@ -222,7 +225,7 @@ class Distribution(Statistic):
         size = target.size(policy)
 
         def solved(means: Means) -> Array:
-            return _monotone(means[target]) if target in means else np.full(size, np.nan)
+            return monotone(means[target]) if target in means else np.full(size, np.nan)
 
         return Goal(
             f"distribution of {name}",
@@ -232,24 +235,6 @@ class Distribution(Statistic):
             np.eye(size) / size,
             np.arange(1, size + 1) / (size + 1),
         )
-
-
-@dataclass(frozen=True)
-class Quantile:
-    """A number in own units that so many people are below, and an interval of whole bins that holds it."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def se(self) -> float:
-        """Not known: an interval of a quantile is no multiple of a standard error."""
-        return float("nan")
-
-    def to_dict(self) -> dict[str, float | None]:
-        """The quantile in plain JSON."""
-        return finite({"value": self.value, "low": self.low, "high": self.high})
 
 
 @dataclass(frozen=True)
@@ -284,6 +269,16 @@ class DistributionEstimate:
         )
         return (*quantiles, Row("mean", f"{label}: mean, to half a bin", self.mean, span, (name,)))
 
+    def agreeing(self, mean: Estimate) -> tuple[Estimate, DistributionEstimate]:
+        """A mean that was asked for as well, within what the shares in the bins leave possible; both report it."""
+        shares = np.array([share.value for share in self.histogram])
+        ends = float(shares @ self.edges[:-1]), float(shares @ self.edges[1:])
+        if math.isnan(mean.value) or math.isnan(ends[0]):
+            return mean, self
+        value = min(max(mean.value, ends[0]), ends[1])
+        agreed = replace(mean, value=value, low=min(mean.low, value), high=max(mean.high, value))
+        return agreed, replace(self, mean=agreed)
+
     def to_dict(self) -> dict[str, Any]:
         """The distribution in plain JSON; what is not finite is null."""
         return {
@@ -298,91 +293,19 @@ class DistributionEstimate:
         }
 
 
-@dataclass(frozen=True)
-class _Shares:
-    """The shares below all edges, the outer ones included: in rising order, and what is behind them."""
-
-    value: Array
-    se: Array
-    low: Array
-    high: Array
-    raw: Array
-
-    @property
-    def inner(self) -> tuple[Array, ...]:
-        return tuple(column[1:-1] for column in (self.value, self.se, self.low, self.high, self.raw))
-
-
-def _below(joint: JointEstimate, confidence: float, together: bool) -> _Shares:
-    """The shares below the edges with their intervals; of a band that holds everywhere, only what can rise is left."""
-    raw, se = joint.value, np.sqrt(np.maximum(np.diag(joint.covariance), 0.0))
-    if np.isnan(raw).any():
-        parts = (np.full(len(raw), part) for part in (np.nan, np.inf, 0.0, 1.0, np.nan))
-        return _Shares(*map(_ended, parts))
-    reach = _largest_deviation(joint.covariance, confidence) if together else width(confidence)
-    value = _monotone(raw)
-    low, high = confined(raw, reach * se, (0.0, 1.0), value)
-    if together:
-        low, high = np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
-    else:
-        low, high = _monotone(low), _monotone(high)
-    low, high = np.minimum(low, value), np.maximum(high, value)
-    return _Shares(*(_ended(part) for part in (value, se, low, high, raw)))
-
-
-def _ended(inner: Array) -> Array:
-    """With the outer edges, below which nobody and everybody is."""
-    return np.concatenate([[0.0], inner, [1.0]])
-
-
-def _monotone(raw: Array) -> Array:
-    """The nearest shares that rise, between 0 and 1."""
-    from scipy.optimize import isotonic_regression  # slow to import, and needed here only
-
-    if np.isnan(raw).any():
-        return raw
-    return np.clip(isotonic_regression(raw).x, 0.0, 1.0)
-
-
-def _largest_deviation(covariance: Array, confidence: float) -> float:
-    """With this probability, no share is off by more standard errors than that; drawn with a fixed seed."""
-    error = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
-    values, vectors = np.linalg.eigh(covariance / np.outer(error, error))
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    drawn = np.random.default_rng(0).standard_normal((_DRAWS, len(error))) @ root.T
-    return float(np.quantile(np.abs(drawn).max(axis=1), confidence))
-
-
 def _bins_of(edges: int) -> Array:
     """The shares in bins from those below so many edges: the first bin is below the first edge."""
     return np.eye(edges + 1, edges) - np.eye(edges + 1, edges, -1)
 
 
-def _histogram(joint: JointEstimate, below: _Shares, z: float) -> tuple[Array, ...]:
+def _histogram(joint: JointEstimate, below: SharesBelow, z: float) -> tuple[Array, ...]:
     """The share in each bin: value, standard error, interval, and the unbiased share behind it."""
     change = _bins_of(len(joint.value))
     se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", change, joint.covariance, change), 0.0))
-    value, raw = np.diff(below.value), np.diff(below.raw)
+    value, raw, centre = np.diff(below.value), np.diff(below.raw), np.diff(ended(joint.value))
     if np.isnan(raw).any():
         return value, np.full_like(value, np.inf), np.zeros_like(value), np.ones_like(value), raw
-    return value, se, *confined(raw, z * se, (0.0, 1.0), value), raw
-
-
-def _quantile(below: _Shares, edges: Array, share: float) -> Quantile:
-    """Where the shares, straight between edges, reach the one wanted; the interval has all bins not excluded.
-
-    A bin is excluded if surely too many are below its start, or too few below its end: each of the two happens to the
-    quantile's own bin with half of the allowed error probability (theory.md, section 4.9).
-    """
-    possible = np.flatnonzero((below.low[:-1] <= share) & (below.high[1:] >= share))
-    if np.isnan(below.value).any():
-        return Quantile(float("nan"), float(edges[0]), float(edges[-1]))
-    end = int(np.searchsorted(below.value[1:-1], share)) + 1  # the first edge that so many are below
-    start, rise = below.value[end - 1], below.value[end] - below.value[end - 1]
-    value = edges[end - 1] + (edges[end] - edges[end - 1]) * (min((share - start) / rise, 1.0) if rise > 0 else 1.0)
-    low = edges[possible[0]] if len(possible) else edges[end - 1]
-    high = edges[possible[-1] + 1] if len(possible) else edges[end]
-    return Quantile(float(value), float(min(low, value)), float(max(high, value)))
+    return value, se, *confined(centre, z * se, (0.0, 1.0), value), raw
 
 
 def _mean(joint: JointEstimate, edges: Array, z: float) -> tuple[float, float, float, float, float]:
@@ -391,7 +314,7 @@ def _mean(joint: JointEstimate, edges: Array, z: float) -> tuple[float, float, f
     if np.isnan(joint.value).any():
         return float("nan"), float("inf"), low, high, float("nan")
     gaps = np.diff(middles)  # who is below an edge is nearer by so much than who is not
-    raw = float(middles[-1] - gaps @ joint.value)
+    raw, centre = (float(middles[-1] - gaps @ shares) for shares in (joint.raw, joint.value))
     se = math.sqrt(max(float(gaps @ joint.covariance @ gaps), 0.0))
-    reach, value = z * se + float(np.max(np.diff(edges))) / 2, min(max(raw, low), high)
+    reach, value = z * se + float(np.max(np.diff(edges))) / 2, min(max(centre, low), high)
     return value, se, max(value - reach, low), min(value + reach, high), raw

@@ -183,7 +183,7 @@ def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
         return GroupEstimate(dict.fromkeys(names, nothing), dict.fromkeys(combinations(names, 2), unknown))
     answers, scale = joint.answers[-1], (high - low) / 2
     tops, bottoms = both @ joint.value, constant + shares @ joint.value
-    ratios = list[_Ratio]()
+    ratios, unbiased = list[_Ratio](), list[float]()
     forms = [
         RatioForm(_form(decoder, targets, up, confidence), _form(decoder, targets, down, confidence), float(more),
                   scale, low + scale, (low, high))
@@ -195,23 +195,26 @@ def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
         start, end = ratio_interval(float(top), float(bottom), pairwise @ joint.covariance @ pairwise.T, z)
         raw = float(top / bottom) if bottom > _FEWEST else math.nan
         ratios.append(_Ratio(raw, start, end))
+        under = float(down @ joint.raw) + float(constant[len(unbiased)])
+        unbiased.append(float(up @ joint.raw) / under if under > _FEWEST else math.nan)
         slopes.append((up - (0.0 if math.isnan(raw) else raw) * down) / max(float(bottom), _FEWEST))
     spread = np.array(slopes) @ joint.covariance @ np.array(slopes).T
     errors = np.sqrt(np.maximum(np.diag(spread), 0.0)).tolist()
 
     def estimated(
-        ratio: _Ratio, reported: float, error: float, parts: Sequence[tuple[float, RatioForm]], offset: float = 0.0
+        ratio: _Ratio, reported: float, exact: float, error: float, parts: Sequence[tuple[float, RatioForm]]
     ) -> Estimate:
         """A mean or a difference of two in own units, its interval within what it can be."""
         ends = ratio.interval((-1.0 * len(parts), 1.0 * len(parts)), reported)
-        value, start, end, raw = (offset + number * scale for number in (reported, *ends, ratio.raw))
+        offset = low + scale if len(parts) == 1 else 0.0
+        value, start, end, raw = (offset + number * scale for number in (reported, *ends, exact))
         se = error * scale if ratio.is_determined else math.inf
         return Estimate(value, se, start, high=end, answers=answers, raw=raw, rule=rule, ratios=tuple(parts))
 
     inside = [min(max(ratio.raw, -1.0), 1.0) if math.isfinite(ratio.raw) else math.nan for ratio in ratios]
     values = {
-        name: estimated(ratio, value, error, [(1.0, form)], low + scale)
-        for name, ratio, value, error, form in zip(names, ratios, inside, errors, forms, strict=True)
+        name: estimated(ratio, value, exact, error, [(1.0, form)])
+        for name, ratio, value, exact, error, form in zip(names, ratios, inside, unbiased, errors, forms, strict=True)
     }
     differences = {}
     for a, b in combinations(range(len(names)), 2):
@@ -219,7 +222,9 @@ def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
         difference = _Ratio(ratios[a].raw - ratios[b].raw, *difference_interval(ratios[a], ratios[b], correlation))
         error = math.sqrt(max(float(spread[a, a] + spread[b, b] - 2 * spread[a, b]), 0.0))
         parts = [(1.0, forms[a]), (-1.0, forms[b])]
-        differences[names[a], names[b]] = estimated(difference, inside[a] - inside[b], error, parts)
+        differences[names[a], names[b]] = estimated(
+            difference, inside[a] - inside[b], unbiased[a] - unbiased[b], error, parts
+        )
     return GroupEstimate(values, differences)
 
 

@@ -85,7 +85,7 @@ def _mean(decoder: Decoder, name: str, confidence: float) -> Estimate:
     decoded = decoder.decode(target)
     value, se, start, end = (float(number[0]) for number in bounded(decoded, -1.0, confidence))
     value, start, end = (min(max(low + (x + 1) * scale, low), high) for x in (value, start, end))
-    raw = low + (float(decoded.value[0]) + 1) * scale
+    raw = low + (float(decoded.raw[0]) + 1) * scale
     linear = LinearForm(decoder, confidence, {target: np.array([scale])}, feature.span)
     return Estimate(
         value, se * scale, start, high=end, answers=decoded.answers, raw=raw, rule=feature.rule, linear=linear

@@ -295,7 +295,8 @@ def _estimated(
             inside = shrunk(inside.reshape(shape), raw.reshape(shape), covariance).ravel()
         low, high = confined(raw, width(confidence) * errors, (0.0, 1.0), inside)
     answers = 0 if joint is None else joint.answers[-1]
-    numbers = np.column_stack([inside, errors, low, high, raw]).tolist()
+    unbiased = raw if joint is None else constant + slopes @ joint.raw
+    numbers = np.column_stack([inside, errors, low, high, unbiased]).tolist()
     parts = np.split(slopes, np.cumsum([part.size(policy) for part in wanted])[:-1], axis=1)
     cells = [
         Estimate(

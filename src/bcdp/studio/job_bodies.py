@@ -14,6 +14,7 @@ from bcdp.errors import InputError, refuse
 from bcdp.mechanisms.planning import make_plan
 from bcdp.plan import Plan
 from bcdp.policy import Policy
+from bcdp.present.fake_shifts import fake_shifts
 from bcdp.present.plan_summary import of_little_use, own_errors, planned
 from bcdp.present.published_counts import void
 from bcdp.present.trust_choices import MOST_COLUMNS, choice_cells, trust_choices
@@ -23,6 +24,7 @@ from bcdp.studio.policy_edits import AXES, leaving_out, with_delta
 
 Send = Callable[[dict[str, Any]], None]
 _CLOSE = 0.02  # relative width at which a search ends
+_SHARES_OF_FAKES = (0.001, 0.005, 0.01, 0.02, 0.05)
 _MOST_TRIED = 12  # plans made in one search
 
 
@@ -61,6 +63,7 @@ def _numbers(plan: Plan, correlation: Any, people: int) -> dict[str, Any]:
         "counts_told": [promise.to_dict() for promise in summary.counted],
         "counts_said": void(plan),
         "little_use": {name: vars(use) for name, use in of_little_use(plan, errors, people).items()},
+        "fakes": [{"share": share, "shifts": fake_shifts(plan, share)} for share in _SHARES_OF_FAKES],
     }
 
 

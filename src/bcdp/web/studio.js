@@ -8,7 +8,7 @@ import { added, deltaOf, protectedNames } from "./studio/policy.js";
 import { curvePicture, uselessHalf } from "./studio/pictures.js";
 import * as draft from "./studio/draft.js";
 import { shownTasks } from "./studio/tasks.js";
-import { shownCounts, shownLearned, shownMenus, shownPromises, shownTrust } from "./studio/results.js";
+import { shownCounts, shownFakes, shownLearned, shownMenus, shownPromises, shownTrust } from "./studio/results.js";
 
 const $ = (id) => document.getElementById(id);
 const state = {
@@ -180,7 +180,7 @@ async function replan() {
   $("choices").replaceChildren();
   document.body.dataset.state = "planning";
   $("out").hidden = true;
-  for (const id of ["learned", "promises", "menus", "counts", "tradeoffs"]) $(id).classList.add("stale");
+  for (const id of ["learned", "promises", "menus", "counts", "fakes", "tradeoffs"]) $(id).classList.add("stale");
   say($("status"), "Making the plan…");
   const policy = state.policy;
   try {
@@ -209,6 +209,7 @@ function numbersCame(numbers) {
   state.numbers = numbers;
   showLearned();
   show("counts", shownCounts(numbers));
+  show("fakes", shownFakes(state.policy, numbers));
 }
 
 /** Whom to trust, as a choice: the planner makes a plan for each, on demand. */

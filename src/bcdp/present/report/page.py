@@ -27,11 +27,12 @@ def write_report(
     audited: PlanAudit | None = None,
     simulated: Sequence[Point] = (),
     title: str | None = None,
+    liars: float = 0.0,
 ) -> None:
     """Writes the page of a plan for so many people, with all that is known about it.
 
     Estimates show what was learned, the truth how far that is off, an audit what the plan reveals about one
-    population, and simulated collections the errors on data.
+    population, and simulated collections the errors on data. `liars` is a share of fake reports to allow for.
 
     >>> from bcdp import Policy, make_plan
     >>> plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary"}}))
@@ -40,7 +41,9 @@ def write_report(
     True
     """
     Path(path).write_text(
-        report_page(plan, users, estimates, truth=truth, audited=audited, simulated=simulated, title=title),
+        report_page(
+            plan, users, estimates, truth=truth, audited=audited, simulated=simulated, title=title, liars=liars
+        ),
         encoding="utf-8",
     )
 
@@ -54,6 +57,7 @@ def report_page(
     audited: PlanAudit | None = None,
     simulated: Sequence[Point] = (),
     title: str | None = None,
+    liars: float = 0.0,
     day: date | None = None,
 ) -> Html:
     """The text of that page; `day` is when it is made, today if left out."""
@@ -66,6 +70,7 @@ def report_page(
         protection.counts(plan, promised, users if estimates is None else estimates.people),
         protection.assumption(plan),
         results.learned(plan, estimates, truth) if estimates is not None else Html(),
+        results.fakes(plan, liars),
         results.accuracy(plan, errors, users, simulated),
         protection.leakage(plan),
         protection.audit(plan, audited) if audited is not None else Html(),

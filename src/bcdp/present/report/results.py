@@ -11,6 +11,7 @@ from bcdp.compare.simulation import PAPER, SURVEY, UNIFORM
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan
 from bcdp.present.check_sentences import check_lines
+from bcdp.present.fake_shifts import fake_shifts
 from bcdp.present.pictures import Truth, estimate_figure, gain_figure
 from bcdp.present.report.html import Html, heading, joined, paragraph, picture, section, table
 from bcdp.present.words import interval, measured, missing_note, number
@@ -21,13 +22,15 @@ def learned(plan: Plan, estimates: Estimates, truth: Truth | None) -> Html:
     """The estimates as a picture and a table, with the truth where it is known."""
     sections = list(estimates.sections())
     counted = [row for each in sections for row in each.rows if row.answers is not None]
-    rows = [_cells(row, row.truth(truth)) for row in counted]
+    fakes = [f"{100 * estimates.liars:g}% fakes shift it by up to"] if estimates.liars else []
+    rows = [_cells(row, row.truth(truth)) + [_shift(row)] * len(fakes) for row in counted]
     columns = [
         "",
         "estimate",
         f"{100 * estimates.level:g}% interval",
         "answers",
         *(["truth"] if truth is not None else []),
+        *fakes,
     ]
     parts = [table(columns, rows)] if rows else []
     note = missing_note({feature.label: feature.rule for feature in plan.policy.features.values()})
@@ -35,7 +38,7 @@ def learned(plan: Plan, estimates: Estimates, truth: Truth | None) -> Html:
         "What was learned",
         picture(estimate_figure(plan, estimates, truth), "each estimate in its own units, with its interval"),
         *parts,
-        *(_apart(each, estimates.level, truth) for each in sections if not set(each.rows) & set(counted)),
+        *(_apart(each, estimates.level, truth, fakes) for each in sections if not set(each.rows) & set(counted)),
         *([paragraph(note, kind="quiet")] if note else []),
         paragraph(" ".join(check_lines(estimates.checks)), kind="quiet"),
         paragraph(
@@ -56,7 +59,14 @@ def _misses(confidence: float) -> str:
     return f"about {100 * (1 - confidence):.2g} of 100 such intervals miss the truth"
 
 
-def _apart(section: Section, confidence: float, truth: Truth | None) -> Html:
+def _shift(row: Row) -> str:
+    """How far fakes could have shifted an estimate."""
+    if row.moved is None:
+        return "not bounded here"
+    return measured(row.moved, row.number.se) if math.isfinite(row.moved) else "any amount"
+
+
+def _apart(section: Section, confidence: float, truth: Truth | None, fakes: Sequence[str]) -> Html:
     """A section that no single question answers, as a table of its own."""
     known = [row.truth(truth) for row in section.told]
     columns = ["", section.heads[1], f"{100 * confidence:g}% interval{section.interval}"]
@@ -65,12 +75,32 @@ def _apart(section: Section, confidence: float, truth: Truth | None) -> Html:
         columns.append("truth")
         for cells, true, row in zip(rows, known, section.told, strict=True):
             cells.append("" if true is None else measured(true, row.number.se))
+    if fakes:
+        columns += fakes
+        for cells, row in zip(rows, section.told, strict=True):
+            cells.append(_shift(row))
     return joined(
         [
             heading(section.subject),
             table(columns, rows),
             *(paragraph(remark, kind="quiet") for remark in section.remarks),
         ]
+    )
+
+
+def fakes(plan: Plan, liars: float) -> Html:
+    """How far so many fake reports could shift estimates, in any population; nothing where none are assumed."""
+    shifts = fake_shifts(plan, liars) if liars else {}
+    if not shifts:
+        return Html()
+    rows = [[plan.policy.features[name].label, number(shift)] for name, shift in shifts.items()]
+    return section(
+        "What fake reports could do",
+        paragraph(f"If {100 * liars:g}% of many reports are fake, each estimate shifts by at most, in its own units:"),
+        table(["feature", "shift"], rows),
+        paragraph(
+            "Whoever sends a fake report chooses its menu, unless tickets assign it, and its answer.", kind="quiet"
+        ),
     )
 
 

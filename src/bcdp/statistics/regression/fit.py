@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bcdp.policy import Policy
 from bcdp.statistics.regression.design_matrix import Column, Design, Moments, by_target, moment_targets, moments
+from bcdp.statistics.regression.fake_reports import NormalEquations
 from bcdp.statistics.regression.inference import Counted, Nothing
 from bcdp.statistics.regression.least_squares import (
     Centred,
@@ -63,6 +64,7 @@ def fit(decoder: Decoder, model: Model, design: Design, confidence: float) -> Re
     ends = np.maximum(shown.low, -most), np.minimum(shown.high, most)
     numbers = [Coefficient(*row) for row in np.column_stack([shown.values, shown.errors, *ends]).tolist()]
     names = [column.name(policy) for column in design[:-1]]
+    equations = NormalEquations(decoder, design, model.intercept, model.ridge or 0.0, confidence)
     return RegressionEstimate(
         design[-1].name(policy),
         numbers[-1],
@@ -81,6 +83,8 @@ def fit(decoder: Decoder, model: Model, design: Design, confidence: float) -> Re
         rule=_rule(policy, design),
         link=model.link,
         refused=shown.refused,
+        limits=tuple(most.tolist()),
+        equations=equations if model.link is None and shown.determined else None,
     )
 
 

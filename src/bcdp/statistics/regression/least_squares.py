@@ -41,10 +41,11 @@ class Coefficient:
     se: float
     low: float
     high: float
+    moved: float | None = None  # how far fake reports could have shifted the unshrunk one, if their number is assumed
 
     def to_dict(self) -> dict[str, float | None]:
         """The number in plain JSON; what is not finite is null."""
-        return finite(vars(self))
+        return finite({name: part for name, part in vars(self).items() if name != "moved" or part is not None})
 
 
 @dataclass(frozen=True)

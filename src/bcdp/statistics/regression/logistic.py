@@ -31,6 +31,7 @@ _RAREST = 1e-6
 _STEPS, _CONSTANT_STEPS, _SMALL = 30, 12, 1e-5
 _DRIFT = 0.3  # by which the log of the rest's variance may rise or fall with a standard deviation of a feature
 _FARTHEST = 2.0  # the standard deviation of an index, but for one feature whose distribution is known
+_SURE = 1.96  # standard errors: the upper limit of how far features may move the log odds
 _DOUBTFUL = 0.25  # standard deviations of the index: what a coefficient may move by that at most
 
 
@@ -153,10 +154,14 @@ def logistic(parts: tuple[IndexFeature, ...], estimated: Centred, redrawn: Centr
     reach, error = np.abs(shifts).sum(axis=0), each.std(axis=0)
     scale = np.sqrt(np.diag(estimated.matrix))
     index = math.sqrt(float(_length(estimated.matrix, beta)))
-    if index > _FARTHEST and (len(parts) > 1 or parts[0].number):
+    turned = _times(estimated.matrix, beta)
+    along = (each - beta) @ turned + _length(redrawn.matrix - estimated.matrix, beta) / 2
+    largest = index + _SURE * float(along.std()) / max(index, 1e-12)
+    if largest > _FARTHEST and (len(parts) > 1 or parts[0].number):
         return _refused(
             estimated,
-            f"the features move them by {index:.1f} on average, which means and products tell up to {_FARTHEST:g}",
+            f"the features may move them by {largest:.1f} on average, which means and products tell up to "
+            f"{_FARTHEST:g}",
         )
     if ((reach > error) & (reach * scale > _DOUBTFUL * index)).any():
         return _refused(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from bcdp.policy.field_checks import Accepts, Number, Record, expected
 from bcdp.policy.names import CategoryPair, CompleteName, CompleteNames
 from bcdp.records.encoding import as_arrow, encode
 from bcdp.statistics.regression.design_matrix import Column, Design, design_of
+from bcdp.statistics.regression.fake_reports import NormalEquations
 from bcdp.statistics.regression.inference import RegressionEvidence
 from bcdp.statistics.regression.least_squares import Coefficient, own_scale
 from bcdp.statistics.shared.special import expit
@@ -119,6 +120,9 @@ class RegressionEstimate:
     rule: str | None = None
     link: str | None = None
     refused: str | None = None
+    limits: tuple[float, ...] = ()  # how large each coefficient may be by the policy's radius, the intercept last
+    equations: NormalEquations | None = field(default=None, repr=False, compare=False)  # of least squares
+    unbounded: str | None = None  # says that fake reports could do anything, where they could
 
     @property
     def explained(self) -> Coefficient:
@@ -133,7 +137,34 @@ class RegressionEstimate:
     @property
     def remark(self) -> str:
         """Whether the features are seen to help, and what to do where the answers do not reveal enough."""
-        return " ".join(filter(None, (self.evidence.remark, self.refused)))
+        return " ".join(filter(None, (self.evidence.remark, self.refused, self.unbounded)))
+
+    def if_fakes(self, fakes: int) -> RegressionEstimate:
+        """The same with intervals that hold even if so many reports are fake; a remark where nothing bounds them."""
+        shifts = None if self.equations is None else self.equations.shifts(fakes)
+        if self.equations is None or shifts is None:
+            return replace(self, unbounded="The coefficients do not allow for fake reports.")
+        (low, high), (first, last) = shifts
+        middle, numbers = self.equations.coefficients, [*self.coefficients.values(), self.intercept]
+        moved = np.maximum(-low, high)
+        changed = [
+            replace(
+                number,
+                low=max(min(number.low, start), -limit),
+                high=min(max(number.high, end), limit),
+                moved=shift,
+            )
+            for number, start, end, limit, shift in zip(
+                numbers, (middle + first).tolist(), (middle + last).tolist(), self.limits, moved.tolist(), strict=True
+            )
+        ]
+        any_amount = "So many fake reports could shift the coefficients by any amount."
+        return replace(
+            self,
+            intercept=changed[-1],
+            coefficients=dict(zip(self.coefficients, changed, strict=False)),
+            unbounded=None if np.isfinite(moved).all() else any_amount,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The regression in plain JSON; what is not finite is null."""

@@ -31,6 +31,12 @@ class Decoded:
     square: float
     doubt: Array
     answers: int
+    unbiased: Array | None = None  # where `value` is combined with what else is known
+
+    @property
+    def raw(self) -> Array:
+        """The unbiased value."""
+        return self.value if self.unbiased is None else self.unbiased
 
     def variance(self, truth: Array) -> Array:
         """The variance of each value, if the truth were this."""
@@ -66,6 +72,12 @@ class JointEstimate:
     covariance: Array
     answers: tuple[int, ...]
     messages: tuple[int, ...] = ()
+    unbiased: Array | None = None  # where `value` is combined with what else is known
+
+    @property
+    def raw(self) -> Array:
+        """The unbiased values."""
+        return self.value if self.unbiased is None else self.unbiased
 
     def standard_error(self, factors: Array) -> float:
         """That of a linear function of the values; of different messages at most the sum of what each adds.

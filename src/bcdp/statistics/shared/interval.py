@@ -139,7 +139,7 @@ class Estimate:
                 "different people; the differences between groups are in `groups`",
             )
         raw = self.raw + sign * other.raw
-        value = min(max(raw, linear.span[0]), linear.span[1])
+        value = min(max(raw + linear.correction(), linear.span[0]), linear.span[1])
         low, high = linear.interval(value, error)
         return Estimate(
             value, error, low, high=high, answers=max(self.answers, other.answers), raw=raw, rule=_rules(self, other),

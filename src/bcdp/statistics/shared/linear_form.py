@@ -40,12 +40,16 @@ class HonestRange(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearForm:
-    """A sum of coefficients times the numbers of targets, plus a constant; `span` is what it can be."""
+    """A sum of coefficients times the numbers of targets, plus a constant; `span` is what it can be.
+
+    `slack` is how far it may be from what is wanted: a mean of numbers known by their bins, by half a bin.
+    """
 
     decoder: Decoder
     confidence: float
     coefficients: Mapping[Target, Array]  # for each number of a target
     span: tuple[float, float]
+    slack: float = 0.0
 
     def combined(self, other: LinearForm, sign: float) -> LinearForm:
         """The sum with another one times a sign."""
@@ -53,7 +57,8 @@ class LinearForm:
         for target, factors in other.coefficients.items():
             coefficients[target] = coefficients.get(target, np.zeros_like(factors)) + sign * factors
         low, high = sorted((sign * other.span[0], sign * other.span[1]))
-        return LinearForm(self.decoder, self.confidence, coefficients, (self.span[0] + low, self.span[1] + high))
+        span, slack = (self.span[0] + low, self.span[1] + high), self.slack + other.slack
+        return LinearForm(self.decoder, self.confidence, coefficients, span, slack)
 
     def standard_error(self) -> float:
         """Its standard error; NaN if the covariance of its targets is not known."""
@@ -66,6 +71,13 @@ class LinearForm:
             return math.nan, math.nan
         factors = np.concatenate(list(self.coefficients.values()))
         return float(factors @ joint.value), joint.standard_error(factors)
+
+    def correction(self) -> float:
+        """How far its value is from the unbiased one, where values are combined with what else is known."""
+        joint = self.decoder.together(list(self.coefficients))
+        if joint is None:
+            return 0.0
+        return float(np.concatenate(list(self.coefficients.values())) @ (joint.value - joint.raw))
 
     def honest_range(self, fakes: int) -> HonestRange | None:
         """How far honest reports may be below and above the value, if so many reports are fake; None if not known.
@@ -86,7 +98,7 @@ class LinearForm:
 
     def interval(self, value: float, error: float) -> tuple[float, float]:
         """The ends of its interval around a value that it can have."""
-        half = width(self.confidence) * error
+        half = width(self.confidence) * error + self.slack
         return max(value - half, self.span[0]), min(value + half, self.span[1])
 
     def open_people(self, value: float, error: float) -> int | None:

@@ -52,7 +52,7 @@ class Row:
         number = {name: _finite(getattr(self.number, name)) for name in ("value", "se", "low", "high")}
         possible = [_finite(end) for end in self.possible]
         document = {"name": self.name, "label": self.label, **number, "answers": self.answers, "possible": possible}
-        more = {"open_people": self.open_people, "moved": self.moved}
+        more = {"open_people": self.open_people, "moved": None if self.moved is None else _finite(self.moved)}
         return document | {name: number for name, number in more.items() if number is not None}
 
     @property

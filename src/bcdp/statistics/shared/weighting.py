@@ -64,6 +64,28 @@ class Weighting:
                 weights = weights * margin.missed(weights * sizes)[margin.cell]
         raise refuse("weights", "margins that no weights meet together", "margins of one population")
 
+    @property
+    def cells(self) -> Places:
+        """Of each group the cell of the margin, where there is one."""
+        return self.margins[0].cell if len(self.margins) == 1 else np.zeros(len(self.design), dtype=np.int64)
+
+    def raised(self, sizes: Array, fewer: int) -> Array | None:
+        """By which factor a person of each group counts more at most if so many people fewer are counted.
+
+        Of one margin, a cell's people share its total by the weights of the design. Of several the factor is not known.
+        Infinite where a cell could have nobody left.
+        """
+        if not self.margins:
+            return np.ones_like(self.design)
+        if len(self.margins) > 1:
+            return None
+        held = np.bincount(self.cells, sizes * self.design)
+        most = np.zeros_like(held)
+        np.maximum.at(most, self.cells, self.design)
+        left = held - fewer * most
+        factor = np.divide(held, left, out=np.full_like(held, np.inf), where=left > 0)
+        return np.asarray(factor[self.cells])
+
     def fitted(self, sizes: Array, means: Array) -> Array:
         """Of what a person of each group adds on average, the part that the margins fix: it varies no more.
 

@@ -148,3 +148,34 @@ export function shownCounts({ counts_told: told, counts_said: said, users }) {
   node.className = "stacked promises";
   return [element("h2", {}, "What the published counts tell"), node, element("p", { class: "small" }, said)];
 }
+
+let shareOfFakes = 0.01; // kept from plan to plan
+
+/** How far a share of fake reports could shift the estimates; another share is shown when it is chosen. */
+export function shownFakes(policy, { fakes }) {
+  if (!fakes?.some(({ shifts }) => Object.keys(shifts).length)) return [];
+  const shown = element("div", { role: "status" });
+  const paint = () => {
+    const { shifts } = fakes.find(({ share }) => share === shareOfFakes);
+    const caption =
+      `If ${percent(shareOfFakes)} of the reports are fake: how far they could shift an estimate at most, in any ` +
+      "population. Whoever sends one chooses its menu, unless tickets assign it, and its answer.";
+    const rows = Object.entries(shifts).map(([name, shift]) => [name, own(policy.features[name], shift)]);
+    const node = table(caption, ["Feature", "Its estimate shifts by up to"], rows);
+    node.className = "stacked";
+    shown.replaceChildren(node);
+  };
+  const options = fakes.map(({ share: value }) =>
+    element("option", value === shareOfFakes ? { value, selected: "" } : { value }, percent(value)),
+  );
+  const select = element("select", {}, ...options);
+  select.addEventListener("change", () => {
+    shareOfFakes = Number(select.value);
+    paint();
+  });
+  paint();
+  const field = element("p", { class: "fields" }, element("label", {}, "Share of fake reports ", select));
+  return [element("h2", {}, "What fake reports could do"), field, shown];
+}
+
+const percent = (share) => `${number(100 * share)}%`;

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.exact import TOTAL
-from bcdp.mechanisms.survey.estimation.fake_reports import honest_range
+from bcdp.mechanisms.survey.estimation.fake_reports import Weighted, honest_range
 from bcdp.mechanisms.survey.estimation.readings import Asked, CountsOf, Way, Ways, marginals
 from bcdp.plan import Plan
 from bcdp.policy import Policy
@@ -133,7 +133,7 @@ class SurveyDecoder:
 
     def honest_range(self, target: Target, factors: Array, fakes: int) -> HonestRange:
         """What a linear function of a target may be if so many reports are fake."""
-        return honest_range(self.ways, self._counts, target, factors, fakes)
+        return honest_range(self.ways, [Weighted(self._counts)], target, factors, fakes)
 
     @cached_property
     def _people(self) -> list[float]:

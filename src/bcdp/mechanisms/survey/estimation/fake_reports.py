@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from bcdp.exact import TOTAL
-from bcdp.mechanisms.survey.estimation.readings import CountsOf, Reading, Ways
+from bcdp.mechanisms.survey.estimation.readings import CountsOf, Reading, Way, Ways
 from bcdp.plan import Plan
 from bcdp.statistics import Target
 from bcdp.statistics.shared.linear_form import HonestRange
@@ -26,46 +26,119 @@ _ITERATIONS, _CLOSE = 100, 1e-12
 _RARELY = 1e-9  # that an attacker's tickets fall on a menu more often
 
 
-def honest_range(ways: Ways, counts: CountsOf, target: Target, factors: Array, fakes: int) -> HonestRange:
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """The counts of people who have one weight: of each menu how often each answer was given, and how a person counts.
+
+    `cell` is what a margin of the population calls these people. A margin fixes how many people a cell stands for, so
+    fewer honest reports count by more each: by at most the factor `raised`, the same in all of a cell.
+    """
+
+    counts: CountsOf
+    weight: float = 1.0
+    cell: int = 0
+    raised: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """All kinds of answers about a target: what each decodes to, by how much one counts, and how many there are."""
+
+    value: Array
+    weight: Array
+    number: Array
+    cell: npt.NDArray[np.intp]
+    raised: Array  # by which factor one may count more
+    way: npt.NDArray[np.intp]
+
+    @classmethod
+    def of(cls, ways: Sequence[Way], groups: Sequence[Weighted], factors: Array) -> Answers:
+        """Those in some ways of asking for a linear function of a target."""
+        parts = []
+        for index, way in enumerate(ways):
+            decoded = _decoded(way.reading, factors)
+            for group in groups:
+                same = np.ones_like(decoded)
+                weight = group.weight / way.reading.second_moment
+                number = way.answered(group.counts).astype(float)
+                parts.append((decoded, weight * same, number, group.cell * same, group.raised * same, index * same))
+        value, weights, numbers, cells, raised, asked = map(np.concatenate, zip(*parts, strict=True))
+        return cls(value, weights, numbers, cells.astype(np.intp), raised, asked.astype(np.intp))
+
+    def negated(self) -> Answers:
+        """The same of minus the function."""
+        return replace(self, value=-self.value)
+
+    def asked(self) -> Array:
+        """How many were asked in each way."""
+        return np.asarray(np.bincount(self.way, self.number), dtype=np.float64)
+
+    def removed_at_most(self, removable: Removable) -> float:
+        """The largest weight that those who are removed may have."""
+        return float((self.raised * self.weight) @ removable.best(self.raised * self.weight, self.number))
+
+    def largest(self, removable: Removable) -> float:
+        """The largest weighted mean without those answers that may be removed, and with cells raised or not.
+
+        Dinkelbach's method: the answers to remove at the mean so far give a larger mean, until none does.
+
+        >>> even = np.ones(2), np.array([5.0, 5.0]), np.zeros(2, dtype=int), np.ones(2), np.zeros(2, dtype=int)
+        >>> Answers(np.array([0.0, 1.0]), *even).largest(Removable(np.zeros(2, dtype=int), [2], 2))
+        0.625
+        """
+        held = self.weight * self.number
+        mean = float(held @ self.value) / float(held.sum())
+        for _ in range(_ITERATIONS):
+            excess = np.bincount(self.cell, held * (self.value - mean))
+            kept = held * np.where(excess[self.cell] > 0, self.raised, 1.0)
+            own = self.raised * self.weight
+            kept = kept - own * removable.best(own * (mean - self.value), self.number)
+            left = float(kept.sum())
+            if left <= 1e-9 * float(held.sum()):
+                return math.inf
+            following = float(kept @ self.value) / left
+            if following <= mean + _CLOSE * abs(mean):  # the last steps converge faster than any geometric series
+                return max(mean, following)
+            mean = following
+        return math.inf
+
+    def deviation(self, ends: tuple[float, float], *, weighted: bool) -> float:
+        """The root of the sum of squares that an estimate's standard error comes from, over any part of the answers.
+
+        In each way from the mean of its answers; of weighted ones from the farther of the ends that the mean may have.
+        """
+        if weighted:
+            reach = np.maximum(np.abs(self.value - ends[0]), np.abs(self.value - ends[1]))
+        else:
+            middle = np.bincount(self.way, self.number * self.value) / np.maximum(self.asked(), 1.0)
+            reach = self.value - middle[self.way]
+        return math.sqrt(float(self.number @ (self.raised * self.weight * reach) ** 2))
+
+
+def honest_range(ways: Ways, groups: Sequence[Weighted], target: Target, factors: Array, fakes: int) -> HonestRange:
     """What a linear function of a target may be in the tallies without so many reports.
 
     A way of asking with fewer than two answers is left out of an estimate, so one more of its reports may be missing.
-    Infinite where all answers about the target could be fake.
+    Infinite where all answers about the target, or in a cell of a margin, could be fake.
     """
     if ways.is_certain(target):
         return HonestRange(float(factors.sum()), float(factors.sum()), 1.0)
-    values, weights, numbers, caps = list[Array](), list[Array](), list[Array](), list[int]()
-    by_menu = most_fakes(ways.plan, fakes)
-    for way in ways.of(target):
-        answered = way.answered(counts).astype(float)
-        if answered.sum() >= 2:
-            values.append(_decoded(way.reading, factors))
-            weights.append(np.full(len(answered), 1 / way.reading.second_moment))
-            numbers.append(answered)
-            caps.append(min(fakes, sum(by_menu[menu] for menu, _ in way.places)))
-    if not values:
+    asking = [way for way in ways.of(target) if sum(way.answered(group.counts).sum() for group in groups) >= 2]
+    if not asking:
         return HonestRange(-math.inf, math.inf, math.inf)
-    value, weight, number = np.concatenate(values), np.concatenate(weights), np.concatenate(numbers)
-    scarce = [int(answered.sum() < cap + 2) for answered, cap in zip(numbers, caps, strict=True)]
+    by_menu, answers = most_fakes(ways.plan, fakes), Answers.of(asking, groups, factors)
+    caps = [min(fakes, sum(by_menu[menu] for menu, _ in way.places)) for way in asking]
+    scarce = [int(asked < cap + 2) for asked, cap in zip(answers.asked(), caps, strict=True)]
     removable = Removable(
-        np.repeat(np.arange(len(caps)), [len(part) for part in numbers]),
-        [cap + more for cap, more in zip(caps, scarce, strict=True)],
-        fakes + sum(scarce),
+        answers.way, [cap + more for cap, more in zip(caps, scarce, strict=True)], fakes + sum(scarce)
     )
-    mass = float(weight @ number)
-    left = mass - float(weight @ removable.best(weight, number))
-    if left <= 0:
+    mass = float(answers.weight @ answers.number)
+    left = mass - answers.removed_at_most(removable)
+    if not (left > 0 and math.isfinite(left)):
         return HonestRange(-math.inf, math.inf, math.inf)
-    spread = sum(
-        float(share[0] ** 2 * (answered @ (decoded - answered @ decoded / answered.sum()) ** 2))
-        for decoded, share, answered in zip(values, weights, numbers, strict=True)
-    )
-    return HonestRange(
-        -_largest(-value, weight, number, removable),
-        _largest(value, weight, number, removable),
-        mass / left,
-        math.sqrt(spread) / left,
-    )
+    ends = -answers.negated().largest(removable), answers.largest(removable)
+    deviation = answers.deviation(ends, weighted=len(groups) > 1)
+    return HonestRange(*ends, mass / left, deviation / left)
 
 
 def most_fakes(plan: Plan, fakes: int) -> list[int]:
@@ -111,28 +184,6 @@ def _decoded(reading: Reading, factors: Array) -> Array:
     """What each symbol decodes to."""
     wanted = factors if reading.wanted is None else reading.wanted @ factors
     return np.asarray(reading.table.decode(wanted[:, None])).reshape(-1)
-
-
-def _largest(values: Array, weights: Array, numbers: Array, removable: Removable) -> float:
-    """The largest weighted mean of so many answers of each value, without those that may be removed.
-
-    Dinkelbach's method: the answers to remove at the mean so far give a larger mean, until none does.
-
-    >>> _largest(np.array([0.0, 1.0]), np.ones(2), np.array([5.0, 5.0]), Removable(np.zeros(2, dtype=int), [2], 2))
-    0.625
-    """
-    total, mass = float((weights * numbers) @ values), float(weights @ numbers)
-    mean = total / mass
-    for _ in range(_ITERATIONS):
-        removed = removable.best(weights * (mean - values), numbers)
-        left = mass - float(weights @ removed)
-        if left <= 1e-9 * mass:
-            return math.inf
-        following = (total - float((weights * removed) @ values)) / left
-        if following <= mean + _CLOSE * abs(mean):  # the last steps converge faster than any geometric series
-            return max(mean, following)
-        mean = following
-    return math.inf
 
 
 def largest_shift(plan: Plan, target: Target, factors: Array, fakes: float, span: tuple[float, float]) -> float:

@@ -15,12 +15,14 @@ import numpy.typing as npt
 
 from bcdp.errors import refuse
 from bcdp.mechanisms.survey.estimation.decoder import SurveyDecoder
+from bcdp.mechanisms.survey.estimation.fake_reports import Weighted, honest_range
 from bcdp.mechanisms.survey.estimation.readings import Asked, Counts, marginals
 from bcdp.plan import Plan
 from bcdp.plan.messages import sends_all
 from bcdp.policy import Policy
 from bcdp.statistics import Decoded, Means, Target, headline
 from bcdp.statistics.shared.decoded_values import JointEstimate, unknown
+from bcdp.statistics.shared.linear_form import HonestRange
 from bcdp.statistics.shared.weighting import Weighting
 
 Array = npt.NDArray[np.float64]
@@ -63,8 +65,20 @@ class WeightedDecoder:
         nothing = np.zeros_like(variance)
         return Decoded(joint.value, variance, nothing, 0.0, variance**2 / max(answers - 1, 1), answers)
 
-    def honest_range(self, target: Target, factors: Array, fakes: int) -> None:
-        """Not known: a fake report may name the group whose people count most."""
+    def honest_range(self, target: Target, factors: Array, fakes: int) -> HonestRange | None:
+        """What a linear function of a target may be if so many reports are fake; of several margins that is not known.
+
+        A fake report may name the group whose people count most.
+        """
+        raised = self._weighting.raised(self._sizes, fakes)
+        if raised is None:
+            return None
+        cells = self._weighting.cells
+        groups = [
+            Weighted(menus.__getitem__, *each)
+            for menus, *each in zip(self._groups, self._weights.tolist(), cells.tolist(), raised.tolist(), strict=True)
+        ]
+        return honest_range(self._decoder.ways, groups, target, factors, fakes)
 
     def together(self, targets: Collection[Target]) -> JointEstimate:
         """The weighted values of several targets, one after the other, and their covariances."""
