@@ -16,7 +16,7 @@ import pytest
 
 import bcdp.plan.message_counts
 import bcdp.plan.published_counts
-from bcdp.audit.verify import counts
+from bcdp_device.verify import counts
 from support.readers import ROOT, accepted_by_plan, accepted_by_verify, canonical
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ from playwright.sync_api import Route, expect
 from bcdp import Plan
 from bcdp.plan.ledger import release_of
 from bcdp.randomizers import response
-from bcdp.sealing import GatewayKey, read_request
+from bcdp_device.sealing import GatewayKey, read_request
 from support.helpers import per_feature
 from support.message_counts import in_messages
 from support.web_pages import Visit, ask, shown_plan
