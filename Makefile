@@ -95,6 +95,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/studies/regression_forecast.py
 	$(BIN)/python benchmarks/studies/logistic.py
 	$(BIN)/python benchmarks/sweeps/identical.py 50 200000
+	$(BIN)/python benchmarks/sweeps/device_pythons.py
 	$(BIN)/python benchmarks/sweeps/device_mutants.py
 	$(BIN)/python benchmarks/speed/studio.py
 
