@@ -199,6 +199,7 @@ def test_a_request_that_failed_is_forgotten_with_the_next(visit: Visit, asked: P
     enter(page, TOKEN)
     good = found["checks"]["said"]
     expect(page.get_by_role("status")).to_have_text(good)
+    expect(page.get_by_text("If 1% of the reports are fake, they can shift")).to_have_count(1)
     wait(page, lambda: "could not be read (status 503)" in page.get_by_role("status").inner_text())
     wait(page, lambda: page.get_by_role("status").inner_text() == good)
 

@@ -473,7 +473,7 @@ def test_the_dashboard_tells_when_menus_are_not_drawn_as_planned(
         "estimates": {"level": 0.95},
         "sections": [section.to_dict() for section in estimate(Tally(plan)).sections()],  # all are null
         "note": None,
-        "checks": {"alarm": "Alarm" in words, "said": words},
+        "checks": {"alarm": "Alarm" in words, "said": words, "fakes": "1% fakes"},
         "menus": [{"expected": 0.5, "count": count, "step": 10, "asks": ["smoker", "age"]} for count in counts],
         "epsilon": 2.0,
         "certificate": plan.certificate.model_dump(mode="json"),

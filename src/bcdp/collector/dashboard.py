@@ -19,6 +19,7 @@ from bcdp.estimates import estimate
 from bcdp.exact import TOTAL
 from bcdp.plan import Menu, Plan
 from bcdp.present.check_sentences import check_lines
+from bcdp.present.fake_shifts import fake_lines, fake_shifts
 from bcdp.present.plan_summary import own_errors
 from bcdp.present.promise import operator_says, promise_of_all, promises
 from bcdp.present.published_counts import counts_promises, least_people, void
@@ -26,6 +27,7 @@ from bcdp.present.words import missing_note
 from bcdp.statistics import Section
 from bcdp.tally import Tally
 
+_SHARE_OF_FAKES = 0.01  # for which the page says how far they could shift estimates
 _SHARE = 10  # estimates are shown for at least this many times as long as they took to compute
 
 
@@ -97,6 +99,7 @@ def operator_document(tally: Tally, planned: int | None = None) -> dict[str, Any
         "checks": {
             "alarm": any(check.alarm for check in estimates.checks.values()),
             "said": " ".join(check_lines(estimates.checks)),
+            "fakes": " ".join(fake_lines(fake_shifts(plan, _SHARE_OF_FAKES), _SHARE_OF_FAKES)).strip(),
         },
         "menus": [
             {"expected": menu.weight / TOTAL, "count": count, "step": step, "asks": _asks(plan, menu)}

@@ -110,6 +110,7 @@ function announce({ checks, waiting, refresh }) {
     return;
   }
   say($("status"), checks.said, checks.alarm ? "bad" : "good");
+  $("fakes").textContent = checks.fakes;
 }
 
 /** How far it is to the people that were planned, and that one stops there and not where it looks good. */
