@@ -8,7 +8,7 @@ import pytest
 
 from support.paths import ROOT
 
-PAGES = ["CONTRIBUTING.md", "docs/development/architecture.md", "docs/development/where-to-change.md"]
+PAGES = ["CONTRIBUTING.md", *(f"docs/development/{name}.md" for name in ("architecture", "release", "where-to-change"))]
 TITLES = [
     "Estimate the variance of a number",
     "An ordinal feature",

@@ -129,6 +129,25 @@ def test_wheel_and_sdist_install_into_an_empty_environment(built, container, tmp
         assert '"epsilon"' in run(program, "plan", "policy.yaml", "-o", "plan.json", "--json", cwd=tmp_path)
 
 
+def test_builds_are_reproducible(built: Path, tmp_path: Path) -> None:
+    """The same files give the same wheel, bit for bit."""
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, cwd=ROOT)
+    (wheel,), (again,) = built.glob("*.whl"), tmp_path.glob("*.whl")
+    assert wheel.read_bytes() == again.read_bytes()
+
+
+def test_the_wheel_states_what_it_vendors(built: Path) -> None:
+    """Its software bill of materials (PEP 770) has the packages that the vendored script names, and no others."""
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as files:
+        (name,) = [name for name in files.namelist() if ".dist-info/sboms/" in name]
+        components = json.loads(files.read(name))["components"]
+        script = files.read("bcdp/web/vendor/hpke.js").decode("utf-8").splitlines()[1]
+    stated = {f"{part['group']}/{part['name']} {part['version']}" for part in components}
+    assert stated == set(re.findall(r"@hpke/[a-z]+ [0-9.]*[0-9]", script))
+    assert len(stated) == 2
+
+
 def test_the_readme_runs_with_the_wheel_alone(container, tmp_path):
     """As printed, in an empty folder, by the environment that holds what the README says to install."""
     path = {**os.environ, "PATH": f"{container / 'python' / 'bin'}:{os.environ['PATH']}"}
