@@ -45,7 +45,7 @@ def expect(name: str, value: object, kind: type, accepted: str) -> None:
     >>> expect("policy", {"epsilon": 1}, str, "text")
     Traceback (most recent call last):
     ...
-    bcdp.errors.InputError: policy: got an object of type dict; accepted: text
+    bcdp_device.errors.InputError: policy: got an object of type dict; accepted: text
     """
     if not isinstance(value, kind):
         raise InputError(f"{name}: got an object of type {type(value).__name__}; accepted: {accepted}")

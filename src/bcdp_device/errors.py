@@ -7,6 +7,13 @@ class InputError(ValueError):
     """Input that cannot be used; the message names the field, its value and what is accepted.
 
     What is wrong with people's records is said without their values; `row` is the record's number in its table, from 1.
+
+    >>> from bcdp_device import read_plan
+    >>> try:
+    ...     read_plan("{}")
+    ... except InputError as mistake:
+    ...     print(mistake)
+    bcdp: got None; accepted: the version of the plan's format, 1
     """
 
     row: int | None = None

@@ -122,7 +122,10 @@ class Ledger:
         `again`, on another device for example. A release that would exceed the limits is refused.
         """
         if not isinstance(release, Release):
-            raise refuse("release", f"an object of type {type(release).__name__}", "a Release, as of release_of(plan)")
+            kind = type(release).__name__
+            raise InputError(
+                f"release: got an object of type {kind}; accepted: a Release, for example release_of(plan)"
+            )
         if self.holds(release.plan) and not again:
             return self
         more = replace(self, releases=(*self.releases, release))

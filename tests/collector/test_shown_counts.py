@@ -117,13 +117,15 @@ def test_what_the_token_sees_of_a_service(plan: Plan, tmp_path: Path) -> None:
     options = (tmp_path, tmp_path / "plan.json", str(tmp_path / "reports.db"), "--refresh", "100", "--workers", "2")
     seen: list[tuple[int, str, str]] = []
 
-    def look(url: str, people: int) -> None:
+    def look(url: str, people: int) -> float:
+        began = time.monotonic()
         for path in ("v1/estimates", "metrics"):
             text = local.get(f"{url}/{path}", headers=headers, timeout=60).text
             live = re.compile(r'.*status="[45].*\n|# .*\n')  # errors, and words
             seen.append((people, path, live.sub("", text)))
+        return time.monotonic() - began
 
-    sent = 0
+    sent, longest = 0, 0.0
     for upto in ((1, 60, 101, 102, 150), (150, 199, 202, 203, 230)):
         with serving(*options) as server:
             for people in upto:
@@ -131,9 +133,8 @@ def test_what_the_token_sees_of_a_service(plan: Plan, tmp_path: Path) -> None:
                     rows = [(f"r{number}", *given[number]) for number in range(sent, people)]
                     assert local.post(f"{server.url}/v1/reports", json=upload(plan, rows)).is_success
                     sent = people
-                time.sleep(1.1)  # a worker shows the same for a second in any case
-                for _ in range(4):  # so that both workers answer
-                    look(server.url, people)
+                time.sleep(1.1 + 11 * longest)  # a worker shows the same for a second, and ten times what it computed
+                longest = max(look(server.url, people) for _ in range(4))  # so that both workers answer
             assert server.stop() in (0, -15)
     estimates = [json.loads(text) for text in {text for _, path, text in seen if path == "v1/estimates"}]
     people = sorted(document["people"] for document in estimates)

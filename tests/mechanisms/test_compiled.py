@@ -114,6 +114,8 @@ def column(rng: np.random.Generator, feature: Any, size: int) -> Any:
         numbers = rng.uniform(low - (high - low) / 4, high + (high - low) / 4, size)
         numbers[rng.random(size) < 0.2] = rng.choice([low, high, (low + high) / 2])
         mask = None if feature.missing is None else rng.random(size) < 0.1
+        if feature.dates is not None:
+            return pa.array([feature.dates.written(min(max(number, low), high)) for number in numbers], mask=mask)
         return pa.array(numbers.astype(rng.choice([np.float64, np.float32])), mask=mask)
     values = feature.values or rng.choice([0, 1])  # the usual two, as numbers or as true and false
     listed = feature.values or ((False, True) if values else (0, 1))

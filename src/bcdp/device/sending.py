@@ -23,7 +23,7 @@ def send(plan: Plan, report: Mapping[str, int], identity: str, collector: str | 
     >>> send(plan, report, "a-random-id")
     Traceback (most recent call last):
     ...
-    bcdp.errors.InputError: collector: got None; accepted: the collector's address, as the plan names no relay
+    bcdp_device.errors.InputError: collector: got None; accepted: the collector's address, as the plan names no relay
     """
     expect("plan", plan, Plan, A_PLAN)
     return send_report(plan.id, plan.policy.relay, report, identity, collector)
@@ -42,6 +42,6 @@ def send_messages(plan: Plan, messages: Mapping[str, Mapping[str, int]]) -> dict
     >>> send_messages(plan, {token_hex(16): report for report in reports})
     Traceback (most recent call last):
     ...
-    bcdp.errors.InputError: collector: got None; accepted: the collector's address, as the plan names no relay
+    bcdp_device.errors.InputError: collector: got None; accepted: the collector's address, as the plan names no relay
     """
     return send_all(messages, lambda report, identity: send(plan, report, identity))

@@ -291,7 +291,7 @@ def _told_clearly() -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        matched = re.search(r"bcdp\.errors\.(Input|Incomplete)Error: (.*)", str(error))
+        matched = re.search(r"bcdp(?:_device)?\.errors\.(Input|Incomplete)Error: (.*)", str(error))
         kind = IncompleteError if matched and matched[1] == "Incomplete" else InputError
         raise kind(matched[2] if matched else f"Spark: {str(error).splitlines()[0]}") from None
     except pa.ArrowException as error:

@@ -44,7 +44,7 @@ class Policy(Record):
     >>> Policy(epsilon=2, features={"age": {"type": "numeric", "bounds": [5, 1]}})
     Traceback (most recent call last):
     ...
-    bcdp.errors.InputError: features.age.bounds: got [5, 1]; accepted: two finite numbers, low < high
+    bcdp_device.errors.InputError: features.age.bounds: got [5, 1]; accepted: two finite numbers, low < high
     """
 
     epsilon: Annotated[

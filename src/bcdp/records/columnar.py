@@ -34,8 +34,8 @@ class Stored:
 
 def stored(policy: Policy, table: pa.Table) -> dict[str, Stored]:
     """The values of each feature of the policy; `encoding.encode` refuses or codes what cannot be used as it lies."""
-    table = rules.as_coded(policy, table)
-    columns = [table.column(name) for name in policy.features if table.column_names.count(name) == 1]
+    given = rules.as_coded(policy, table)  # for what lies as it is: `encode` counts dates itself
+    columns = [given.column(name) for name in policy.features if given.column_names.count(name) == 1]
     if len(columns) < len(policy.features):
         rules.encode(policy, table)
     features = policy.features.items()
