@@ -265,7 +265,8 @@ def estimate_tables(estimates: Estimates) -> list[Any]:
         ]
     if estimates.liars and any(row.moved is None for row in rows):
         parts.append("Rows without that number do not allow for fake reports.")
-    return [*parts, "", *check_lines(estimates.checks)]
+    hint = [] if estimates.liars or not estimates.checks else ["--liars 0.01 shows what 1% of fake reports could do."]
+    return [*parts, "", *check_lines(estimates.checks), *hint]
 
 
 def _counted(people: int | None) -> str:

@@ -15,10 +15,7 @@ _CAUSES = (
     "Devices do not follow the plan, reports got lost, or reports are fake: do not rely on the estimates. "
     f"Each check raises a false alarm at most once in {1 / FALSE_ALARMS:,.0f} collections."
 )
-_CALM = (
-    "Menus, answers and repeated reports raise no alarm. Fake reports that imitate honest ones cannot be detected; "
-    "--liars shows what they could do."
-)
+_CALM = "Menus, answers and repeated reports raise no alarm. Fake reports that imitate honest ones cannot be detected."
 
 
 def check_lines(checks: Mapping[str, Check]) -> list[str]:
