@@ -48,7 +48,7 @@ f"Python {sys.version.split()[0]}: {cases} cases"
 IN_NODE = """
 import { loadPyodide } from "pyodide";
 const [source, vectors, script] = process.argv.slice(-3);
-const python = await loadPyodide();
+const python = await loadPyodide({ indexURL: `${import.meta.dirname}/node_modules/pyodide/` });
 for (const [folder, root] of [["/src", source], ["/vectors", vectors]]) {
   python.FS.mkdir(folder);
   python.FS.mount(python.FS.filesystems.NODEFS, { root }, folder);
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def run(command: list[str], folder: str) -> str:
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 if __name__ == "__main__":
