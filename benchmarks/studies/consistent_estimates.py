@@ -42,8 +42,8 @@ def study(name: str, bins: int, sizes: list[int], collections: int) -> None:
         sums: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(4))
         for _ in range(collections):
             drawn = rng.integers(len(values), size=people)
-            found = estimate(Tally(plan).add(privatize(plan, {number: values[drawn], by: groups[drawn]})))
-            mean, distribution = found.means[number], found.distributions[number]
+            estimates = estimate(Tally(plan).add(privatize(plan, {number: values[drawn], by: groups[drawn]})))
+            mean, distribution = estimates.means[number], estimates.distributions[number]
             middle = float(np.array([share.value for share in distribution.histogram]) @ distribution.edges[:-1])
             assert mean.value == distribution.mean.value
             assert -1e-9 <= (mean.value - middle) / (high - low) * bins <= 1 + 1e-9
@@ -55,7 +55,7 @@ def study(name: str, bins: int, sizes: list[int], collections: int) -> None:
             ]
             rows += [
                 ("group", each, values[groups == group].mean(), min(max(each.raw, low), high))
-                for group, each in found.groups[number, by].values.items()
+                for group, each in estimates.groups[number, by].values.items()
                 if math.isfinite(each.value) and math.isfinite(each.raw)
             ]
             for kind, each, truth, before in rows:

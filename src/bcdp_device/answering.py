@@ -36,11 +36,16 @@ def menu_word(plan: Plan, ticket: str) -> int:
     return int.from_bytes(hashlib.sha256(f"bcdp menu\n{plan.id}\n{ticket}".encode()).digest()[:4], "big")
 
 
+def drawn_menu(plan: Plan, word: int) -> int:
+    """The menu that a word draws: each has as many of the 2^32 words as its weight."""
+    return bisect_right(list(accumulate(plan.weights)), word)
+
+
 def answers(plan: Plan, record: Mapping[str, Any], words: Sequence[int]) -> list[Report]:
     """One report, or one for each menu if the plan sends all of them."""
     group = {"group": group_of(plan, record)} if plan.open else {}
     codes = codes_of(plan, record)
-    drawn = range(len(plan.menus)) if plan.several else [bisect_right(list(accumulate(plan.weights)), words[0])]
+    drawn = range(len(plan.menus)) if plan.several else [drawn_menu(plan, words[0])]
     reports, position = [], 1
     for menu in drawn:
         answer = 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bcdp_device.answering import Report, answers, menu_word, random_words
+from bcdp_device.answering import Report, answers, drawn_menu, menu_word, random_words
 from bcdp_device.errors import InputError, refuse
 from bcdp_device.files import locked
 from bcdp_device.ledger import Ledger, Release, largest_pairs
@@ -60,7 +60,10 @@ class Device:
                 self._enter(plan, drawn[0]["menu"])
                 known[plan.id] = drawn if plan.several else drawn[0]
             kept = known[plan.id]
-        return [dict(report) for report in (kept if isinstance(kept, list) else [kept])]
+        reports = [dict(report) for report in (kept if isinstance(kept, list) else [kept])]
+        if plan.by_ticket and reports[0]["menu"] != drawn_menu(plan, words[0]):
+            raise InputError("ticket: got another one; accepted: the ticket that this plan was answered with")
+        return reports
 
     def _enter(self, plan: Plan, menu: int) -> None:
         """Refuses by the plan's largest menu, whichever was drawn, and enters the drawn one: depends on menus alone."""
@@ -78,12 +81,9 @@ class Device:
 
 def release_of(plan: Plan, menu: int | None = None) -> Release:
     """What answering a plan costs: the largest over its menus, or that of the `menu` that was drawn."""
-    levels, sent = (
-        [plan.levels_of(number) for number in range(1 if plan.several else len(plan.menus))],
-        tuple(plan.open),
-    )
+    sent = tuple(plan.open)
     if menu is not None:
-        drawn = levels[0 if plan.several else menu]
+        drawn = plan.levels_of(menu)
         return Release(plan.id[:12], drawn.epsilon, drawn.c, plan.id, delta=drawn.delta, open=sent)
     levels = [plan.levels_of(number) for number in range(1 if plan.several else len(plan.menus))]
     return Release(

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from typing import Any, Union
 
 from bcdp_device.dates import Unit, accepted_dates, number_of, read_date
-from bcdp_device.errors import InputError, refuse
+from bcdp_device.errors import InputError
 from bcdp_device.plan import Plan
 from bcdp_device.verify.blocks import NOT_APPLICABLE
 from bcdp_device.verify.collection import LARGEST_WHOLE, Feature, Number
@@ -87,7 +87,7 @@ def _number(name: str, number: Number, value: Any) -> float:
     if number.dates is not None:
         value = counted_date(name, number.dates, value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise refuse(name, f"an object of type {type(value).__name__}", "a number")
+        raise InputError(f"{name}: got an object of type {type(value).__name__}; accepted: a number")
     low, high = number.bounds
     return number.code(float(min(max(value, low), high)))  # of a whole number beyond all doubles, the bound
 

@@ -148,6 +148,11 @@ def test_a_plan_above_the_limit_or_without_its_ticket_is_not_answered() -> None:
         Device({}, max_epsilon=20).answer(assigned, record)
     for ticket, menu in VECTORS["assigned"]["tickets"][:20]:
         assert Device({}, max_epsilon=20).answer(assigned, record, ticket)["menu"] == menu
+    (first, menu), *others = VECTORS["assigned"]["tickets"]
+    device, other = Device({}, max_epsilon=20), next(ticket for ticket, drawn in others if drawn != menu)
+    assert device.answer(assigned, record, first) == device.answer(assigned, record, first)
+    with pytest.raises(InputError, match="ticket: got another one"):
+        device.answer(assigned, record, other)
 
 
 def test_messages_are_one_for_each_menu() -> None:
