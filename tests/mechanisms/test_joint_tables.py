@@ -227,6 +227,23 @@ def test_features_of_distinct_demands_are_asked_together(deltas, q, most):
     assert plan.certificate.optimality_gap < 1  # of plans without shapes
 
 
+def test_joint_questions_ask_the_features_they_were_shaped_for():
+    """Next to a scale that is asked for its mean, a table of other features is planned as without it."""
+    pair = {"smoker": {"type": "binary", "delta": 0.5}, "region": {"type": "categorical", "values": ["n", "e", "s"]}}
+    scale = {"happy": {"type": "ordinal", "values": ["bad", "fair", "good"]}}
+    stated = {"epsilon": 4, "correlation": {"odds": 3, "q": 0.2}}
+    alone = Policy(**stated, features=pair, tasks=[{"table": ["smoker", "region"]}])
+    tasks = [{"table": ["smoker", "region"]}, {"mean": ["happy"], "weight": 1e-6}]
+    plans = [make_plan(alone), make_plan(Policy(**stated, features=pair | scale, tasks=tasks))]
+    table = next(target for target, _ in alone.tasks[0].targets(alone) if len(target.features) == 2)
+    assert table.features == ("smoker", "region")
+    for classes in (Setting.of(plan.policy, plan.correlation_model).classes for plan in plans):
+        kinds = [c.is_feature for c in classes]
+        assert kinds == sorted(kinds, reverse=True)  # numbers of features are numbers of classes
+    first, second = (information(plan)[table] for plan in plans)
+    assert second == pytest.approx(first, rel=0.02)
+
+
 def test_the_bound_is_silent_where_it_cannot_look_at_every_group():
     """Nine distinct demands make 84 groups of six."""
     policy = binaries(np.linspace(0.2, 1, 9), 0.3)

@@ -49,6 +49,7 @@ def classes_of(limits: BudgetLimits, weights: Mapping[Target, float]) -> tuple[F
     singles += block_classes(limits, weights)
     singles += crossed_classes(limits, weights)
     singles += [c for target in _of_role(weights, Role.STEPS) for c in _steps_class(limits, target, weights[target])]
+    singles.sort(key=lambda c: not c.is_feature)  # joint questions number the features only
     distributions = list(_distributions(limits, weights))
     if not singles and not distributions and not products:
         raise _nothing_to_ask(limits, weights)
