@@ -98,6 +98,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/sweeps/device_pythons.py
 	$(BIN)/python benchmarks/sweeps/device_mutants.py
 	$(BIN)/python benchmarks/speed/studio.py
+	tools/check_r_package
 
 vectors: $(VENV)/.runtime
 	$(BIN)/python tools/make_vectors.py
