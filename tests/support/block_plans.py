@@ -56,25 +56,30 @@ def random_plan(rng: np.random.Generator, q: float, odds: float | None) -> Plan:
     return Plan.build(_document(features, tables, questions, q, odds))
 
 
-def random_crossed_plan(rng: np.random.Generator, q: float, odds: float | None) -> Plan:
+def random_crossed_plan(rng: np.random.Generator, q: float, odds: float | None, *, steps: bool = False) -> Plan:
     """A plan that asks a random block, or a list to tick, with a feature outside in one question, and another outside.
 
-    The feature outside is a number now and then, in steps or rounded; with `odds` or without.
+    The feature outside is a number now and then, in steps or rounded; with `odds` or without. With `steps` numbers of
+    the block, and such as have no answer, may be in steps too.
     """
     while True:
         features = _with_outside(rng, random_features(rng) if rng.random() < 0.7 else _random_list(rng))
         draft = Plan.build(_document(features, [], [], q, odds))
         asked = tuple(name for name in features if name != "further")
         stepped = features["outside"] == {"type": "numeric", "bounds": [0, 10]} and rng.random() < 0.5
-        cuts = [3.0, 5.0] if stepped else None
-        sizes = tuple(3 if name == "outside" and cuts else _levels(draft, name, rng) for name in asked)
+        cuts = {"outside": [3.0, 5.0]} if stepped else {}
+        numbers = [name for name in asked if draft.policy.features[name].is_number] if steps else []
+        cuts |= {name: [3.0, 5.0] for name in numbers if rng.random() < 0.5}
+        sizes = tuple(
+            3 + draft.policy.features[name].extras if name in cuts else _levels(draft, name, rng) for name in asked
+        )
         inputs = len(combinations(draft.policy.features, asked, sizes))
         if inputs <= 40:
             break
     spread = float(rng.choice([0.2, 1.0, 2.0]))
     questions = [{"features": list(asked), "levels": list(sizes), "table": 0, "kind": "block"}]
     if cuts:
-        questions[0]["cuts"] = [cuts if name == "outside" else None for name in asked]
+        questions[0]["cuts"] = [cuts.get(name) for name in asked]
     questions += [{"features": ["further"], "levels": [2], "table": 1}]
     tables = [_random_table(rng, inputs, spread), _random_table(rng, 2, spread)]
     return Plan.build(_document(features, tables, questions, q, odds))
@@ -86,7 +91,7 @@ def random_measured_plan(rng: np.random.Generator, q: float = 0.0, odds: float |
     Each feature has a q of its own, and odds now and then; `q` and `odds` are not used.
     """
     while True:
-        plan = (random_plan if rng.random() < 0.5 else random_crossed_plan)(rng, q, odds)
+        plan = random_plan(rng, q, odds) if rng.random() < 0.5 else random_crossed_plan(rng, q, odds, steps=True)
         if any(plan.policy.features[name].is_number for name in plan.questions[0].features):
             return _measured(rng, plan)
 
