@@ -285,7 +285,8 @@ def test_follow_ups_and_lists_of_surveyjs(browser: Browser, installed: Path) -> 
     assert not errors
     shown = page.evaluate(
         """async ([text, data]) => {
-          const [{ parsePlan }, { recordOf }] = await Promise.all([import("bcdp-device"), import("bcdp-device/surveyjs")]);
+          const { parsePlan } = await import("bcdp-device");
+          const { recordOf } = await import("bcdp-device/surveyjs");
           return recordOf(await parsePlan(text), data);
         }""",
         [plan.text, {"feature-0": 1, "feature-3": ["none"]}],
