@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise, product
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -76,7 +77,7 @@ def _states_of_number(plan: Plan, name: str, size: int, given: bool) -> States:
         values.append(((feature.missing - low) / (high - low), "right", len(spans)))
     if not ranges:  # each value by itself, and two of them may be as near each other as one likes
         values = [(place, side, own) for own, (place, side, _) in enumerate(values)]
-    stepped = np.array([np.eye(len(steps) + 1)[np.searchsorted(steps, place, side)] for place, side, _ in values])
+    stepped = np.array([np.eye(len(steps) + 1)[_step(steps, place, side)] for place, side, _ in values])
     digits = stepped if steps else np.array([rounding(place, levels) for place, *_ in values])
     seen = np.eye(len(values))
     if rounded:
@@ -88,6 +89,11 @@ def _states_of_number(plan: Plan, name: str, size: int, given: bool) -> States:
     part = np.array([*parts, *(max(parts) + 1 + extra for extra in range(feature.extras))])
     mixed = frozenset[int]() if ranges else frozenset(parts)
     return States(block_diag(digits, beyond), part, mixed, block_diag(seen, beyond))
+
+
+def _step(steps: list[float], place: float, side: str) -> int:
+    """The step that begins at a place, or that ends there."""
+    return sum(start < place or (start == place and side == "right") for start in steps)
 
 
 def rounding(place: float, levels: int) -> Array:
@@ -189,7 +195,8 @@ def worst_ratio(first: Array, second: Array, seen: Array, q: float, odds: float)
     equal[1, :before], equal[2, before:after], equal[1:, -1] = 1, 1, -1
     objective = np.zeros(count)
     objective[:before] = -first.ravel()
-    limits = csr_array(np.vstack([*above, total]))
-    solved = linprog(objective, limits, np.zeros(limits.shape[0]), csr_array(equal), [1, 0, 0], method="highs")
+    limits = np.vstack([*above, total])
+    sparse: Any = csr_array  # which the types of the solver do not know
+    solved = linprog(objective, sparse(limits), np.zeros(len(limits)), sparse(equal), [1, 0, 0], method="highs")
     assert solved.status == 0, solved.message
     return float(-solved.fun)
