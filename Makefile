@@ -88,6 +88,8 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/studies/batch_worth.py
 	$(BIN)/python benchmarks/sweeps/blocks.py
 	$(BIN)/python benchmarks/studies/follow_up_coverage.py
+	$(BIN)/python benchmarks/studies/partial_coverage.py
+	$(BIN)/python benchmarks/studies/block_designs.py
 	$(BIN)/python benchmarks/sweeps/fake_reports.py
 	$(BIN)/python benchmarks/studies/fake_report_rivals.py
 	$(BIN)/python benchmarks/sweeps/ledgers.py

@@ -199,6 +199,9 @@ def met(feature: Mapping[str, Any], ranges: list[float], steps: tuple[float, ...
 
     Devices compare codes, which are doubles, so ranges are compared by codes too.
     """
+    if is_own(feature):
+        steps_only = met({**feature, "missing": None}, ranges, steps)
+        return [*([[*law, 0] for law in laws] for laws in steps_only), [[0] * (len(steps) + 1) + [1]]]
     low, high = feature["bounds"]
 
     def code(number: float) -> float:

@@ -439,6 +439,29 @@ OWN: dict[str, Any] = {
     "kind": {**categories(2), "missing": "own"},
     "home": {"type": "categorical", "values": ["own", "rent"], "missing": "own"},
 }
+PARTIAL: dict[str, Any] = {
+    "kind": categories(2),
+    "more": BIT,
+    "paid": {"type": "numeric", "bounds": [0, 10], "asked_if": {"more": 1}, "missing": "own"},
+    "wage": {**NUMBER, "ranges": [-2.0, 0.125, 9.5], "missing": "own"},
+}
+PARTIAL_RANGES = {
+    "kind": "listed",
+    "source": "a sample",
+    "bounds": [
+        ["kind", ["more", "paid"], 0.0625],
+        ["kind", ["wage"], 0.125],
+        ["more", ["kind"], 0.25],
+        ["more", ["wage"], 0.125],
+        ["paid", ["kind", "wage"], 0.125],
+        ["wage", ["kind"], 0.25],
+        ["wage", ["more", "paid"], 0.0625],
+        ["wage", ["kind", "more", "paid"], 0.125],
+    ],
+    "rounded": ["paid", "wage"],
+    "ranges": {"paid": [2.5, 5.0, 7.5], "wage": [-2.0, 0.125, 9.5]},
+    "cuts": {"paid": [2.5, 5.0], "wage": [-2.0, 0.125, 9.5]},
+}
 OWN_RANGES = {
     "kind": "listed",
     "source": "a sample",
@@ -657,6 +680,19 @@ PLANS: dict[str, Callable[[], Plan]] = {
         0.0625,
     ),
     "assigned": assigned,
+    "steps-and-no-number": lambda: built(
+        PARTIAL,
+        [
+            (("wage",), (5,), response(5, 0.75)),
+            (("wage", "kind"), (4, 2), hinting(2, 9, 5, 3, 3, 9, 3, 8)),
+            (("more", "paid"), (2, 5), hinting(5, 1, 3, 2, 4), None),
+            (("wage", "more", "paid"), (3, 2, 4), hinting(5, 1, 3, 2, 4, 7, 1, 6, 2, 3, 1, 8), None),
+            (("kind",), (2,), binary(0.5)),
+        ],
+        [[0, 2], [1], [3, 4], [2, 4]],
+        PARTIAL_RANGES,
+        {0: [[-2.0, 0.125, 9.5]], 1: [[-2.0, 9.5], None], 2: [None, [2.5, 5.0]], 3: [[0.125], None, [5.0]]},
+    ),
 }
 
 

@@ -70,7 +70,6 @@ OPENED: list[Any] = [[{"frequency": ["where"]}], [{"mean": ["sick"], "by": "wher
 OWN: list[Any] = [
     [{"mean": ["whole"], "by": "number"}],
     [{"table": ["number", "whole"]}],
-    [{"distribution": ["number"]}],
     [{"regression": {"target": "whole", "features": ["number"]}}],
     [{"regression": {"target": "whole", "features": ["kind"]}}],
     [{"regression": {"target": "bit", "features": ["whole"]}}],

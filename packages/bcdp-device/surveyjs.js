@@ -13,19 +13,21 @@ import { valueWord } from "./device/wording/tell.js";
 
 const MOST_BUTTONS = 7;
 const DATE_INPUTS = { days: "date", months: "month", years: "number" };
+const NONE = "none"; // of the items of a list, next to their numbers
 const nameOf = (index) => `feature-${index}`; // names of features may be any text
 
 /** The definition of a form for `new Model(..)`: a question for each feature, required unless the plan has a rule. */
 export function formOf(plan) {
-  const elements = askedBy(plan).map(([, feature], index) => ({
+  const elements = askedBy(plan).map(([name, feature], index) => ({
     name: nameOf(index),
     title: feature.label,
     ...describedBy(feature),
     isRequired: feature.missing === null,
     ...controlOf(feature),
+    ...(feature.askedIf ? { visibleIf: conditionOf(plan, name) } : {}),
   }));
   const title = plan.survey?.title;
-  return { ...(title ? { title } : {}), elements, clearInvisibleValues: "none" };
+  return { ...(title ? { title } : {}), elements, clearInvisibleValues: "onHidden" };
 }
 
 /** The features in the order of the form, the open ones last. */
@@ -34,6 +36,31 @@ const askedBy = (plan) => [...plan.features, ...plan.open];
 function describedBy({ type, help }) {
   const parts = [help, type === "open" ? "Sent as it is, not protected." : null].filter(Boolean);
   return parts.length ? { description: parts.join(" ") } : {};
+}
+
+/** When a follow-up is asked: what it depends on is asked, and has one of the values. */
+function conditionOf(plan, name) {
+  const places = new Map(askedBy(plan).map(([known], index) => [known, `{${nameOf(index)}}`]));
+  return Object.entries(plan.features.get(name).askedIf)
+    .map(([parent, stated]) => {
+      const feature = plan.features.get(parent);
+      const choices = [stated].flat().map((value) => choiceOf(feature, value));
+      const each = choices.map((choice) =>
+        feature.type === "multiple"
+          ? `${places.get(parent)} contains ${JSON.stringify(choice)}`
+          : `${places.get(parent)} = ${choice}`,
+      );
+      if (choices.includes(feature.imputed)) each.push(`${places.get(parent)} empty`);
+      const asked = feature.askedIf ? `(${conditionOf(plan, parent)}) and ` : "";
+      return `${asked}(${each.join(" or ")})`;
+    })
+    .join(" and ");
+}
+
+/** A value as the form has it: its number among the feature's values. */
+function choiceOf({ values, plain }, value) {
+  const place = values.indexOf(plain && typeof value === "boolean" ? Number(value) : value);
+  return place < 0 ? NONE : place; // a condition names a value, or "none of these"
 }
 
 function controlOf(feature) {
@@ -45,14 +72,31 @@ function controlOf(feature) {
     const [min, max] = feature.bounds;
     return { type: "text", inputType: "number", step: "any", min, max };
   }
+  if (feature.type === "multiple") return listOf(feature);
   const choices = feature.values.map((_, index) => ({ value: index, text: valueWord(feature, index) }));
   const type = choices.length <= MOST_BUTTONS ? "radiogroup" : "dropdown";
   return { type, choices, ...(feature.missing === null ? {} : { showClearButton: true, allowClear: true }) };
 }
 
+/** A list to tick, with a box of its own for nothing ticked. */
+function listOf(feature) {
+  const wordOf = (ticked) => valueWord({ ...feature, sets: [ticked] }, 0);
+  return {
+    type: "checkbox",
+    choices: feature.values.map((_, item) => ({ value: item, text: wordOf([item]) })),
+    showNoneItem: true,
+    noneText: wordOf([]),
+    ...(feature.stated.at_most ? { maxSelectedChoices: feature.stated.at_most } : {}),
+  };
+}
+
 /** The record `{ feature: value }` of a completed form's data. */
 export function recordOf(plan, data) {
-  const given = (feature, value) => (value === undefined || feature.type === "numeric" ? value : feature.values[value]);
+  const given = (feature, value) => {
+    if (value === undefined || feature.type === "numeric") return value;
+    if (feature.type !== "multiple") return feature.values[value];
+    return value.filter((item) => item !== NONE).map((item) => feature.values[item]);
+  };
   return Object.fromEntries(
     askedBy(plan).map(([name, feature], index) => [name, given(feature, data[nameOf(index)]) ?? null]),
   );

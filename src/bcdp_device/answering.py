@@ -78,7 +78,8 @@ def _digit(plan: Plan, question: Question, name: str, code: Code, read: tuple[in
     if number is None:
         return int(code)
     if name in question.cuts:
-        return sum(number.code(cut) <= code for cut in question.cuts[name])
+        step = sum(number.code(cut) <= code for cut in question.cuts[name])
+        return step + int(code) - 1 if code > 1 else step
     rounded = size - question.extras[name]
     return rounded + int(code) - 2 if code > 1 else _rounded(code, rounded, word)  # no answer, or not applicable
 

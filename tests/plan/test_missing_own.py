@@ -290,7 +290,6 @@ def test_weights_and_groups_of_open_values() -> None:
 def test_what_cannot_be_told_is_refused_in_words() -> None:
     for task in (
         {"table": ["income", "party"]},
-        {"distribution": ["income"]},
         {"regression": {"target": "income", "features": ["smoker"]}},
     ):
         with pytest.raises(InputError, match="a feature without `missing: own`: give this one a value that counts"):

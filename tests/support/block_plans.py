@@ -1,22 +1,16 @@
-"""Random plans with blocks, and the worst prior of each feature by a linear program that shares no code with them."""
+"""Random plans with blocks, under assumed bounds or under such as a sample measures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy.optimize import linprog
 
+from bcdp.correlation import Listed
 from bcdp.exact import TOTAL
 from bcdp.plan import Plan
-from bcdp.policy import MultipleFeature
 from bcdp.policy.blocks import combinations
 
-Array = npt.NDArray[np.float64]
 Features = dict[str, dict[str, Any]]
 
 
@@ -62,28 +56,69 @@ def random_plan(rng: np.random.Generator, q: float, odds: float | None) -> Plan:
     return Plan.build(_document(features, tables, questions, q, odds))
 
 
-def random_crossed_plan(rng: np.random.Generator, q: float, odds: float | None) -> Plan:
+def random_crossed_plan(rng: np.random.Generator, q: float, odds: float | None, *, steps: bool = False) -> Plan:
     """A plan that asks a random block, or a list to tick, with a feature outside in one question, and another outside.
 
-    The feature outside is a number now and then, in steps or rounded; with `odds` or without.
+    The feature outside is a number now and then, in steps or rounded; with `odds` or without. With `steps` numbers of
+    the block, and such as have no answer, may be in steps too.
     """
     while True:
         features = _with_outside(rng, random_features(rng) if rng.random() < 0.7 else _random_list(rng))
         draft = Plan.build(_document(features, [], [], q, odds))
         asked = tuple(name for name in features if name != "further")
         stepped = features["outside"] == {"type": "numeric", "bounds": [0, 10]} and rng.random() < 0.5
-        cuts = [3.0, 5.0] if stepped else None
-        sizes = tuple(3 if name == "outside" and cuts else _levels(draft, name, rng) for name in asked)
+        cuts = {"outside": [3.0, 5.0]} if stepped else {}
+        numbers = [name for name in asked if draft.policy.features[name].is_number] if steps else []
+        cuts |= {name: [3.0, 5.0] for name in numbers if rng.random() < 0.5}
+        sizes = tuple(
+            3 + draft.policy.features[name].extras if name in cuts else _levels(draft, name, rng) for name in asked
+        )
         inputs = len(combinations(draft.policy.features, asked, sizes))
         if inputs <= 40:
             break
     spread = float(rng.choice([0.2, 1.0, 2.0]))
     questions = [{"features": list(asked), "levels": list(sizes), "table": 0, "kind": "block"}]
     if cuts:
-        questions[0]["cuts"] = [cuts if name == "outside" else None for name in asked]
+        questions[0]["cuts"] = [cuts.get(name) for name in asked]
     questions += [{"features": ["further"], "levels": [2], "table": 1}]
     tables = [_random_table(rng, inputs, spread), _random_table(rng, 2, spread)]
     return Plan.build(_document(features, tables, questions, q, odds))
+
+
+def random_measured_plan(rng: np.random.Generator, q: float = 0.0, odds: float | None = None) -> Plan:
+    """One of these plans, with a number, and bounds as a sample gives them: between ranges, of rounded numbers.
+
+    Each feature has a q of its own, and odds now and then; `q` and `odds` are not used.
+    """
+    while True:
+        plan = random_plan(rng, q, odds) if rng.random() < 0.5 else random_crossed_plan(rng, q, odds, steps=True)
+        if any(plan.policy.features[name].is_number for name in plan.questions[0].features):
+            return _measured(rng, plan)
+
+
+def _measured(rng: np.random.Generator, plan: Plan) -> Plan:
+    document = plan.model_dump(mode="json", by_alias=True)
+    asked = frozenset(name for question in plan.questions for name in question.features)
+    stated = document["collection"]["features"].items()
+    numbers = {name: feature for name, feature in stated if feature["type"] == "numeric"}
+    for feature in numbers.values():
+        if rng.random() < 0.6:
+            feature["ranges"] = sorted(set(np.round(rng.uniform(0.5, 9.5, int(rng.integers(1, 4))), 3).tolist()))
+        if feature.get("missing") is None and rng.random() < 0.4:
+            feature["missing"] = float(np.round(10 * rng.random(), 3))
+    features = Plan.build(document).policy.features
+    pairs = [(name, plan.policy.outside(name, asked)) for name in features]
+    rounded = frozenset(numbers) if rng.random() < 0.6 else frozenset[str]()
+    known = {name: cuts for question in plan.questions for name in numbers if (cuts := question.cuts_of(name))}
+    model = Listed(
+        {pair: float(rng.choice([0.0, 0.05, 0.3, 0.8, 1.0])) for pair in pairs},
+        "a sample",
+        rounded=rounded,
+        ranges={name: features[name].cuts for name in numbers} if rng.random() < 0.8 else {},
+        listed_odds={pair: float(rng.choice([1.5, 3.0])) for pair in pairs if rng.random() < 0.4},
+        cuts={name: tuple(cuts) for name, cuts in known.items()} if rounded and rng.random() < 0.6 else {},
+    )
+    return Plan.build(document | {"correlation": model.to_dict()})
 
 
 def _random_list(rng: np.random.Generator) -> Features:
@@ -132,96 +167,3 @@ def _document(
         "menus": [{"weight": TOTAL, "questions": [0, 1] if questions else [0]}],
         "certificate": {"epsilon": 0.0, "features": {}, "objective": None, "optimality_gap": None},
     }
-
-
-@dataclass(frozen=True)
-class Guess:
-    """A guess between two values of a feature: the inputs that each may go with."""
-
-    feature: str
-    first: Array
-    second: Array
-
-
-def guesses(plan: Plan) -> Iterator[Guess]:
-    """Every two values of each feature of the first question, and of each item with a delta.
-
-    Two numbers may be near the same level, and so may "missing".
-    """
-    question, features = plan.questions[0], plan.policy.features
-    possible = combinations(features, question.features, question.levels)
-    for position, name in enumerate(question.features):
-        feature, codes = features[name], possible[:, position]
-        for a, b in product(np.unique(codes).tolist(), repeat=2):
-            number = feature.is_number and a < question.levels[position] - feature.extras
-            counted = feature.imputes and not feature.is_number and feature.categories[a] == feature.missing
-            if a != b or number or counted:
-                yield Guess(name, np.flatnonzero(codes == a), np.flatnonzero(codes == b))
-        for item in (feature.items or {}) if isinstance(feature, MultipleFeature) else ():
-            names = [[feature.values[number] for number in ticked] for ticked in feature.sets]
-            has = np.array([*(int(item in ticked) for ticked in names), *range(2, 2 + feature.extras)])
-            for a, b in product(np.unique(has[codes]).tolist(), repeat=2):
-                if a != b:
-                    yield Guess(f"{name}.{item}", np.flatnonzero(has[codes] == a), np.flatnonzero(has[codes] == b))
-
-
-def worst_ratio(f: Array, guess: Guess, q: float, odds: float | None) -> float:
-    """The largest P(y | first) / P(y | second) over all joint distributions, by linear programming.
-
-    `f`: the probability of an answer y by the block's input and the value outside. The distributions of the outside
-    given either value are within q of each other in total variation, and within the odds.
-    """
-    first, second, size = f[guess.first], f[guess.second], f.shape[1]
-    ones, others = first.size, second.size
-    count = ones + others + size + 1  # both distributions, the distance of their margins, and a scale
-    objective = np.zeros(count)
-    objective[:ones] = -first.ravel()
-    equal = np.zeros((3, count))
-    equal[0, ones : ones + others] = second.ravel()  # the denominator is 1
-    equal[1, :ones], equal[1, -1] = 1, -1
-    equal[2, ones : ones + others], equal[2, -1] = 1, -1
-    above = []
-    for z in range(size):
-        margins = np.zeros(count)
-        margins[z:ones:size] = 1
-        margins[ones + z : ones + others : size] = -1
-        for sign in (1, -1):
-            row = sign * margins
-            row[ones + others + z] = -1
-            above.append(row)
-        if odds is not None:
-            for start, end in ((1.0, -odds), (-odds, 1.0)):
-                above.append(np.where(margins > 0, start, np.where(margins < 0, end, 0.0)))
-    total = np.zeros(count)
-    total[ones + others : -1], total[-1] = 0.5, -q
-    above.append(total)
-    solved = linprog(
-        objective, np.array(above), np.zeros(len(above)), equal, [1, 0, 0], bounds=(0, None), method="highs"
-    )
-    assert solved.status == 0, solved.message
-    return float(-solved.fun)
-
-
-def worst_by_feature(plan: Plan, q: float, odds: float | None) -> dict[str, float]:
-    """For each feature of the first question, and each item with a delta, the largest ratio of any answer.
-
-    The second question asks about something outside.
-    """
-    asked, further = (np.array(table["weights"]) / TOTAL for table in plan.tables_)
-    question = plan.questions[0]
-    possible = combinations(plan.policy.features, question.features, question.levels)
-    worst: dict[str, float] = {}
-    for guess in guesses(plan):
-        name = guess.feature.partition(".")[0]
-        block = plan.policy.blocks.get(name, (name,))
-        inside = np.array([other in block for other in question.features])
-        places = np.unique(possible[:, ~inside], axis=0, return_inverse=True)[1].ravel()
-        own = np.unique(possible[:, inside], axis=0, return_inverse=True)[1].ravel()
-        first, second = (np.unique(own[inputs]) for inputs in (guess.first, guess.second))
-        for y, z in product(range(asked.shape[1]), range(further.shape[1])):
-            f = np.zeros((own.max() + 1, places.max() + 1))
-            f[own, places] = asked[:, y]
-            both = (f[:, :, None] * further[:, z]).reshape(len(f), -1)
-            ratio = worst_ratio(both, Guess(name, first, second), q, odds)
-            worst[guess.feature] = max(worst.get(guess.feature, 1.0), ratio)
-    return worst

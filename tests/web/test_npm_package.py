@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
-from bcdp import Plan
+from bcdp import Plan, Policy, make_plan
 from support.npm_packages import FOLDER, npm_packages
 from support.paths import ROOT
 from support.system import require
@@ -221,18 +221,15 @@ EXAMPLE = """<!doctype html><html lang="en"><title>An example with SurveyJS</tit
 </script>"""
 
 
-def test_a_form_of_surveyjs_is_filled_in_and_sends_a_report(browser: Browser, installed: Path) -> None:
-    """In Chromium: required questions are asked for, and what leaves is a report and nothing that was entered."""
-    text = json.loads((VECTORS / "told.json").read_text("utf-8"))["plan"]
-    plan = Plan.parse(text)
+def served(browser: Browser, installed: Path, text: str, sent: list[str], refusals: int) -> tuple[Page, list[str]]:
+    """A page with the form of a plan, and the errors on it; the first reports meet a network that asks to sign in."""
     folders = [npm_packages(FOLDER / "surveyjs"), installed / "node_modules"]
-    sent: list[str] = []
 
     def answer(route: Route) -> None:
         path = route.request.url.removeprefix("http://localhost/")
         if path == "v1/reports":
             sent.append(str(route.request.post_data))
-            if len(sent) == 1:  # a network that asks people to sign in
+            if len(sent) <= refusals:
                 return route.fulfill(body="<html>Welcome</html>", content_type="text/html")
             return route.fulfill(json={"accepted": 1, "duplicate": 0})
         if path in ("", "v1/plan"):
@@ -242,17 +239,68 @@ def test_a_form_of_surveyjs_is_filled_in_and_sends_a_report(browser: Browser, in
         file = next((folder / path for folder in folders if (folder / path).is_file()), None)
         return route.fulfill(path=file) if file else route.fulfill(status=404)
 
-    context = browser.new_context()
-    context.route("http://localhost/**", answer)
-    page = context.new_page()
+    page = browser.new_context().new_page()
+    page.route("http://localhost/**", answer)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto("http://localhost/")
-    names = [feature.label for feature in plan.policy.features.values()]
     try:
         page.get_by_role("button", name="Complete").wait_for()
     except Exception:
         pytest.fail(f"the form was not made: {errors}")
+    return page, errors
+
+
+def test_follow_ups_and_lists_of_surveyjs(browser: Browser, installed: Path) -> None:
+    """A follow-up appears with its condition, and what was entered is dropped with it; boxes, and one for none."""
+    features = {
+        "drugs": {"type": "binary", "values": ["never", "ever"]},
+        "often": {"type": "ordinal", "values": ["monthly", "weekly"], "asked_if": {"drugs": "ever"}},
+        "spent": {"type": "numeric", "bounds": [0, 9], "asked_if": {"often": ["weekly"]}},
+        "media": {"type": "multiple", "values": ["tv", "print", "web"], "at_most": 2},
+        "shows": {"type": "binary", "values": ["few", "many"], "asked_if": {"media": ["tv"]}},
+    }
+    plan, sent = make_plan(Policy(epsilon=2, features=features)), list[str]()
+    page, errors = served(browser, installed, plan.text, sent, 0)
+
+    def chosen(name: str) -> None:
+        page.get_by_text(name, exact=True).click()
+
+    def ticked(name: str) -> None:
+        page.get_by_text(name, exact=True).click()
+
+    expect(page.get_by_text("often", exact=True)).to_have_count(0)
+    chosen("ever")
+    chosen("weekly")
+    page.get_by_role("spinbutton").fill("3")
+    ticked("tv")
+    ticked("web")
+    expect(page.get_by_role("checkbox", name="print")).to_be_disabled()  # two of them at most
+    chosen("many")
+    chosen("never")
+    expect(page.get_by_role("spinbutton")).to_have_count(0)
+    with page.expect_response("**/v1/reports"):
+        page.get_by_role("button", name="Complete").click()
+    expect(page.get_by_text("saved successfully")).to_be_visible()
+    assert not errors
+    shown = page.evaluate(
+        """async ([text, data]) => {
+          const { parsePlan } = await import("bcdp-device");
+          const { recordOf } = await import("bcdp-device/surveyjs");
+          return recordOf(await parsePlan(text), data);
+        }""",
+        [plan.text, {"feature-0": 1, "feature-3": ["none"]}],
+    )
+    assert shown == {"drugs": "ever", "often": None, "spent": None, "media": [], "shows": None}
+    page.context.close()
+
+
+def test_a_form_of_surveyjs_is_filled_in_and_sends_a_report(browser: Browser, installed: Path) -> None:
+    """In Chromium: required questions are asked for, and what leaves is a report and nothing that was entered."""
+    text = json.loads((VECTORS / "told.json").read_text("utf-8"))["plan"]
+    plan, sent = Plan.parse(text), list[str]()
+    page, errors = served(browser, installed, text, sent, 1)  # a network that asks people to sign in
+    names = [feature.label for feature in plan.policy.features.values()]
     for name in names:
         expect(page.get_by_text(name, exact=True).first).to_be_visible()
     page.get_by_role("button", name="Complete").click()
@@ -272,4 +320,4 @@ def test_a_form_of_surveyjs_is_filled_in_and_sends_a_report(browser: Browser, in
     assert message["plan"] == plan.id
     assert [set(report) for report in message["reports"]] == [{"id", "menu", "answer"}]
     assert not errors
-    context.close()
+    page.context.close()

@@ -76,6 +76,39 @@ def test_a_scale_is_one_row_on_wide_screens_and_a_list_on_phones(
     assert not violations(page)
 
 
+@pytest.fixture(scope="module")
+def scales() -> Plan:
+    scale = {"type": "ordinal", "values": ["disagree", "neither", "agree"]}
+    features = {
+        "sure": {"type": "binary", "values": ["no", "yes"], "label": "Used it"},
+        **{f"s{number}": {**scale, "label": f"Statement {number}"} for number in range(3)},
+        "s3": {**scale, "label": "Statement 3", "asked_if": {"sure": "yes"}},
+        "other": {"type": "ordinal", "values": ["low", "high"], "label": "Another scale"},
+    }
+    return make_plan(Policy(epsilon=2, features=features, correlation=0.1))
+
+
+@pytest.mark.parametrize(("width", "columns"), [(1280, 3), (390, 1)])
+def test_questions_with_one_scale_are_a_grid_on_wide_screens(
+    visit: Visit, scales: Plan, width: int, columns: int
+) -> None:
+    page = shown_plan(visit, scales)
+    page.set_viewport_size({"width": width, "height": 900})
+    expect(page.locator(".grid .field:visible")).to_have_count(3)
+    choose(page, "Used it", "yes")
+    rows = page.locator(".grid .field:visible")
+    expect(rows).to_have_count(4)
+    boxes = [[button.bounding_box() for button in row.get_by_role("radio").all()] for row in rows.all()]
+    lefts = {round(box["x"]) for row in boxes for box in row if box}
+    assert len(lefts) == columns  # of one scale the buttons are below each other
+    assert page.locator(".heads").is_visible() == (width > 1000)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("group", name="Statement 1").get_by_label("disagree").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("group", name="Statement 1").get_by_label("neither")).to_be_checked()
+    assert not violations(page)
+
+
 @pytest.mark.parametrize("drugs", ["no", "yes"])
 def test_every_question_is_answered_and_sent(visit: Visit, questionnaire: Plan, drugs: str) -> None:
     page = shown_plan(visit, questionnaire)

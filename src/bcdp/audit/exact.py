@@ -342,7 +342,7 @@ def _symbol(plan: Plan, question: Question, symbol: int) -> str:
     codes = np.unravel_index(symbol, question.levels)
     return " and ".join(
         _value(plan.policy.features[name], levels, int(code))
-        if (cuts := question.cuts_of(name)) is None
+        if (cuts := question.cuts_of(name)) is None or code > len(cuts)
         else plan.policy.features[name].words_between(cuts)[int(code)]
         for name, levels, code in zip(question.features, question.levels, codes, strict=True)
     )

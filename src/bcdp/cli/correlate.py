@@ -63,6 +63,7 @@ def correlate(
         bindings = {name: binding(stated, estimated, name) for name in names}
         budgets = {name: bindings[name].budget if budget is None else budget for name in names}
         leaks = leakage(stated, estimated, budgets)
+    outside = {name: stated.outside(name, frozenset(names)) for name in names}
     limits = np.array([[estimated.q(i, {j}) if i != j else 0.0 for j in names] for i in names])
     if output is not None:
         with written_whole(output) as draft:
@@ -73,7 +74,7 @@ def correlate(
     document = {
         "source": estimated.source,
         "confidence": confidence,
-        "q": {name: estimated.q(name, set(names) - {name}) for name in names},
+        "q": {name: estimated.q(name, outside[name]) for name in names},
         "odds_guide": guide,
         "stated": holding,
         "pairs": {
@@ -84,7 +85,7 @@ def correlate(
                     "odds_limit": _finite(estimated.odds(i, {j})),
                 }
                 for j in names
-                if j != i
+                if j in outside[i]
             }
             for i in names
         },
@@ -168,7 +169,8 @@ def _show(document: dict[str, Any], written: list[str], files: dict[str, Path]) 
         ),
     ]
     if len(names) <= _WIDEST:
-        limits = [[document["pairs"][i][j]["limit"] if i != j else None for j in names] for i in names]
+        pairs_of = document["pairs"]  # none of features that depend on each other by design
+        limits = [[pairs_of[i][j]["limit"] if j in pairs_of[i] else None for j in names] for i in names]
         leaks = [[document["leakage"][i][j] for j in names] for i in names]
         parts += ["", "q of pairs, limits: how far the column's law moves with the row", _matrix(names, limits)]
         parts += ["", "Leakage in nats: what a question about the column tells about the row", _matrix(names, leaks)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bcdp.correlation.estimated import Estimated, Tree, check_measurable
+from bcdp.correlation.estimated import Estimated, Tree
 from bcdp.correlation.fitted_odds import fitted_odds
 from bcdp.correlation.grouped import group_names, largest, within_groups
 from bcdp.correlation.limits import (
@@ -96,7 +96,6 @@ def estimate_correlation(
     """
     if not isinstance(confidence, int | float) or not 0 < confidence < 1:
         raise refuse("confidence", confidence, "a number above 0 and below 1")
-    check_measurable(policy, "a sample")
     table = as_arrow(sample)
     group = group_numbers(policy, table)
     failure = (1 - confidence) / len(policy.groups)  # of each group, so that all of them hold together
@@ -122,7 +121,7 @@ def _limits(policy: Policy, table: pa.Table, failing: float, model: str) -> Esti
     ranges = {i: feature.cuts for i, feature in policy.features.items() if feature.is_number}
     numbers = frozenset(ranges)
     multiplied = [(i, factors) for factors in _multiplied(policy) for i in names if i not in factors]
-    sets = _sets(coded, [(i, factors) for i, factors in multiplied if not numbers.issuperset(factors)])
+    sets = _sets(policy, coded, [(i, factors) for i, factors in multiplied if not numbers.issuperset(factors)])
     asked = [(i, factors) for i, factors in multiplied if numbers.issuperset(factors)]
     # the odds of a pair are one more thing to bound, unless the two limits of q bound them too: two cells
     further = sum(len(others) == 1 and coded[others[0]].cells > 2 for _, others in sets)
@@ -187,13 +186,26 @@ def _fitted(policy: Policy, table: pa.Table) -> dict[str, float]:
     records = {i: (own.given[::each], own.values) for i, own in coded.items()}
     if sum(values for _, values in records.values()) > _MOST_TERMS:
         return {}
-    return {i: fitted_odds(*records[i], [records[j] for j in records if j != i]) for i in records}
+    return {
+        i: fitted_odds(*records[i], [records[j] for j in records if j in policy.outside(i, frozenset(records))])
+        for i in records
+    }
 
 
-def _sets(coded: Mapping[str, _Coded], further: list[_Set]) -> list[_Set]:
-    """Every pair of features, and every feature with all others together, as far as they can be counted."""
-    pairs = [(i, (j,)) for i in coded for j in coded if i != j]
-    wholes = [(i, tuple(j for j in coded if j != i)) for i in coded if len(coded) > 2]
+def _outside(policy: Policy, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """For each feature the others outside its block, about which alone something is assumed."""
+    every = tuple(names)
+    return {i: tuple(j for j in every if j in policy.outside(i, frozenset(every))) for i in every}
+
+
+def _sets(policy: Policy, coded: Mapping[str, _Coded], further: list[_Set]) -> list[_Set]:
+    """Every pair of features, and every feature with all others together, as far as they can be counted.
+
+    Nothing is counted of what depends on each other by design.
+    """
+    outside = _outside(policy, coded)
+    pairs = [(i, (j,)) for i in coded for j in outside[i]]
+    wholes = [(i, outside[i]) for i in coded if len(outside[i]) > 1]
     return [
         (i, others)
         for i, others in [*pairs, *further, *wholes]
@@ -235,17 +247,25 @@ def _coded(
     """
     if feature.is_number:
         coded = _as_number(np.minimum(codes, 1.0), coded_cuts(feature), coded_numbers(feature, steps))
+        unasked = codes == 1 + feature.extras if feature.follows else np.zeros(len(codes), dtype=np.bool_)
+        if feature.follows:
+            coded = _with_one_more(coded, unasked, STEPS + 1)
     else:
         coded = _as_value(codes, feature)
+        unasked = codes == coded.values - 1 if feature.follows else np.zeros(len(codes), dtype=np.bool_)
     if feature.missing is None or (feature.own and coded.inputs is None):  # then it is among the values
         return coded
-    missing = is_missing(column)
-    coded = replace(coded, values=coded.values + 1, given=np.where(missing, coded.values, coded.given))
-    if not tree and not feature.own:
-        return coded
-    parts = tuple((np.where(missing, coded.cells, cell), share) for cell, share in coded.parts)
-    inputs = None if coded.inputs is None else np.append(coded.inputs, STEPS + 1)
-    return replace(coded, cells=coded.cells + 1, parts=parts, inputs=inputs)
+    missing = is_missing(column) & ~unasked
+    more = _with_one_more(coded, missing, STEPS + 1 + feature.follows)
+    return more if tree or feature.own else replace(coded, values=more.values, given=more.given)
+
+
+def _with_one_more(coded: _Coded, where: npt.NDArray[np.bool_], number: int) -> _Coded:
+    """The feature with one value and cell more, its last, which is an input of its own."""
+    parts = tuple((np.where(where, coded.cells, cell), share) for cell, share in coded.parts)
+    inputs = None if coded.inputs is None else np.append(coded.inputs, number)
+    given = np.where(where, coded.values, coded.given)
+    return _Coded(coded.values + 1, given, coded.cells + 1, parts, inputs)
 
 
 def _pair_odds(counts: Array, other: _Coded, failure: float, tree: bool) -> float:
@@ -317,7 +337,8 @@ def _notes(policy: Policy, coded: Mapping[str, _Coded], sets: list[_Set]) -> Ite
             yield f"{name}: {unseen} of its {own.values} {what} do not occur in the sample, so its q is 1"
         elif own.values > 1 and seen.min() < _FEW:
             yield f"{name}: the rarest of its {what} has only {seen.min()} records, which makes its limits wide"
-    complete = {i for i, others in sets if len(others) == len(coded) - 1}
+    outside = _outside(policy, coded)
+    complete = {i for i, others in sets if len(others) == len(outside[i])}
     if len(coded) > 1 and (incomplete := len(coded) - len(complete)):
         yield (
             f"{incomplete} features: all others together have too many combinations to count, so their q is 1, "

@@ -48,7 +48,7 @@ def holding_numbers(
     {'a': {'q': 0.1, 'odds': 1.3}, 'b': {'q': 0.1, 'odds': 1.3}}
     """
     table, names = as_arrow(sample), frozenset(policy.features)
-    q = {name: limits.q(name, names - {name}) for name in policy.features}
+    q = {name: limits.q(name, policy.outside(name, names)) for name in policy.features}
     odds = dict.fromkeys(policy.features, 1.0)
     group = group_numbers(policy, table)
     failure = (1 - confidence) / (len(policy.groups) * len(names))
@@ -66,17 +66,19 @@ def _observed(policy: Policy, table: pa.Table, failure: float) -> tuple[dict[str
     distance, odds = dict.fromkeys(codes, 1.0), dict.fromkeys(codes, math.inf)
     for name, feature in policy.features.items():
         own, cell = given[name], np.zeros(len(table), dtype=np.int64)
+        outside = policy.outside(name, frozenset(codes))
         for other in codes:
-            if other != name:
+            if other in outside:
                 cell = _numbered(cell * (given[other].max(initial=0) + 1) + given[other])
         if feature.imputes:  # missing is one more value where it is given, and the value imputed for all others
-            own = np.where(is_missing(table.column(name)), own.max(initial=0) + 1, own)
+            asked = codes[name] != len(feature.categories) - 1 if feature.follows else True
+            own = np.where(is_missing(table.column(name)) & asked, own.max(initial=0) + 1, own)
         values = max(int(own.max(initial=0)) + 1, 0 if feature.is_number else len(feature.categories))
         cells = int(cell.max(initial=0)) + 1
         if values * cells <= _MOST_CELLS and not feature.is_number:
             counts = np.bincount(own * cells + cell, minlength=values * cells).reshape(values, cells).astype(float)
             distance[name] = observed_distance(counts) if len(table) else 1.0
-            possible = math.prod(_cells(policy.features[other]) for other in codes if other != name)
+            possible = math.prod(_cells(policy.features[other]) for other in outside)
             odds[name] = odds_limit(counts, failure, integers=True) if cells == possible else math.inf
     return distance, odds
 

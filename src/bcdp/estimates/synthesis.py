@@ -200,7 +200,7 @@ def _inside(feature: Feature, at: Array) -> Array:
     """For each value or range of a feature in a table, which of its places are there."""
     if feature.is_number:
         codes = np.searchsorted(np.array(feature.cuts), at, side="right")
-        return (codes == np.arange(len(feature.cuts) + 1)[:, None]).astype(np.float64)
+        return np.asarray(codes == np.arange(len(feature.cuts) + 1)[:, None], dtype=np.float64)
     return np.eye(len(at))
 
 

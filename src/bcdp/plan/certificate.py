@@ -364,7 +364,7 @@ def joint_delta(
     """
     weights = table.dense().weights.reshape(*levels, -1)
     f = np.moveaxis(weights, position, 0).reshape(levels[position], -1, table.symbols)  # own value x others x symbol
-    above, below = (f, f) if not parts else _extremes_of_steps(f, parts) if stepped else _extremes(f, parts, own)
+    above, below = (f, f) if not parts else _extremes_of_steps(f, parts, own) if stepped else _extremes(f, parts, own)
     equal_pairs = range(len(f)) if shared and not parts else ()  # a guess between a part and itself is none
     return log_up(joint_ratio(above, below, rest, Within(q, odds), equal_pairs))
 
@@ -387,9 +387,9 @@ def _extremes(f: Integers, parts: Parts, own: bool) -> tuple[Integers, Integers]
     return np.array([np.max(rows, axis=0) for rows in reached]), np.array([np.min(rows, axis=0) for rows in reached])
 
 
-def _extremes_of_steps(f: Integers, parts: Parts) -> tuple[Integers, Integers]:
+def _extremes_of_steps(f: Integers, parts: Parts, own: bool) -> tuple[Integers, Integers]:
     """The same where a number enters by steps: over the inputs that each part meets."""
-    met = [f[int(first) : int(last) + 1] for first, last in parts]
+    met = [f[int(first) : int(last) + 1] for first, last in parts] + [f[-1:]] * own
     return np.array([rows.max(axis=0) for rows in met]), np.array([rows.min(axis=0) for rows in met])
 
 

@@ -52,12 +52,12 @@ _OF_BLOCKS = "mean, frequency, share, table or mean by group"
 AnyName = Annotated[Writable, _NAME, _declared(*PROTECTED)]
 NameOrDefault = Annotated[Writable, _NAME, _declared(*PROTECTED, also="default")]
 MeanName = Annotated[Writable, _NAME, _declared("numeric", "binary", "ordinal")]
-NumericName = Annotated[Writable, _NAME, _declared("numeric", complete=TYPES, apart=TYPES, offered=_OF_BLOCKS)]
+NumericName = Annotated[Writable, _NAME, _declared("numeric")]
 CompleteName = Annotated[Writable, _NAME, _declared(*TYPES, complete=TYPES, apart=TYPES, offered=_OF_BLOCKS)]
 CompleteNumberName = Annotated[
     Writable, _NAME, _declared("numeric", "binary", complete=TYPES, apart=TYPES, offered=_OF_BLOCKS)
 ]
-GroupedName = Annotated[Writable, _NAME, _declared("numeric", "binary")]
+GroupedName = Annotated[Writable, _NAME, _declared("numeric", "binary", "ordinal")]
 TableName = Annotated[
     Writable, _NAME, _declared(*PROTECTED, complete=_NUMBER, apart=_NUMBER, offered="a number's mean, also by group")
 ]

@@ -26,7 +26,7 @@ class BlockKind(ValuesKind):
     asks_blocks = True
 
     def check(self, path: str, question: Question, features: Mapping[str, Feature]) -> None:
-        """All features of a block, or a list to tick with others; numbers outside blocks may enter by steps."""
+        """All features of a block, or a list to tick with others; numbers may enter by steps."""
         super().check(path, question, features)
         blocks = blocks_of(features)
         asked = [name for name in question.features if name in blocks]
@@ -35,8 +35,6 @@ class BlockKind(ValuesKind):
         if not complete or (not asked and not (lists and len(question.features) > 1)):
             accepted = "all features that depend on each other, or a list to tick, perhaps with others"
             raise refuse(f"{path}.features", question.features, accepted)
-        if any(question.cuts_of(name) for name in asked):
-            raise refuse(f"{path}.cuts", question.cuts, "cuts of features outside blocks only")
         if prod(question.levels) > MOST_DIGITS:
             raise refuse(f"{path}.levels", question.levels, f"at most {MOST_DIGITS} combinations")
 

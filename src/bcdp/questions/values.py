@@ -70,7 +70,7 @@ def _check_cuts(path: str, question: Question, features: Mapping[str, Feature]) 
             continue
         ends = (features[name].span[0], *map(float, cuts), features[name].span[1])
         rising = all(lower < upper for lower, upper in pairwise(ends))
-        complete = features[name].is_number and not features[name].extras
-        if not complete or not rising or not len(cuts) == levels - 1 < MOST_STEPS:
+        steps = levels - features[name].extras
+        if not features[name].is_number or not rising or not len(cuts) == steps - 1 < MOST_STEPS:
             stated = f"for a number of at most {MOST_STEPS} levels as many as these less one, rising inside its bounds"
             raise refuse(f"{path}.cuts", cuts, stated)

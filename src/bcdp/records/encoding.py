@@ -382,8 +382,9 @@ def range_of(feature: Feature, codes: Codes) -> npt.NDArray[np.int64]:
 
 
 def step_of(feature: Feature, cuts: Iterable[float], codes: Codes) -> npt.NDArray[np.int64]:
-    """Between which of some cuts each coded number is, counted from 0: devices compare codes, so all who ask must."""
-    return np.searchsorted(coded_numbers(feature, cuts), codes, side="right").astype(np.int64)
+    """The step of each coded number, from 0, then those of no answer and not applicable: devices compare codes, too."""
+    starts = np.append(coded_numbers(feature, cuts), 2.0 + np.arange(feature.extras))
+    return np.searchsorted(starts, codes, side="right").astype(np.int64)
 
 
 def holds_numbers(kind: pa.DataType) -> bool:

@@ -3,7 +3,7 @@
 from bcdp.statistics.shared.block_targets import BlockAim, BlockValues
 from bcdp.statistics.shared.decoded_values import Decoded, error_without_privacy
 from bcdp.statistics.shared.interval import Estimate, on_simplex
-from bcdp.statistics.shared.joint_targets import Below, Interaction, Steps
+from bcdp.statistics.shared.joint_targets import Below, BlockSteps, Interaction, Steps
 from bcdp.statistics.shared.linear_form import LARGEST_SHARE_OF_FAKES
 from bcdp.statistics.shared.protocol import Decoder, Expected, Goal, Means, Statistic, scale_of_shares
 from bcdp.statistics.shared.rows import Row, Section
@@ -16,6 +16,7 @@ __all__ = [
     "Askable",
     "Below",
     "BlockAim",
+    "BlockSteps",
     "BlockValues",
     "Decoded",
     "Decoder",

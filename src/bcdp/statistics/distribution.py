@@ -20,9 +20,11 @@ from bcdp.policy.field_checks import Accepts, Number, expected, some
 from bcdp.policy.names import NumericNames
 from bcdp.statistics.quantiles import FakeBands, Quantile, SharesBelow, ended, monotone, quantile, shares_below
 from bcdp.statistics.shared.decoded_values import JointEstimate
+from bcdp.statistics.shared.follow_ups import partial_rule
 from bcdp.statistics.shared.interval import Estimate, confined
 from bcdp.statistics.shared.joint_targets import Below
 from bcdp.statistics.shared.linear_form import LinearForm
+from bcdp.statistics.shared.nonresponse import ratio_form, shares_of_last
 from bcdp.statistics.shared.protocol import (
     Array,
     Decoder,
@@ -138,30 +140,40 @@ class Distribution(Statistic):
         feature, target = decoder.policy.features[name], self._target(decoder.policy, name)
         edges = np.array([feature.span[0], *target.cuts, feature.span[1]])
         (answers,) = joint.answers
+        partial, rule = feature.extras > 0, partial_rule(feature) or feature.rule
+        joint = shares_of_last(joint) if partial else joint
         below = shares_below(joint, confidence, self.band == "simultaneous")
 
         def estimate(value: float, se: float, low: float, high: float, raw: float) -> Estimate:
-            return Estimate(value, se, low, high=high, answers=answers, raw=raw, rule=feature.rule)
+            return Estimate(value, se, low, high=high, answers=answers, raw=raw, rule=rule)
 
         def shares(columns: Sequence[Array], factors: Array) -> tuple[Estimate, ...]:
-            """Shares that are linear in those below the edges."""
+            """Shares that are linear in those below the edges, or such over the share of those who have a number."""
             numbers = zip(*(column.tolist() for column in columns), strict=True)
-            forms = (LinearForm(decoder, confidence, {target: row}, (0.0, 1.0)) for row in factors)
-            return tuple(replace(estimate(*row), linear=form) for row, form in zip(numbers, forms, strict=True))
+            if partial:
+                total = np.eye(len(target.cuts) + 1)[-1]
+                forms = (
+                    ratio_form(decoder, target, np.append(row, 0.0), total, (0.0, 1.0), confidence) for row in factors
+                )
+                return tuple(replace(estimate(*row), ratios=form) for row, form in zip(numbers, forms, strict=True))
+            linear = (LinearForm(decoder, confidence, {target: row}, (0.0, 1.0)) for row in factors)
+            return tuple(replace(estimate(*row), linear=form) for row, form in zip(numbers, linear, strict=True))
 
         z, middles = width(confidence), (edges[:-1] + edges[1:]) / 2
-        bands = FakeBands(decoder, target, joint, confidence, self.band == "simultaneous")
+        bands = None if partial else FakeBands(decoder, target, joint, confidence, self.band == "simultaneous")
         half = float(np.max(np.diff(edges))) / 2
-        mean_form = LinearForm(decoder, confidence, {target: -np.diff(middles)}, feature.span, half)
+        linear = None
+        if not partial:
+            linear = LinearForm(decoder, confidence, {target: -np.diff(middles)}, feature.span, half)
         return DistributionEstimate(
             edges=tuple(edges.tolist()),
             cdf=shares(below.inner, np.eye(len(target.cuts))),
             histogram=shares(_histogram(joint, below, z), _bins_of(len(target.cuts))),
             quantiles={share: replace(quantile(below, edges, share), bands=bands) for share in self.quantiles},
-            mean=replace(estimate(*_mean(joint, edges, z)), linear=mean_form),
+            mean=replace(estimate(*_mean(joint, edges, z)), linear=linear),
             band=self.band,
             answers=answers,
-            rule=feature.rule,
+            rule=rule,
         )
 
     @classmethod
@@ -173,11 +185,12 @@ class Distribution(Statistic):
         for name, estimate in estimates.items():
             feature = policy.features[name]
             rows = estimate.rows(name, feature.share, feature.span)
+            whom = f", {words}" if (words := partial_rule(feature)) else ""
             yield Section(
-                feature.share,
+                f"{feature.share}{whom}",
                 ("quantile", "value"),
                 rows,
-                title=f"{name}, from {estimate.answers:,} answers",
+                title=f"{name}{whom}, from {estimate.answers:,} answers",
                 interval=", whole bins",
                 remarks=(
                     f"Intervals of quantiles are computed from the {estimate.band} intervals of the shares below.",
@@ -195,7 +208,7 @@ class Distribution(Statistic):
                 for edge, share in zip(estimate.edges[1:-1], estimate.cdf, strict=True)
             )
             yield Section(
-                f"{feature.label}: share of the people below",
+                f"{feature.label}: share of the people below{whom}",
                 ("below", "share"),
                 shares,
                 "curve",
@@ -222,19 +235,26 @@ class Distribution(Statistic):
 
     def _goal(self, policy: Policy, name: str, data: Means) -> Goal:
         target = self._target(policy, name)
-        size = target.size(policy)
+        edges = len(target.cuts)
 
         def solved(means: Means) -> Array:
-            return monotone(means[target]) if target in means else np.full(size, np.nan)
+            return self._solved(policy, name, means) if target in means else np.full(edges, np.nan)
 
         return Goal(
             f"distribution of {name}",
             lambda estimates: np.array([share.value for share in estimates[name].cdf]),
             solved,
-            np.asarray(data[target]),
-            np.eye(size) / size,
-            np.arange(1, size + 1) / (size + 1),
+            self._solved(policy, name, data),
+            np.eye(edges) / edges,
+            np.arange(1, edges + 1) / (edges + 1),
         )
+
+    def _solved(self, policy: Policy, name: str, means: Means) -> Array:
+        """The shares below the edges, of those who have a number."""
+        numbers = np.asarray(means[self._target(policy, name)])
+        if policy.features[name].extras:
+            numbers = numbers[:-1] / numbers[-1] if numbers[-1] > 0 else np.full(len(numbers) - 1, np.nan)
+        return monotone(numbers)
 
 
 @dataclass(frozen=True)

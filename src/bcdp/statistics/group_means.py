@@ -16,11 +16,10 @@ from bcdp.policy import Policy
 from bcdp.policy.field_checks import expected
 from bcdp.policy.names import GroupedNames, GroupName
 from bcdp.statistics.shared.cell_targets import TableAxis, TableCells
-from bcdp.statistics.shared.follow_ups import among_words
+from bcdp.statistics.shared.follow_ups import partial_rule
 from bcdp.statistics.shared.interval import Estimate, confined
 from bcdp.statistics.shared.joint_targets import Interaction, interaction, margin_of
 from bcdp.statistics.shared.linear_form import LinearForm, RatioForm
-from bcdp.statistics.shared.nonresponse import AMONG
 from bcdp.statistics.shared.protocol import Decoder, Expected, Goal, Means, Prospect, Statistic, Weight, expected_error
 from bcdp.statistics.shared.ratios import difference_interval, ratio_interval, width
 from bcdp.statistics.shared.rows import Row, Section, as_dates
@@ -50,7 +49,7 @@ class GroupEstimate:
 
 
 class GroupMeans(Statistic):
-    """The means of numeric and binary features in every group that the values of another feature make."""
+    """The means of numeric, binary and ordinal features in every group that the values of another feature make."""
 
     kind: ClassVar[str] = "mean by group"
     form: ClassVar[str] = "{mean: [names], by: name}"
@@ -134,11 +133,13 @@ class GroupMeans(Statistic):
 def _targets(policy: Policy, pair: Pair) -> tuple[Target, Target, Interaction] | tuple[TableCells]:
     """The mean of all, the shares of the groups, and what they have together.
 
-    Of a number or a share that not everybody has, and of groups that not everybody is in, both ends in every group.
+    Of a score, of what not everybody has, and of groups that not everybody is in, both ends in every group.
     """
     cuts = {pair[0]: None, pair[1]: cuts_of(policy, pair[1])}
-    if policy.features[pair[0]].extras or any(is_linked(policy, name) for name in pair):
-        return (TableCells((TableAxis(pair[0]), TableAxis(pair[1], cuts=cuts[pair[1]]))),)
+    feature = policy.features[pair[0]]
+    scored = bool(feature.scale)
+    if scored or feature.extras or any(is_linked(policy, name) for name in pair):
+        return (TableCells((TableAxis(pair[0], scored=scored), TableAxis(pair[1], cuts=cuts[pair[1]]))),)
     return margin_of(pair[0], None), margin_of(pair[1], cuts[pair[1]]), interaction(policy, cuts)
 
 
@@ -239,9 +240,7 @@ def _form(decoder: Decoder, targets: tuple[Target, ...], slopes: Array, confiden
 def _rule(policy: Policy, name: str, pair: Pair) -> str | None:
     """Whom a mean is about, where that is not everybody."""
     feature = policy.features[name]
-    if name != pair[0] or not feature.extras:
-        return feature.rule
-    return among_words(feature) if feature.follows else AMONG
+    return (partial_rule(feature) if name == pair[0] else None) or feature.rule
 
 
 class _Ratio(NamedTuple):

@@ -5,6 +5,7 @@ import { quoted, tellHint, tellOpen, tellPromise } from "./device/wording/tell.j
 import { element, promised, promisedBatch, say } from "./page.js";
 import { Failure, alone, startDevice } from "./survey/device.js";
 import { fieldOf } from "./survey/fields.js";
+import { inGrids } from "./survey/grids.js";
 import { followUpsOf } from "./survey/follow_ups.js";
 import { becomes, kindFor, showLimits, showTotal, withinLimits } from "./survey/limits.js";
 import { answerTo, ledger, memory } from "./survey/memory.js";
@@ -200,7 +201,8 @@ async function showKept(answer) {
 function fillForm(drafts) {
   const asked = [...sheet.spokenOpen, ...sheet.spoken];
   fields = asked.map(([name, feature], index) => fieldOf(name, feature, `feature-${index}`, words, drafts[index]));
-  $("questions").replaceChildren(...fields.map(({ node }) => node));
+  const [features, nodes] = [asked.map(([, feature]) => feature), fields.map(({ node }) => node)];
+  $("questions").replaceChildren(...inGrids(features, nodes));
   showAsked();
   const summary = $("promise").querySelector("summary");
   $("promise").replaceChildren(summary, ...promiseTable());

@@ -187,7 +187,11 @@ def _worst(
         runs = [column[start : start + below] for start in range(0, len(column), below)]  # with one own value each
         f = [[weight for run in runs[own::size] for weight in run] for own in range(size)]
         most, least = (
-            (f, f) if parts is None else _extremes(f, parts, feature.own) if steps is None else _of_levels(f, steps)
+            (f, f)
+            if parts is None
+            else _extremes(f, parts, feature.own)
+            if steps is None
+            else _of_levels(f, steps, feature.own)
         )
         for a, b in product(range(len(most)), repeat=2):
             if worst != math.inf and (shared or a != b):
@@ -249,9 +253,11 @@ def _extremes(f: Sequence[Sequence[int]], parts: Sequence[Part], own: bool) -> t
     return above + silent, below + silent
 
 
-def _of_levels(f: Sequence[Sequence[int]], steps: Sequence[tuple[int, int]]) -> tuple[list[list[int]], list[list[int]]]:
+def _of_levels(
+    f: Sequence[Sequence[int]], steps: Sequence[tuple[int, int]], own: bool
+) -> tuple[list[list[int]], list[list[int]]]:
     """The same for a number that enters by steps: over the levels from first to last of each part."""
-    met = [f[first : last + 1] for first, last in steps]
+    met = [f[first : last + 1] for first, last in steps] + [f[-1:]] * own
     most, least = ([[pick(column) for column in zip(*rows)] for rows in met] for pick in (max, min))
     return most, least
 

@@ -218,8 +218,6 @@ def _question(
             raise refuse(f"{path}.levels", size, "two levels for numbers and one for no answer, at least")
     cuts = _cuts(f"{path}.cuts", stated["cuts"], asked, levels, features) if "cuts" in stated else {}
     possible, blocks = _possible(path, asked, levels, features, block)
-    if any(len(blocks[name]) > 1 for name in cuts if block):
-        raise refuse(f"{path}.cuts", stated["cuts"], "cuts of features outside blocks only")
     number = whole(f"{path}.table", stated["table"], 0, len(tables) - 1)
     table, inputs = tables[number], len(possible) or math.prod(levels)
     if table.levels != inputs:
@@ -272,11 +270,12 @@ def _cuts(
         known = features[name].number
         if cuts is None:
             continue
-        if known is None or features[name].extras:
-            raise refuse(path, cuts, "null for what is no number, or has no answer as a value")
+        if known is None:
+            raise refuse(path, cuts, "null for what is no number")
         cuts_by_name[name] = rising(path, cuts, *known.bounds)
-        if len(cuts) != size - 1 or size > MOST_STEPS:
-            raise refuse(path, cuts, f"one less than levels, which are at most {MOST_STEPS}")
+        steps = size - features[name].extras
+        if len(cuts) != steps - 1 or steps > MOST_STEPS:
+            raise refuse(path, cuts, f"one less than steps, which are at most {MOST_STEPS}")
     if not cuts_by_name:
         raise refuse(path, stated, "cuts for at least one number")
     return cuts_by_name

@@ -23,6 +23,7 @@ from bcdp.statistics.shared.value_targets import Rows, ValueMeans, runs
 _ROUNDED_TO = (5, 3, 2)  # levels of a number in a block: as many as leave few combinations
 _FEW = 64
 _CROSSED = 3  # sets that are crossed with all others
+_PAIRED = 24  # combinations up to which sets are crossed with two others
 
 
 @dataclass(frozen=True, order=True)
@@ -46,10 +47,13 @@ class BlockAim:
 
     @property
     def further(self) -> list[npt.NDArray[np.bool_]]:
-        """What the first sets have in common with others, and each without the other."""
+        """What the first sets have in common with others, each without the other; of few combinations also with two."""
         known = np.array(self.sets)
         both = np.concatenate([known, ~known])
         first = np.concatenate([known[:_CROSSED], ~known[:_CROSSED]])
+        if known.shape[1] <= _PAIRED:
+            pairs = both[:, None] & both
+            both = np.unique(np.concatenate([pairs, ~pairs]).reshape(-1, known.shape[1]), axis=0)
         return list(np.unique((first[:, None] & both).reshape(-1, known.shape[1]), axis=0))
 
     @property

@@ -14,13 +14,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bcdp.policy import MultipleFeature, Policy
+from bcdp.policy import Feature, MultipleFeature, Policy
 from bcdp.questions import Question
 from bcdp.randomizers import Dense, Table
 from bcdp.records.encoding import step_of
 from bcdp.statistics.shared.block_targets import BlockAim, block_table
 from bcdp.statistics.shared.joint_targets import crossed
 from bcdp.statistics.shared.target import Codes, Cuts, Role, Target
+from bcdp.statistics.shared.value_targets import scale_ends
 
 Array = npt.NDArray[np.float64]
 
@@ -31,11 +32,15 @@ TICKED = ("not ticked", "ticked")  # the rows of an item
 
 @dataclass(frozen=True)
 class TableAxis:
-    """One feature of a table: an `item` of it if it is a list, by `cuts` if it is a number in steps."""
+    """One feature of a table: an `item` of it if it is a list, by `cuts` if it is a number in steps.
+
+    Of an ordinal feature that is `scored` the rows are both ends of its scale, as of a number.
+    """
 
     feature: str
     item: int | None = None
     cuts: Cuts | None = None
+    scored: bool = False
 
     def rows(self, policy: Policy) -> tuple[Any, ...]:
         """What its rows are called."""
@@ -56,7 +61,8 @@ class TableAxis:
         feature = policy.features[self.feature]
         if self.cuts:
             return len(self.cuts) + 1
-        return 2 + feature.extras if isinstance(feature, MultipleFeature) else feature.joint_inputs
+        two = self.scored or isinstance(feature, MultipleFeature)
+        return 2 + feature.extras if two else feature.joint_inputs
 
     def of(self, policy: Policy, codes: Codes) -> Array:
         """The rows of each record: one, or two shares of a number's ends."""
@@ -65,7 +71,11 @@ class TableAxis:
             return np.asarray(np.eye(len(self.cuts) + 1)[step_of(feature, self.cuts, own)])
         if isinstance(feature, MultipleFeature):
             return np.asarray(np.eye(self.size(policy))[np.array(feature.has(self.item or 0))[own]])
-        return feature.indicators(own)
+        return feature.indicators(own) @ self._ends(feature) if self.scored else feature.indicators(own)
+
+    def _ends(self, feature: Feature) -> Array:
+        """How far each value is at the lower and at the upper end of its scale; then what follows the values."""
+        return np.array(scale_ends(feature))
 
     def at(self, policy: Policy, question: Question) -> Array:
         """The rows at each input of a question."""
@@ -73,6 +83,8 @@ class TableAxis:
         own = np.eye(levels)
         if isinstance(feature, MultipleFeature):
             own = np.eye(self.size(policy))[list(feature.has(self.item or 0))]
+        elif self.scored:
+            own = self._ends(feature)
         elif feature.is_number and not self.cuts:
             shares = np.linspace(0.0, 1.0, levels - feature.extras)
             own = np.zeros((levels, 2 + feature.extras))

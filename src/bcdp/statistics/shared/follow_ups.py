@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from bcdp.policy import Feature, Policy
 from bcdp.statistics.shared.interval import Estimate, on_simplex
-from bcdp.statistics.shared.nonresponse import ratio_form, ratios_of
+from bcdp.statistics.shared.nonresponse import AMONG, ratio_form, ratios_of
 from bcdp.statistics.shared.protocol import Decoder
 from bcdp.statistics.shared.ratios import width
 from bcdp.statistics.shared.rows import Row, Section
@@ -44,6 +44,13 @@ class AskedShare(Estimate):
 def among_words(feature: Feature) -> str:
     """Whom the estimates of a follow-up are about."""
     return ASKED_ANSWERED if feature.own else ASKED
+
+
+def partial_rule(feature: Feature) -> str | None:
+    """Whom estimates of a feature are about that not everybody has; None of any other."""
+    if not feature.extras:
+        return None
+    return among_words(feature) if feature.follows else AMONG
 
 
 def asked_mean(decoder: Decoder, target: Target, feature: Feature, confidence: float) -> AskedMean:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bcdp.policy import Policy
 from bcdp.questions import Question
-from bcdp.randomizers import Table, categorical, marginal_target, steps, waves
+from bcdp.randomizers import Dense, Table, categorical, marginal_target, steps, waves
 from bcdp.records.encoding import step_of
 from bcdp.statistics.shared.target import Codes, Cuts, Role, Single, Target
 
@@ -77,9 +77,12 @@ class Steps(_InSteps):
 
 @dataclass(frozen=True)
 class Below(_InSteps):
-    """The shares of the people whose number is below each of some cuts."""
+    """The shares of the people whose number is below each of some cuts; then of those who have one, if not all do."""
 
     role: ClassVar[Role] = Role.DISTRIBUTION
+
+    def levels(self, policy: Policy) -> int:
+        return super().levels(policy) + policy.features[self.feature].extras
 
     @property
     def margins(self) -> tuple[Target, ...]:
@@ -90,17 +93,64 @@ class Below(_InSteps):
         return (table.levels,), table
 
     def size(self, policy: Policy) -> int:
-        return len(self.cuts)
+        return len(self.cuts) + bool(policy.features[self.feature].extras)
 
     def of(self, policy: Policy, codes: Codes) -> Array:
         step = step_of(policy.features[self.feature], self.cuts, codes[self.feature])
-        return steps(len(self.cuts) + 1)[step]
+        return self._numbers(policy)[step]
 
     def answered_by(self, question: Question) -> bool:
-        return question.features == (self.feature,) and question.cuts_of(self.feature) == self.cuts
+        alone = question.features == (self.feature,) or question.rules.asks_blocks
+        return alone and self.feature in question.features and question.cuts_of(self.feature) == self.cuts
 
     def at(self, policy: Policy, question: Question) -> Array:
-        return steps(len(self.cuts) + 1)
+        return question.at_inputs(policy, self.feature, self._numbers(policy))
+
+    def _numbers(self, policy: Policy) -> Array:
+        """At each step, and at what follows these."""
+        return np.asarray(steps(self.levels(policy))[:, : self.size(policy)])
+
+
+@dataclass(frozen=True)
+class BlockSteps:
+    """All features of a block, asked together for the distribution of one; the others of no step are not distinguished.
+
+    `digits`: the step of each input of the question, or what follows the steps.
+    """
+
+    role: ClassVar[Role] = Role.DISTRIBUTION
+    wanted: Below
+    features: tuple[str, ...]
+    levels: tuple[int, ...]
+    digits: tuple[int, ...]
+
+    @property
+    def cuts_by_feature(self) -> Mapping[str, Cuts]:
+        return self.wanted.cuts_by_feature
+
+    @property
+    def margins(self) -> tuple[Target, ...]:
+        return (self,)
+
+    @property
+    def question_keys(self) -> Mapping[str, Any]:
+        return {"kind": "block"}
+
+    def randomizer(self, policy: Policy, budget: float) -> tuple[tuple[int, ...], Table]:
+        table = waves(self.wanted.levels(policy), budget)
+        return self.levels, Dense(table.dense().weights[list(self.digits)])
+
+    def size(self, policy: Policy) -> int:
+        return self.wanted.size(policy)
+
+    def of(self, policy: Policy, codes: Codes) -> Array:
+        return self.wanted.of(policy, codes)
+
+    def answered_by(self, question: Question) -> bool:
+        return False  # estimates ask for the shares themselves
+
+    def at(self, policy: Policy, question: Question) -> Array:
+        return self.wanted.at(policy, question)
 
 
 @dataclass(frozen=True)

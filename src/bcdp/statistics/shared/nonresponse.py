@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.policy import Policy
+from bcdp.statistics.shared.decoded_values import JointEstimate
 from bcdp.statistics.shared.interval import Estimate, bounded, on_simplex
 from bcdp.statistics.shared.linear_form import LinearForm, RatioForm
 from bcdp.statistics.shared.protocol import Decoder
@@ -135,6 +136,22 @@ def ratios_of(
         slope = (top - over / under * bottom) / under
         ratios.append((over / under, math.sqrt(max(float(slope @ joint.covariance @ slope), 0.0)), start, end))
     return ratios
+
+
+def shares_of_last(joint: JointEstimate) -> JointEstimate:
+    """All values but the last as shares of the last, with their covariance (delta method).
+
+    >>> joint = JointEstimate(np.array([0.1, 0.2, 0.4]), np.diag([0.0, 0.0, 1e-4]), (100,))
+    >>> shares_of_last(joint).value.tolist()
+    [0.25, 0.5]
+    """
+    *_, total = joint.value
+    if not total > _FEWEST:
+        nothing = np.full(len(joint.value) - 1, math.nan)
+        return JointEstimate(nothing, np.full((len(nothing),) * 2, math.nan), joint.answers)
+    value = joint.value[:-1] / total
+    slopes = np.hstack([np.eye(len(value)), -value[:, None]]) / total
+    return JointEstimate(value, slopes @ joint.covariance @ slopes.T, joint.answers)
 
 
 def ratio_form(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bcdp.errors import InputError
-from bcdp.policy import MultipleFeature, Policy
+from bcdp.policy import Feature, MultipleFeature, Policy
 from bcdp.questions import Question
 from bcdp.randomizers import Dense, Table, categorical, least_moment, optimal
 from bcdp.statistics.shared.target import Array, Codes, OneFeature, Role, Single, Target
@@ -43,13 +43,21 @@ def mean_target(policy: Policy, name: str) -> Target:
     feature = policy.features[name]
     if not feature.scale:
         return Single(name)
+    ends = scale_ends(feature)
+    return ValueMeans(name, ends if feature.extras else tuple((2 * share - 1,) for _, share in ends))
+
+
+def scale_ends(feature: Feature) -> Rows:
+    """How far each ordered value is at the lower and at the upper end of its scale; then what follows the values.
+
+    >>> from bcdp.policy import OrdinalFeature
+    >>> scale_ends(OrdinalFeature(type="ordinal", values=("low", "middle", "high"), missing="own"))
+    ((1.0, 0.0, 0.0), (0.5, 0.5, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    """
     low, high = feature.span
     shares = [(score - low) / (high - low) for score in feature.scale]
-    if feature.extras:
-        beyond = np.eye(feature.extras, 2 + feature.extras, 2).tolist()
-        ends = [(1 - share, share, *(0.0,) * feature.extras) for share in shares]
-        return ValueMeans(name, (*ends, *map(tuple, beyond)))
-    return ValueMeans(name, tuple((2 * share - 1,) for share in shares))
+    beyond = np.eye(feature.extras, 2 + feature.extras, 2).tolist()
+    return (*((1 - share, share, *(0.0,) * feature.extras) for share in shares), *map(tuple, beyond))
 
 
 def headline(policy: Policy, name: str) -> Target:

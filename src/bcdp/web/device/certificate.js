@@ -289,6 +289,7 @@ function stepsOf(feature, steps) {
   const first = [0, ...ends.map((end) => stepOf(feature, steps, end))];
   const last = [...ends.map(below), steps.length];
   const ranges = first.map((low, place) => counted(Math.max(0, last[place] - low) + 1).map((more) => [low + more, 0]));
+  if (feature.own) return [...ranges, [[steps.length + 1, 0]]];
   if (feature.missing === null) return ranges;
   return [...ranges, [[stepOf(feature, steps, numberCode(feature, feature.missing)), 0]]];
 }

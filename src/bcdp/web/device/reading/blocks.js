@@ -172,9 +172,6 @@ export function readBlocks(features) {
           "all features that depend on each other, or a list, perhaps with others",
         );
       }
-      if (question.cuts?.some((cuts, place) => cuts && members.has(names[place]))) {
-        throw refuse(`${path}.cuts`, question.cuts, "cuts of features outside blocks only");
-      }
       if (levels.reduce((total, size) => total * size, 1) > MOST_DIGITS) {
         throw refuse(`${path}.levels`, levels, `at most ${MOST_DIGITS} combinations`);
       }

@@ -196,9 +196,11 @@ export function numberCode({ bounds: [low, high] }, value) {
 
 /**
  * Between which of some cuts a coded number is, counted from 0: a number at a cut is in the step that begins there.
+ * No answer and not applicable, whose codes are 2 and 3, come after the last step.
  * @type {(feature: { bounds: Bounds }, cuts: readonly number[], code: number) => number}
  */
-export const stepOf = (feature, cuts, code) => cuts.filter((cut) => numberCode(feature, cut) <= code).length;
+export const stepOf = (feature, cuts, code) =>
+  cuts.filter((cut) => numberCode(feature, cut) <= code).length + (code > 1 ? code - 1 : 0);
 
 /**
  * The number of each value, by its word; a binary feature without values knows 0/1 and false/true.

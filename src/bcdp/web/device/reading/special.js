@@ -17,8 +17,7 @@ export function checkCuts(path, { cuts, levels }, asked) {
   const fits = (own, place) =>
     own === null ||
     (areCuts(own, asked[place]?.bounds) &&
-      !asked[place].extras &&
-      own.length === levels[place] - 1 &&
+      own.length === levels[place] - asked[place].extras - 1 &&
       own.length < MOST_STEPS);
   const stated = list(path, cuts);
   if (stated.length !== asked.length || !stated.every(fits) || stated.every((own) => own === null)) {

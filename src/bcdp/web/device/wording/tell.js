@@ -125,9 +125,9 @@ function digitWord(feature, digit, { size, cuts }, words) {
   /** @type {(number: number) => string} */
   const written = (number) => feature.dateOf?.(number) ?? words.number(number);
   const first = feature.dates ? Math.ceil : Number; // of the dates from a cut on
-  if (cuts) return words.range(...[low, ...cuts, high].slice(digit, digit + 2).map((end) => written(first(end))));
   const rounded = size - feature.extras; // then come no answer and not applicable
   if (digit >= rounded) return feature.own && digit === rounded ? words.noAnswer : words.notAsked;
+  if (cuts) return words.range(...[low, ...cuts, high].slice(digit, digit + 2).map((end) => written(first(end))));
   return words.near(written(low + ((high - low) * digit) / (rounded - 1)));
 }
 

@@ -8,13 +8,15 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.errors import refuse
 from bcdp.mechanisms.survey.design.budget_limits import BudgetLimits
 from bcdp.mechanisms.survey.design.classes.feature_classes import NEGLIGIBLE, FeatureClass
 from bcdp.mechanisms.survey.design.information import Kind
 from bcdp.plan.views import View, views_of
 from bcdp.policy import MultipleFeature, Policy
+from bcdp.policy.blocks import MOST_COMBINATIONS
 from bcdp.questions import Question
-from bcdp.statistics import BlockAim, BlockValues, Target
+from bcdp.statistics import Below, BlockAim, BlockSteps, BlockValues, Role, Target
 from bcdp.statistics.shared.block_targets import TickedItems, block_question, suggested_sets
 
 Array = npt.NDArray[np.float64]
@@ -31,7 +33,11 @@ def block_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> Iter
     lists = [(name,) for name, own in policy.features.items() if isinstance(own, MultipleFeature)]
     groups = [*policy.blocks.values(), *(names for names in lists if names[0] not in policy.blocks)]
     for block in dict.fromkeys(groups):
-        wanted = {target: weight for target, weight in weights.items() if weight and set(target.features) <= set(block)}
+        wanted = {
+            target: weight
+            for target, weight in weights.items()
+            if weight and set(target.features) <= set(block) and target.role is not Role.DISTRIBUTION
+        }
         strictest = min(map(limits.strictest, block))
         others = (limits.level(name, frozenset(block)) for name in policy.features if name not in block)
         alone = min([limits.epsilon, *others])
@@ -53,6 +59,31 @@ def block_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> Iter
             weight=float(f"{sum(wanted.values()):.12g}"),
             odds=max(odds for _, odds in bounds),
         )
+
+
+def stepped_block(limits: BudgetLimits, target: Below, weight: float) -> Iterator[FeatureClass]:
+    """The class of a question about a block that is asked for the distribution of one of its numbers.
+
+    Nothing else is asked with it, and all that it distinguishes is protected by the strictest demand.
+    """
+    policy, block = limits.policy, limits.policy.blocks[target.feature]
+    levels = tuple(
+        target.levels(policy) if name == target.feature else 2 + own.extras if own.is_number else own.joint_inputs
+        for name, own in ((name, policy.features[name]) for name in block)
+    )
+    cuts = tuple(target.cuts_by_feature.get(name) for name in block)
+    question = Question(features=block, levels=levels, table=0, kind="block", cuts=cuts)
+    if (inputs := question.inputs(policy)) > MOST_COMBINATIONS:
+        accepted = f"at most {MOST_COMBINATIONS} combinations with the answers that it depends on: fewer bins"
+        raise refuse(f"distribution of {target.feature}", f"{inputs} combinations", accepted)
+    digits = question.digits(policy)[:, block.index(target.feature)]
+    apart = digits[:, None] != digits
+    others = (limits.level(name, frozenset(block)) for name in policy.features if name not in block)
+    alone = min([*others, float(np.array(_limits(limits, list(views_of(policy, question))))[apart].min())])
+    if alone >= NEGLIGIBLE:
+        member = BlockSteps(target, block, levels, tuple(digits.tolist()))
+        kind = Kind("steps", target.levels(policy))
+        yield FeatureClass((member,), kind, alone, q=0.0, alone=alone, weight=weight, apart=True)
 
 
 def _ticked(limits: BudgetLimits, name: str, weight: float, alone: float) -> FeatureClass:

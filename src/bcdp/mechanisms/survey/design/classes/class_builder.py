@@ -15,7 +15,7 @@ import numpy as np
 
 from bcdp.errors import InputError, refuse
 from bcdp.mechanisms.survey.design.budget_limits import BudgetLimits
-from bcdp.mechanisms.survey.design.classes.block_classes import block_classes
+from bcdp.mechanisms.survey.design.classes.block_classes import block_classes, stepped_block
 from bcdp.mechanisms.survey.design.classes.crossed_classes import crossed_classes
 from bcdp.mechanisms.survey.design.classes.feature_classes import NEGLIGIBLE, FeatureClass
 from bcdp.mechanisms.survey.design.information import Kind
@@ -160,8 +160,11 @@ def _distributions(limits: BudgetLimits, weights: Mapping[Target, float]) -> Ite
     """The classes of distributions."""
     targets: list[Below] = _of_role(weights, Role.DISTRIBUTION)
     for target in targets:
+        if target.feature in limits.policy.blocks:
+            yield from stepped_block(limits, target, weights[target])
+            continue
         for c in _steps_class(limits, Steps(target.feature, target.cuts), weights[target]):
-            yield replace(c, members=(target,), kind=Kind("steps", len(target.cuts) + 1))
+            yield replace(c, members=(target,), kind=Kind("steps", target.levels(limits.policy)))
 
 
 def _steps_class(limits: BudgetLimits, target: Steps, weight: float) -> Iterator[FeatureClass]:
