@@ -145,7 +145,7 @@ class _AskedMenu:
             return independent_delta(_ONE, self.ratio, within)
         if self.questions[number].rules.asks_blocks:
             return self.view_level(plan, name, None, within, ranged=bool(parts))
-        shared = shares_inputs(feature)
+        shared = plan.policy.shares_inputs(name)
         return menu_delta(
             self.questions, self.tables, name, number=number, shared=shared, within=within, parts=parts, own=feature.own
         )

@@ -30,7 +30,7 @@ FORMAT = 1  # the version of the plan's format: any other is refused
 PLAN_KEY = b"bcdp.plan"  # where reports name the plan that they answer
 A_PLAN = "a Plan, from make_plan(policy) or Plan.load(path)"  # what every function of a plan says it accepts
 # A plan states its correlation and mechanism itself.
-_COLLECTION = {"epsilon", "features", "tasks", "order", "survey", "relay", "counts", "trust", "menu_from"}
+_COLLECTION = {"epsilon", "features", "tasks", "order", "survey", "relay", "counts", "trust", "menu_from", "panel"}
 _UNCLAIMED = {"policy", "correlation_model", "tables", "symbols", "levels"}  # what a plan is, whatever it claims
 
 Derived = TypeVar("Derived")
@@ -39,10 +39,21 @@ Level = Annotated[Finite, Field(ge=0)]
 
 
 class Menu(PlanPart):
-    """Questions answered together, and the weight out of 2^32 with which a device draws this menu."""
+    """Questions answered together, and the weight out of 2^32 with which a device draws this menu.
+
+    In a panel, also the `wave` in which it is answered, numbered from 1.
+    """
 
     weight: Annotated[int, Field(ge=1, le=TOTAL)]
     questions: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
+    wave: Annotated[int, Field(ge=1)] | None = None
+
+    @model_serializer(mode="wrap")
+    def _plain(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        document: dict[str, Any] = write(self)
+        if self.wave is None:
+            del document["wave"]
+        return document
 
 
 class Channel(PlanPart):
@@ -359,6 +370,7 @@ def collection_of(policy: Policy) -> dict[str, Any]:
     document = policy.to_dict()
     stated = {key: document[key] for key in ("epsilon", "features", "tasks", "survey", "relay") if key in document}
     assigned = {"menu_from": policy.menu_from} if policy.menu_from == "ticket" else {}
+    assigned |= {"panel": document["panel"]} if policy.panel else {}
     return stated | {"order": list(policy.declared)} | assigned
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bcdp.correlation import Listed
+from bcdp.correlation import Listed, PerFeature
 from bcdp.errors import refuse
 from bcdp.exact import MOST_CELLS, TOTAL
 from bcdp.plan.mechanism import mechanism_of
@@ -49,6 +49,7 @@ def check_questions(plan: Plan) -> None:
     for number, question in enumerate(plan.questions):
         _check_question(plan, f"questions.{number}", question)
     _check_menus(plan)
+    _check_waves(plan)
     if sends_all(plan):
         _check_messages(plan)
 
@@ -94,6 +95,19 @@ def _check_menus(plan: Plan) -> None:
     answers = sum(math.prod(digits) for digits in plan.symbols)
     if answers > MOST_ANSWERS:
         raise refuse("menus", f"{answers} possible answers", f"at most {MOST_ANSWERS} in all menus together")
+
+
+def _check_waves(plan: Plan) -> None:
+    """In a panel every menu has a wave, and a question about change an earlier one; elsewhere there are no waves."""
+    panel = plan.policy.panel
+    if panel and not isinstance(plan.correlation_model, PerFeature):
+        raise refuse("correlation.kind", plan.correlation["kind"], "per feature, in a panel")
+    for number, menu in enumerate(plan.menus):
+        path, changes = f"menus.{number}", [plan.questions[index].since for index in menu.questions]
+        if (panel is None) != (menu.wave is None) or (panel and not 1 <= (menu.wave or 0) <= panel.waves):
+            raise refuse(f"{path}.wave", menu.wave, f"a number up to {panel.waves}" if panel else "no such key")
+        if any(changes) and (len(changes) > 1 or menu.wave is None or max(map(int, filter(None, changes))) >= menu.wave):
+            raise refuse(f"{path}.questions", menu.questions, "a question about change alone, since an earlier wave")
 
 
 def _check_messages(plan: Plan) -> None:
