@@ -102,11 +102,16 @@ def _check_waves(plan: Plan) -> None:
     panel = plan.policy.panel
     if panel and not isinstance(plan.correlation_model, PerFeature):
         raise refuse("correlation.kind", plan.correlation["kind"], "per feature, in a panel")
-    for number, menu in enumerate(plan.menus):
-        path, changes = f"menus.{number}", [plan.questions[index].since for index in menu.questions]
-        if (panel is None) != (menu.wave is None) or (panel and not 1 <= (menu.wave or 0) <= panel.waves):
-            raise refuse(f"{path}.wave", menu.wave, f"a number up to {panel.waves}" if panel else "no such key")
-        if any(changes) and (len(changes) > 1 or menu.wave is None or max(map(int, filter(None, changes))) >= menu.wave):
+    if panel is None and any(menu.wave is not None for menu in plan.menus):
+        raise refuse("menus", "waves", "no such keys without a panel")
+    if panel is None and any(question.since is not None for question in plan.questions):
+        raise refuse("questions", "a question about change", "none without a panel")
+    for number, menu in enumerate(plan.menus if panel else ()):
+        path, asked = f"menus.{number}", [plan.questions[index] for index in menu.questions]
+        if panel and not 1 <= (menu.wave or 0) <= panel.waves:
+            raise refuse(f"{path}.wave", menu.wave, f"the number of one of {panel.waves} waves, from 1")
+        since = [question.since for question in asked if question.since is not None]
+        if since and (len(asked) > 1 or since[0] >= (menu.wave or 0)):
             raise refuse(f"{path}.questions", menu.questions, "a question about change alone, since an earlier wave")
 
 

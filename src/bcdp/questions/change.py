@@ -14,8 +14,8 @@ from bcdp.questions.inputs import Coordinate
 from bcdp.questions.kind import QuestionKind
 
 if TYPE_CHECKING:
-    from bcdp.randomness import RecordWords
     from bcdp.questions.document import Question
+    from bcdp.randomness import RecordWords
 
 
 def earlier(name: str, wave: int) -> str:

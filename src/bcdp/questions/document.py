@@ -19,6 +19,7 @@ from bcdp.questions.inputs import Coordinate, ranked
 from bcdp.questions.kind import QuestionKind
 from bcdp.questions.product import ProductKind
 from bcdp.questions.values import ValuesKind
+from bcdp_device.panels import MOST_WAVES
 
 KINDS: Mapping[str, QuestionKind] = {
     "values": ValuesKind(),
@@ -61,7 +62,7 @@ class Question(PlanPart):
     kind: Literal["values", "product", "block", "change"] = "values"
     categories: tuple[Annotated[int, Field(ge=0)] | None, ...] = ()
     cuts: tuple[tuple[Cut, ...] | None, ...] = ()
-    since: Annotated[int, Field(ge=1)] | None = None
+    since: Annotated[int, Field(ge=1, le=MOST_WAVES)] | None = None
 
     @property
     def rules(self) -> QuestionKind:

@@ -13,8 +13,8 @@ from bcdp.policy import Feature, Policy
 from bcdp.questions.inputs import Coordinate
 
 if TYPE_CHECKING:
-    from bcdp.randomness import RecordWords
     from bcdp.questions.document import Question
+    from bcdp.randomness import RecordWords
 
 
 class QuestionKind(ABC):

@@ -158,5 +158,3 @@ def _goal(policy: Policy, name: str, data: Means) -> Goal:
         np.eye(size) / size,
         np.full(size, 1 / size),
     )
-
-

@@ -12,7 +12,7 @@ A question of kind "product" has the same words, and the first of them rounds it
 a second feature is not used. With binary features worth `2 code - 1`, categorical ones 1 where the code is the
 question's category and -1 elsewhere, and numbers as they are: `v = x y`, or `v = 2 (x x) - 1` for a single feature.
 
-A question of kind "change" reads one word for each value that its feature may have now, and nothing else: the word of the
+A question of kind "change" reads one word for each value that its feature may have now, and nothing else: that of the
 value that it has draws the symbol.
 
 If every menu is a message of its own, none is drawn: all of them are answered one after the other, with the words that

@@ -60,9 +60,7 @@ def document_of(policy: Policy, correlation: Correlation, menus: list[Menu]) -> 
     }
 
 
-def _in_waves(
-    policy: Policy, menus: list[Menu]
-) -> Iterator[tuple[Fraction, int | None, int | None, list[Asked]]]:
+def _in_waves(policy: Policy, menus: list[Menu]) -> Iterator[tuple[Fraction, int | None, int | None, list[Asked]]]:
     """Each menu with its share, its wave and the earlier wave that it asks about; in a panel, once for every wave.
 
     All waves are asked about equally often. A question about change belongs to the later wave.
