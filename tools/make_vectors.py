@@ -191,7 +191,9 @@ def answers_to(plan: Plan, given: list[tuple[dict[str, Any], list[int]]]) -> lis
     columns = as_arrow({name: [record[name] for record, _ in given] for name in plan.policy.declared})
     words = np.array([chosen for _, chosen in given], dtype=np.uint32)
     codes = encode(plan.policy, columns)
-    before = {name: column[::-1] for name, column in codes.items()}  # the record of an earlier wave is another example's
+    before = {
+        name: column[::-1] for name, column in codes.items()
+    }  # the record of an earlier wave is another example's
     menus, answer = answers(plan, with_earlier(plan, codes, before), GivenWords(words))  # type: ignore[arg-type]
     if sends_all(plan):
         sent = answer.reshape(len(plan.menus), -1).T.tolist()

@@ -93,9 +93,7 @@ def read(
     waves = read_waves(document, panel) if menus else []
     levels = _levels(document, menus, collection.features, correlation)
     if (collection.demand or panel) is not None and document["mechanism"] != "survey":
-        raise refuse(
-            "mechanism", document["mechanism"], "survey, in a panel or with promises about counts"
-        )
+        raise refuse("mechanism", document["mechanism"], "survey, in a panel or with promises about counts")
     stated = [("epsilon", levels.epsilon, max_epsilon)]
     stated += [(f"delta of {name}", levels.delta[name], limit) for name, limit in (max_delta or {}).items()]
     above = [f"{name} is {level:.4g}, above the limit {limit:g}" for name, level, limit in stated if level > limit]
