@@ -2,8 +2,8 @@
 
 Word 0 draws the menu. Then every question of the menu reads one word for each of its features (to round a number at
 random; other features ignore theirs) and one for its table. The number of a product is rounded with its first word. A
-question about change reads one word for each value that its feature may have now: that of its value draws the symbol. If
-every menu is a message of its own, none is drawn, and words are read as by one menu with all questions.
+question about change reads one word for each value that its feature may have now: that of its value draws the symbol.
+If every menu is a message of its own, none is drawn, and words are read as by one menu with all questions.
 """
 
 from __future__ import annotations

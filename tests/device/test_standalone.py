@@ -64,7 +64,7 @@ def test_levels_examples_and_generated_reports(name: str) -> None:
     levels = {"epsilon": plan.levels.epsilon, "c": plan.levels.c, "delta": plan.levels.delta}
     assert levels == vector["levels"]
     records = [example["record"] for example in vector["examples"]]
-    for example, before in zip(vector["examples"], records[::-1]):
+    for example, before in zip(vector["examples"], records[::-1], strict=True):
         expected = [
             {"menu": menu, "answer": answer} | ({"group": example["group"]} if plan.open else {})
             for menu, answer in (
