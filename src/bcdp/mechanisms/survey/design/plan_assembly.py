@@ -36,7 +36,7 @@ def document_of(policy: Policy, correlation: Correlation, menus: list[Menu]) -> 
             questions[question, since] = len(documents)
             documents.append({"features": _features(question[0]), "levels": levels})
             documents[-1]["table"] = tables.setdefault(table, len(tables))
-            documents[-1] |= question[0][0].question_keys | ({} if since is None else {"since": since})
+            documents[-1] |= {**question[0][0].question_keys, **({} if since is None else {"since": since})}
             cuts = [target.cuts_by_feature.get(name) for target in question[0] for name in target.features]
             documents[-1] |= {"cuts": cuts} if any(cuts) else {}
     asked_sets = {frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus}
