@@ -86,6 +86,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/sweeps/published_counts.py
 	$(BIN)/python benchmarks/studies/batch_worth.py
 	$(BIN)/python benchmarks/sweeps/blocks.py
+	$(BIN)/python benchmarks/sweeps/panels.py
 	$(BIN)/python benchmarks/studies/follow_up_coverage.py
 	$(BIN)/python benchmarks/sweeps/fake_reports.py
 	$(BIN)/python benchmarks/studies/fake_report_rivals.py

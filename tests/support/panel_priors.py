@@ -101,7 +101,7 @@ def worst_level(chances: Array, bounds: Bounds) -> float:
         if math.log(f.max() / f.min()) <= worst:
             continue
         _, places, counts = np.unique(f, axis=0, return_inverse=True, return_counts=True)
-        distinct = {key: row for key, row in zip(places.ravel().tolist(), f, strict=True)}
+        distinct = dict(zip(places.ravel().tolist(), f, strict=True))
         for a, b in itertools.product(distinct, repeat=2):
             if a == b and counts[a] < 2:
                 continue  # no two histories of it
@@ -129,7 +129,10 @@ def of_ledger(rng: np.random.Generator, plan: Plan, once: Plan) -> Iterator[Comp
     panel = plan.policy.panel
     assert panel is not None
     menu, more = (int(rng.integers(len(each.menus))) for each in (plan, once))
-    first, second = kernel(plan, menu, panel.waves), kernel(once, more, panel.waves, int(rng.integers(1, panel.waves + 1)))
+    first, second = (
+        kernel(plan, menu, panel.waves),
+        kernel(once, more, panel.waves, int(rng.integers(1, panel.waves + 1))),
+    )
     both = (first[..., :, None] * second[..., None, :]).reshape(*first.shape[:2], -1)
     q, odds = float(rng.choice([0.02, 0.1, 0.4])), float(rng.choice([2.0, math.inf]))
     for name in SIZES:
