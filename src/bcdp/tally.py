@@ -260,8 +260,8 @@ class OpenTally(Tally):
     def waves(self) -> dict[int, Tally]:
         parts = {number: part.waves() for number, part in self._parts.items()}
         tallies: dict[int, Tally] = {}
-        for wave, whole in self.whole.waves().items():
-            tallies[wave] = opened = OpenTally(whole.plan)
+        for wave, together in self.whole.waves().items():
+            tallies[wave] = opened = OpenTally(together.plan)
             opened._parts = {number: waves[wave] for number, waves in parts.items() if waves[wave].people}
         return tallies
 

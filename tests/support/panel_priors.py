@@ -1,7 +1,8 @@
 """The exact worst prior over histories of a panel, and of a panel with another plan, by linear programs.
 
-Histories are enumerated: every sequence of values over the waves, whatever changes. The distribution of the other feature's
-history given two histories of one feature is as far apart as the plan's bounds allow, and nothing else is assumed.
+Histories are enumerated: every sequence of values over the waves, whatever changes. The distribution of the other
+feature's history given two histories of one feature is as far apart as the plan's bounds allow, and nothing else is
+assumed.
 """
 
 from __future__ import annotations

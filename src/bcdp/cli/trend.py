@@ -70,13 +70,13 @@ def trend(
     from bcdp.plan import Plan
     from bcdp.present.tidy_tables import ENDINGS, tidy_parts, write_tidy
 
-    whole = over is not None or not any("=" in given for given in waves)  # files of all waves together
-    timed = [] if whole else [_timed(given) for given in waves]
+    undated = over is not None or not any("=" in given for given in waves)  # files of all waves together
+    timed = [] if undated else [_timed(given) for given in waves]
     files = [path for _, path in timed] or [Path(given) for given in waves]
     check_output("--plot", plot, plan, *files, ending=".png")
     check_output("--output", output, plan, *files, *(weights or ()), ending=ENDINGS)
     loaded = Plan.load(plan)
-    is_panel = whole and over is None
+    is_panel = undated and over is None
     if is_panel and loaded.policy.panel is None:
         _timed(waves[0])
     check_distinct(files)

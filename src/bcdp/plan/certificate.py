@@ -31,7 +31,8 @@ from bcdp.randomizers import Table, mixture_delta
 from bcdp.records.encoding import coded_numbers
 
 if TYPE_CHECKING:
-    from bcdp.plan.document import Menu, Plan
+    from bcdp.plan.document import Plan
+    from bcdp.plan.menu import Menu
 
 Parts = tuple[tuple[float, float], ...]  # what guesses distinguish: ends of each part, as shares of a number's bounds
 

@@ -19,6 +19,7 @@ from bcdp.exact import TOTAL
 from bcdp.files import Source, naming_file, path_of, read_text, write_text
 from bcdp.plan.certificate import Certified
 from bcdp.plan.mechanism import mechanism_of
+from bcdp.plan.menu import Menu
 from bcdp.plan.structure import check_form
 from bcdp.policy import Feature, MultipleFeature, Policy
 from bcdp.policy.counts import CountsDemand
@@ -36,24 +37,6 @@ _UNCLAIMED = {"policy", "correlation_model", "tables", "symbols", "levels"}  # w
 Derived = TypeVar("Derived")
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Level = Annotated[Finite, Field(ge=0)]
-
-
-class Menu(PlanPart):
-    """Questions answered together, and the weight out of 2^32 with which a device draws this menu.
-
-    In a panel, also the `wave` in which it is answered, numbered from 1.
-    """
-
-    weight: Annotated[int, Field(ge=1, le=TOTAL)]
-    questions: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
-    wave: Annotated[int, Field(ge=1)] | None = None
-
-    @model_serializer(mode="wrap")
-    def _plain(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        document: dict[str, Any] = write(self)
-        if self.wave is None:
-            del document["wave"]
-        return document
 
 
 class Channel(PlanPart):

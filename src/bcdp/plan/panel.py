@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 from bcdp.errors import refuse
 from bcdp.exact import TOTAL
-from bcdp.plan.document import Menu, Plan
+from bcdp.plan.document import Plan
+from bcdp.plan.menu import Menu
 from bcdp_device.panels import Calendar
 
 

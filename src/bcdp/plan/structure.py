@@ -15,7 +15,8 @@ from bcdp.policy import Feature, MultipleFeature
 from bcdp.questions import Question
 
 if TYPE_CHECKING:
-    from bcdp.plan.document import Menu, Plan
+    from bcdp.plan.document import Plan
+    from bcdp.plan.menu import Menu
 
 MOST_ANSWERS = 2**24  # all menus together: what a tally counts, one by one
 

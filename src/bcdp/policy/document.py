@@ -314,7 +314,7 @@ def _owners() -> dict[str, type[BaseModel]]:
     parts = {name: field.annotation for task in tasks.values() for name, field in task.model_fields.items()}
     nested = {name: part for name, part in parts.items() if isinstance(part, type) and issubclass(part, BaseModel)}
     records = {record.__name__: record for record in [*_RECORDS, *tasks.values()]}
-    keys = {"counts": CountsDemand, "relay": Relay, "survey": Survey, "panel": Panel}
+    keys: dict[str, type[BaseModel]] = {"counts": CountsDemand, "relay": Relay, "survey": Survey, "panel": Panel}
     return {"": Policy, **keys, **records, **nested}
 
 

@@ -89,8 +89,8 @@ def unfit_for_a_panel(stated: Mapping[str, Any]) -> str | None:
     Inside a block an earlier value may go with any later one, and no sample of one wave bounds how histories go
     together (theory.md, section 4.23).
     """
-    if stated.get("mechanism") == "cascade" or stated.get("counts") or stated.get("trust", "device") != "device":
-        return "no such key unless the mechanism is survey, devices alone are trusted and counts is absent"
+    if stated.get("counts") or stated.get("trust", "device") != "device":
+        return "no such key unless devices alone are trusted and counts is absent"
     if getattr(stated.get("correlation"), "kind", "one") not in ("one", "one_of_both", "per_feature"):
         return "no such key unless correlation states q or odds for each feature: a sample of one wave bounds neither"
     features = stated.get("declared", {}).values()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -102,14 +102,22 @@ class Change(Statistic):
     def sections(cls, policy: Policy, estimates: Mapping[str, ChangeEstimate]) -> Iterator[Section]:
         for name, change in estimates.items():
             label = policy.features[name].label
-            shares = [((CHANGED,), CHANGED, change.changed)]
+            shares: list[tuple[tuple[Any, ...], str, Estimate]] = [((CHANGED,), CHANGED, change.changed)]
             shares += [
                 ((first, second), f"{first} then {second}", cell)
                 for first, row in zip(change.values, change.cells, strict=True)
                 for second, cell in zip(change.values, row, strict=True)
             ]
             rows = tuple(
-                Row(f"{name}: {words}", f"{label}: {words}", share, (0.0, 1.0), (name, *key), share.answers, share.raw)
+                Row(
+                    f"{name}: {words}",
+                    f"{label}: {words}",
+                    share,
+                    (0.0, 1.0),
+                    (name, *key),
+                    share.answers,
+                    raw=share.raw,
+                )
                 for key, words, share in shares
             )
             subject = f"{label}, from one wave to the next"
@@ -126,9 +134,10 @@ def _changes(decoder: Decoder, name: str, confidence: float) -> ChangeEstimate:
     _, errors, low, high = bounded(decoded, 0.0, confidence)
     inside = on_simplex(decoded.value) if np.isfinite(decoded.value).all() else decoded.value
     rows = np.column_stack([inside, errors, np.fmin(low, inside), np.fmax(high, inside), decoded.value]).tolist()
+    nothing = Estimate(0.0, 0.0, 0.0, 1.0, decoded.answers, 0.0, rule=feature.rule)
     form = partial(LinearForm, decoder, confidence)
     shares = [
-        Estimate(value, se, start, end, decoded.answers, raw, feature.rule, linear=form({target: factors}, (0.0, 1.0)))
+        replace(nothing, value=value, se=se, low=start, high=end, raw=raw, linear=form({target: factors}, (0.0, 1.0)))
         for factors, (value, se, start, end, raw) in zip(np.eye(len(rows)), rows, strict=True)
     ]
     cells = tuple(tuple(shares[start : start + len(values)]) for start in range(0, len(shares), len(values)))
@@ -138,7 +147,7 @@ def _changes(decoder: Decoder, name: str, confidence: float) -> ChangeEstimate:
     value = np.array([apart @ inside])
     start, end = confined(np.array([raw]), np.array([width(confidence) * error]), (0.0, 1.0), value)
     bounds = (float(start[0]), float(end[0])) if np.isfinite(raw) else (0.0, 1.0)
-    changed = Estimate(float(value[0]), error, *bounds, decoded.answers, raw, feature.rule, linear=linear)
+    changed = replace(nothing, value=float(value[0]), se=error, low=bounds[0], high=bounds[1], raw=raw, linear=linear)
     return ChangeEstimate(values, cells, changed)
 
 
