@@ -1,8 +1,8 @@
 """Panels at length, by exhaustion: `python benchmarks/sweeps/panels.py [300] [seed]`.
 
 For random panels of two or three waves, and such a panel with a plan that is answered in one of its waves, every level
-is compared with the exact worst prior over all histories of values, a linear program. The exit code is 1 if one is below
-it.
+is compared with the exact worst prior over all histories of values, a linear program. The exit code is 1 if one is
+below it.
 """
 
 from __future__ import annotations
