@@ -20,8 +20,9 @@ export async function join(id, device, ticket) {
   const kept = memory.get(keyOf(id));
   const joined = await device.ask("join", { kept, ticket });
   if (kept === null) {
+    const release = await device.ask("release", { report: { menu: joined.menu } });
     memory.set(keyOf(id), JSON.stringify(joined.part));
-    ledger.add(await device.ask("release", { report: { menu: joined.menu } }));
+    ledger.add(release);
   }
   return joined;
 }
