@@ -12,7 +12,7 @@ from typing import Any
 
 from bcdp.errors import expect, refuse
 from bcdp.estimates.by import aligned
-from bcdp.estimates.results import estimate
+from bcdp.estimates.results import Estimates, estimate
 from bcdp.estimates.waves import Trend, WaveEstimates, average, slope
 from bcdp.plan.panel import calendar_of, wave_shares
 from bcdp.tally import Tally
@@ -86,8 +86,8 @@ def estimate_panel(
     known = [wave for wave, counted in answered.items() if counted.people]
     if len(known) < 2:
         raise refuse("tally", f"answers in {len(known)} waves", "answers in at least two waves")
-    estimates = {
-        float(wave): estimate(parts[wave], level, weights, group=f"wave {wave}", liars=liars, reports=tally.people)
+    estimates: dict[float, Estimates] = {
+        wave: estimate(parts[wave], level, weights, group=f"wave {wave}", liars=liars, reports=tally.people)
         for wave in known
     }
     return PanelEstimates(estimates, estimate(tally, level, weights, liars=liars), answered)
