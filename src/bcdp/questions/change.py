@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,12 @@ def earlier(name: str, wave: int) -> str:
     'smoker in wave 2'
     """
     return f"{name} in wave {wave}"
+
+
+def unchanged(questions: Iterable[Question], codes: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """The codes of records of one wave, with the same values in every earlier wave that a question is about."""
+    changes = (question for question in questions if question.since is not None)
+    return {**codes, **{question.rules.reads(question)[1]: codes[question.features[0]] for question in changes}}
 
 
 class ChangeKind(QuestionKind):
