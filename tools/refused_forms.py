@@ -11,6 +11,7 @@ from make_vectors import BIT, NUMBER, RELAY, SURVEY, built, categories, panel
 from refused_panels import NO_PANEL, PANELS
 
 from bcdp.exact import TOTAL
+from bcdp.plan import Plan
 from bcdp.randomizers import response
 
 Cases = list[dict[str, str]]
@@ -96,9 +97,16 @@ def ticked() -> Any:
     return json.loads(built(features, asked, [[0, 1], [1]]).text)
 
 
+def waved() -> Any:
+    """A panel with small tables."""
+    document = json.loads(panel().text)
+    document["tables"][1], document["tables"][3] = response(17, 0.5).to_dict(), response(9, 0.5).to_dict()
+    return json.loads(Plan.certified({key: part for key, part in document.items() if key != "certificate"}).text)
+
+
 def followed_by_change() -> Any:
     """A plan that asks about a change, and has no waves."""
-    document = json.loads(panel().text)
+    document = waved()
     del document["collection"]["panel"]
     for menu in document["menus"]:
         del menu["wave"]
@@ -485,7 +493,7 @@ def forms() -> Cases:
         *changed(followed(), BLOCKS),
         *changed(ticked(), LISTS),
         *changed(dated(), DATES),
-        *changed(json.loads(panel().text), PANELS),
+        *changed(waved(), PANELS),
         *changed(followed_by_change(), [("a question about change without a panel", ("bcdp",), 1)]),
         *changed(opened(), NO_PANEL),
     ]
