@@ -83,6 +83,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/studies/distributions.py pairs
 	$(BIN)/python benchmarks/studies/practice_coverage.py
 	$(BIN)/python benchmarks/studies/interval_coverage.py
+	$(BIN)/python benchmarks/studies/synthetic_records.py
 	$(BIN)/python benchmarks/sweeps/published_counts.py
 	$(BIN)/python benchmarks/studies/batch_worth.py
 	$(BIN)/python benchmarks/sweeps/blocks.py
@@ -102,6 +103,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/sweeps/device_pythons.py
 	$(BIN)/python benchmarks/sweeps/device_mutants.py
 	$(BIN)/python benchmarks/speed/studio.py
+	tools/check_r_package
 
 vectors: $(VENV)/.runtime
 	$(BIN)/python tools/make_vectors.py

@@ -31,7 +31,7 @@ def all_tables(features: int) -> Policy:
 @pytest.mark.slow
 def test_many_tables_are_planned_better_and_to_a_small_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     policy = all_tables(12)
-    assert len(policy.tasks) > candidates.MANY_PAIRS
+    assert len(policy.tasks) > candidates.MANY_INTERACTIONS
     told: list[str] = []
     plan = make_plan(policy, progress=told.append)
     assert told[0] == "66 tables that differ, some 7 seconds"
@@ -40,7 +40,7 @@ def test_many_tables_are_planned_better_and_to_a_small_gap(monkeypatch: pytest.M
     assert plan.certificate.objective is not None
     setting = planner.Setting.of(policy, correlation_of(policy))
     for module in (candidates, column_generation):
-        monkeypatch.setattr(module, "MANY_PAIRS", 10**6)
+        monkeypatch.setattr(module, "MANY_INTERACTIONS", 10**6)
     before = planner._designed(setting, lambda line: None)
     monkeypatch.undo()
     now = planner._designed(setting, lambda line: None)

@@ -17,6 +17,7 @@ from pathlib import Path
 import httpx
 import nbformat
 import pytest
+import yaml
 
 import bcdp
 from support.documents import blocks
@@ -253,3 +254,22 @@ def test_the_newest_server_that_is_accepted_is_the_one_that_is_tested():
     most = re.fullmatch(r"uvicorn>=\d+\.\d+,<0\.(\d+)", accepted)
     pinned = re.search(r"^uvicorn==0\.(\d+)\.", (ROOT / "requirements" / "dev.txt").read_text("utf-8"), re.MULTILINE)
     assert int(most[1]) == int(pinned[1]) + 1
+
+
+def test_the_conda_recipe_is_that_of_the_wheel():
+    """Name, version, command, least Python and dependencies."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    recipe = yaml.safe_load((ROOT / "packages" / "conda" / "recipe.yaml").read_text("utf-8"))
+    assert recipe["package"]["name"] == project["name"]
+    assert recipe["context"]["version"] == bcdp.__version__
+    assert recipe["build"]["python"]["entry_points"] == [f"bcdp = {project['scripts']['bcdp']}"]
+    needed = [f"python{project['requires-python']}", *project["dependencies"]]
+    assert [line.replace(" ", "") for line in recipe["requirements"]["run"]] == needed
+
+
+def test_actions_are_pinned_by_commit():
+    """A tag can be moved to other code; a commit cannot."""
+    used = re.findall(r"uses: (\S+)(.*)", (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+    assert len(used) > 5
+    assert [name for name, _ in used if not re.search(r"@[0-9a-f]{40}$", name)] == []
+    assert all(re.search(r"# v\d", version) for _, version in used), "the version is written next to it"

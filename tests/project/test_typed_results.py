@@ -25,7 +25,7 @@ TYPES = {
     "found.means['a']": f"{ESTIMATE} | {SHARED}.nonresponse.AnsweredMean | {SHARED}.follow_ups.AskedMean",
     "found.means['a'].low": "float",
     "found.frequencies['a']['b']": f"{ESTIMATE} | {SHARED}.nonresponse.AnsweredShare | {SHARED}.follow_ups.AskedShare",
-    "found.tables['a', 'b']": "bcdp.statistics.two_way_table.TableEstimate",
+    "found.tables['a', 'b']": "bcdp.statistics.tables.statistic.TableEstimate",
     "found.groups['a', 'b']": "bcdp.statistics.group_means.GroupEstimate",
     "found.distributions['a']": "bcdp.statistics.distribution.DistributionEstimate",
     "found.regressions[0]": "bcdp.statistics.regression.model.RegressionEstimate",

@@ -219,7 +219,7 @@ def test_products_are_told_by_joint_questions_where_these_tell_more(q: float, le
     deltas = [0.3, 0.3, 1.0, 1.0, 2.0, 2.0]
     policy = survey_of(deltas, 2.0, q, {})
     setting = Setting.of(policy, PerFeature(q, {}))
-    apart = tuple(replace(c, pair=None) for c in setting.classes)
+    apart = tuple(replace(c, interaction=()) for c in setting.classes)
     offers = ShapeOffers(apart, setting.epsilon, setting.outside)
     before = design(apart, setting.total, further=offers).objective
     told = information(make_plan(policy))

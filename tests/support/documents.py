@@ -36,9 +36,9 @@ from support.paths import ROOT
 from support.spark import SETTINGS
 from support.system import require
 
-LANGUAGES = {"python", "sh", "yaml", "js", "json", "sql", "text", "nginx", "ini", "dockerfile"}
+LANGUAGES = {"python", "r", "sh", "yaml", "js", "json", "sql", "text", "nginx", "ini", "dockerfile"}
 FEWER = {"experiment": ["--trials", "1", "--n", "500"], "simulate": ["--trials", "2", "--users", "500"]}
-ELSEWHERE = {"docker", "systemctl"}  # they would change the machine
+ELSEWHERE = {"R", "apt-get", "docker", "systemctl"}  # they would change the machine
 QUICK = " ".join(f"--conf '{name}={value}'" for name, value in (SETTINGS | {"spark.sql.shuffle.partitions": 1}).items())
 SPARK = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_SUBMIT_ARGS": f"--master local[2] {QUICK} pyspark-shell"}
 POLICY = """\

@@ -39,6 +39,7 @@ COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the 
     "estimate": ("collect", "Estimate with intervals, in the features' own units."),
     "trend": ("trend", "Tell the trend over waves of one plan or of a panel, and all waves together."),
     "tiers": ("trend", "Estimate where people chose among plans of one policy."),
+    "synthesize": ("synthesize", "Write synthetic records that agree with the estimates."),
     "report": ("report", "Write a page that explains a collection and its results."),
     "demo": ("demo", "Run everything on real data; it ends in a page to open."),
     "serve": ("serve", "Collect reports over HTTP, with a survey page and a dashboard."),

@@ -27,14 +27,14 @@ Engine = Annotated[
     Literal["local", "spark"], typer.Option(help="This machine's cores, or Spark: Parquet files and tables.")
 ]
 
-_REPORTS = (".parquet", ".arrow", ".feather")
+_REPORTS = (".parquet", ".arrow", ".feather", ".csv")
 
 
 def privatize(
     plan: PlanFile,
     data: Annotated[Path, typer.Argument(metavar="DATA", help="Records: a Parquet, CSV or Arrow file.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The reports to write: .parquet or .arrow.")
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The reports to write: .parquet, .arrow or .csv.")
     ],
     key_file: Annotated[
         Path | None, typer.Option(metavar="F", help="32 secret random bytes; with them a rerun repeats its answers.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -15,17 +16,29 @@ from bcdp.errors import InputError
 
 def export(
     plan: PlanFile,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The tally to write, as JSON.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The tally (.json) or entry (.yaml) to write.")
+    ],
     store: StoreUrl = "reports.db",
+    registry: Annotated[
+        bool, typer.Option("--registry", metavar="", help="Write an entry for the registry of deployments instead.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the counts in a store to a tally, which holds no ids and no order, even while the collector runs.
+
+    With --registry, describe the plan for the public registry of differential-privacy deployments, as YAML. What only
+    you know is marked TO FILL IN.
 
     Example:
 
         bcdp export plan.json --store reports.db -o tally.json
         bcdp estimate plan.json tally.json
+        bcdp export plan.json --registry -o entry.yaml
     """
+    if registry:
+        _write_entry(plan, output, as_json)
+        return
     from bcdp.collector.shown_counts import tally_of
     from bcdp.collector.storage.store import StoreError, open_store
     from bcdp.files import written_whole
@@ -53,3 +66,18 @@ def export(
     else:
         written = f"{output} written: {tally.people:,} reports counted for plan {loaded.id[:12]}.."
         show(written, *counts_lines(loaded, counted))
+
+
+def _write_entry(plan: Path, output: Path, as_json: bool) -> None:
+    from bcdp.files import written_whole
+    from bcdp.plan import Plan
+    from bcdp.present.registry_entry import TO_FILL_IN, registry_yaml
+
+    check_output("--output", output, plan, ending=".yaml")
+    text = registry_yaml(Plan.load(plan), date.today())
+    with written_whole(output) as draft:
+        draft.write_text(text, encoding="utf-8")
+    if as_json:
+        show_json({"entry": str(output), "to_fill_in": text.count(TO_FILL_IN)})
+    else:
+        show(f"{output} written; change publication_date and the {text.count(TO_FILL_IN)} fields marked {TO_FILL_IN}.")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 
 from bcdp.device import privatize
@@ -67,7 +68,7 @@ def privatize_file(
     workers: int | None = None,
     watch: Callable[[Counter[tuple[str, str]]], object] = lambda counts: None,
 ) -> int:
-    """How many people's reports were written: one for each record, in the same order, as Parquet or (.arrow) Arrow.
+    """How many people's reports were written: one for each record, in the same order, as Parquet, Arrow or CSV.
 
     Of several messages each, those of a batch of records are sorted.
 
@@ -102,9 +103,13 @@ def privatize_file(
     return people
 
 
-def _open(path: Path, kind: str, schema: pa.Schema) -> pq.ParquetWriter | pa.ipc.RecordBatchFileWriter:
+def _open(
+    path: Path, kind: str, schema: pa.Schema
+) -> pq.ParquetWriter | pa.ipc.RecordBatchFileWriter | pa.csv.CSVWriter:
     if kind in (".arrow", ".feather"):
         return pa.ipc.new_file(path, schema)
+    if kind == ".csv":
+        return pa.csv.CSVWriter(path, schema)
     # random answers do not compress beyond their dictionary; checksums distinguish a damaged file from a good one
     return pq.ParquetWriter(path, schema, compression="none", write_page_checksum=True)
 

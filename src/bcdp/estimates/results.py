@@ -28,7 +28,7 @@ from bcdp.statistics.shared.follow_ups import AskedMean, AskedShare
 from bcdp.statistics.shared.interval import finite
 from bcdp.statistics.shared.linear_form import LARGEST_SHARE_OF_FAKES, LinearForm, RatioForm
 from bcdp.statistics.shared.nonresponse import AnsweredMean, AnsweredShare
-from bcdp.statistics.two_way_table import Pair, TableEstimate
+from bcdp.statistics.tables.statistic import Pair, TableEstimate, ThreeWayEstimate, Triple
 from bcdp.tally import Check, Tally
 
 Number = Estimate | Quantile | RegressionEstimate  # what allows for fake reports
@@ -89,7 +89,12 @@ class Estimates:
     @property
     def tables(self) -> Mapping[Pair, TableEstimate]:
         """The two-way table of each pair of features."""
-        return self.results["tables"]
+        return {names: table for names, table in self.results["tables"].items() if len(names) == 2}
+
+    @property
+    def three_way_tables(self) -> Mapping[Triple, ThreeWayEstimate]:
+        """The three-way table of each three features."""
+        return {names: table for names, table in self.results["tables"].items() if len(names) == 3}
 
     @property
     def groups(self) -> Mapping[Pair, GroupEstimate]:

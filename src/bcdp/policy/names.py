@@ -82,5 +82,11 @@ def _two(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-TablePair = Annotated[TableNames, AfterValidator(_two)]
+def _two_or_three(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(names) not in (2, 3):
+        raise expected("two or three different features")
+    return names
+
+
+TwoOrThree = Annotated[TableNames, AfterValidator(_two_or_three)]
 CategoryPair = Annotated[CategoryNames, AfterValidator(_two)]

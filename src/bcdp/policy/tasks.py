@@ -22,7 +22,7 @@ STATISTICS = {
     "mean": "bcdp.statistics.mean.Mean",
     "share": "bcdp.statistics.share.Share",
     "frequency": "bcdp.statistics.frequency.Frequency",
-    "table": "bcdp.statistics.two_way_table.TwoWayTable",
+    "table": "bcdp.statistics.tables.statistic.ContingencyTable",
     "change": "bcdp.statistics.change.Change",
     "distribution": "bcdp.statistics.distribution.Distribution",
     "regression": "bcdp.statistics.regression.statistic.Regression",

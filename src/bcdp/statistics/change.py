@@ -141,10 +141,10 @@ def _changes(decoder: Decoder, name: str, confidence: float) -> ChangeEstimate:
         for factors, (value, se, start, end, raw) in zip(np.eye(len(rows)), rows, strict=True)
     ]
     cells = tuple(tuple(shares[start : start + len(values)]) for start in range(0, len(shares), len(values)))
-    apart = 1.0 - np.eye(len(values)).ravel()
-    linear = form({target: apart}, (0.0, 1.0))
+    others = 1.0 - np.eye(len(values)).ravel()
+    linear = form({target: others}, (0.0, 1.0))
     raw, error = linear.moments()
-    value = np.array([apart @ inside])
+    value = np.array([others @ inside])
     start, end = confined(np.array([raw]), np.array([width(confidence) * error]), (0.0, 1.0), value)
     bounds = (float(start[0]), float(end[0])) if np.isfinite(raw) else (0.0, 1.0)
     changed = replace(nothing, value=float(value[0]), se=error, low=bounds[0], high=bounds[1], raw=raw, linear=linear)

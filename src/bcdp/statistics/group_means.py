@@ -25,7 +25,8 @@ from bcdp.statistics.shared.protocol import Decoder, Expected, Goal, Means, Pros
 from bcdp.statistics.shared.ratios import difference_interval, ratio_interval, width
 from bcdp.statistics.shared.rows import Row, Section, as_dates
 from bcdp.statistics.shared.target import Codes, Target
-from bcdp.statistics.two_way_table import cuts_of, is_linked, spread_of, table_values
+from bcdp.statistics.tables.cells import cuts_of, spread_of, table_values
+from bcdp.statistics.tables.statistic import is_linked
 
 Array = npt.NDArray[np.float64]
 Pair = tuple[str, str]  # the feature whose mean is reported, and the one that makes the groups

@@ -19,6 +19,7 @@ from bcdp.questions import Question
 from bcdp.randomizers import Dense, Table
 from bcdp.records.encoding import step_of
 from bcdp.statistics.shared.block_targets import BlockAim, block_table
+from bcdp.statistics.shared.joint_targets import crossed
 from bcdp.statistics.shared.target import Codes, Cuts, Role, Target
 
 Array = npt.NDArray[np.float64]
@@ -85,11 +86,11 @@ class TableCells:
     """The share of the people in each cell of a table; the first axis changes slowest."""
 
     role: ClassVar[Role] = Role.CELLS
-    axes: tuple[TableAxis, TableAxis]
+    axes: tuple[TableAxis, ...]
 
     @cached_property
     def features(self) -> tuple[str, ...]:
-        return self.axes[0].feature, self.axes[1].feature
+        return tuple(axis.feature for axis in self.axes)
 
     @property
     def cuts_by_feature(self) -> Mapping[str, Cuts]:
@@ -99,15 +100,15 @@ class TableCells:
     def margins(self) -> tuple[Target, ...]:
         return (self,)
 
-    def shape(self, policy: Policy) -> tuple[int, int]:
-        """How many rows and columns there are."""
-        return self.axes[0].size(policy), self.axes[1].size(policy)
+    def shape(self, policy: Policy) -> tuple[int, ...]:
+        """How many rows, columns and layers there are."""
+        return tuple(axis.size(policy) for axis in self.axes)
 
     def size(self, policy: Policy) -> int:
         return int(np.prod(self.shape(policy)))
 
     def of(self, policy: Policy, codes: Codes) -> Array:
-        return _cells(*(axis.of(policy, codes) for axis in self.axes))
+        return crossed(axis.of(policy, codes) for axis in self.axes)
 
     def answered_by(self, question: Question) -> bool:
         return question.reads_values and all(
@@ -115,11 +116,7 @@ class TableCells:
         )
 
     def at(self, policy: Policy, question: Question) -> Array:
-        return _cells(*(axis.at(policy, question) for axis in self.axes))
-
-
-def _cells(first: Array, second: Array) -> Array:
-    return (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)
+        return crossed(axis.at(policy, question) for axis in self.axes)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,15 @@
 """Targets of tables and distributions: where numbers are among some ranges, and how two features are associated.
 
 A table of two features is its margins and what is left of every cell without them (theory.md, section 4.7):
-`P(a, b) = 1/(k l) + (P(a) - 1/k)/l + (P(b) - 1/l)/k + E[(1[x = a] - 1/k)(1[y = b] - 1/l)]`.
+`P(a, b) = 1/(k l) + (P(a) - 1/k)/l + (P(b) - 1/l)/k + E[(1[x = a] - 1/k)(1[y = b] - 1/l)]`. A table of three is what is
+left of its margins, of its tables of two and of its cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -103,37 +105,35 @@ class Below(_InSteps):
 
 @dataclass(frozen=True)
 class Interaction:
-    """What two features have together beyond their margins: products of what is left of each without its average.
+    """What two or three features have together beyond fewer of them: products of what is left of each without its
+    average.
 
     Of a number without cuts and of two values that is the number itself, on the [-1, 1] scale; of several values or
     steps, the indicator of each less one over how many there are. The first feature changes slowest.
     """
 
-    role: ClassVar[Role] = Role.PAIR
-    features: tuple[str, str]
-    cuts: tuple[Cuts | None, Cuts | None] = (None, None)
+    role: ClassVar[Role] = Role.INTERACTION
+    features: tuple[str, ...]
+    cuts: tuple[Cuts | None, ...] = (None, None)
 
     @property
     def cuts_by_feature(self) -> Mapping[str, Cuts]:
         return {name: cuts for name, cuts in zip(self.features, self.cuts, strict=True) if cuts is not None}
 
-    def sizes(self, policy: Policy) -> tuple[int, int]:
-        """How many numbers stand for each of the two features."""
-        first, second = (margin.size(policy) for margin in self.margins)
-        return first, second
+    def sizes(self, policy: Policy) -> tuple[int, ...]:
+        """How many numbers stand for each of the features."""
+        return tuple(margin.size(policy) for margin in self.margins)
 
     def size(self, policy: Policy) -> int:
         return int(np.prod(self.sizes(policy)))
 
     @property
-    def margins(self) -> tuple[Target, Target]:
-        """The two features by themselves."""
-        first, second = (margin_of(name, cuts) for name, cuts in zip(self.features, self.cuts, strict=True))
-        return first, second
+    def margins(self) -> tuple[Target, ...]:
+        """The features by themselves."""
+        return tuple(margin_of(name, cuts) for name, cuts in zip(self.features, self.cuts, strict=True))
 
     def of(self, policy: Policy, codes: Codes) -> Array:
-        first, second = (_centred(margin.of(policy, codes)) for margin in self.margins)
-        return (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)
+        return crossed(_centred(margin.of(policy, codes)) for margin in self.margins)
 
     def answered_by(self, question: Question) -> bool:
         return question.reads_values and all(
@@ -142,14 +142,18 @@ class Interaction:
         )
 
     def at(self, policy: Policy, question: Question) -> Array:
-        first, second = (_centred(margin.at(policy, question)) for margin in self.margins)
-        return (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)
+        return crossed(_centred(margin.at(policy, question)) for margin in self.margins)
 
 
 def interaction(policy: Policy, cuts: Mapping[str, Cuts | None]) -> Interaction:
-    """What two features have together, by their cuts: one target, whichever of them is named first."""
-    first, second = sorted(cuts, key=list(policy.features).index)
-    return Interaction((first, second), (cuts[first], cuts[second]))
+    """What several features have together, by their cuts: one target, whichever of them is named first."""
+    names = tuple(sorted(cuts, key=list(policy.features).index))
+    return Interaction(names, tuple(cuts[name] for name in names))
+
+
+def crossed(parts: Iterable[Array]) -> Array:
+    """For each row all products of one number of each part; those of the first change slowest."""
+    return reduce(lambda first, second: (first[:, :, None] * second[:, None, :]).reshape(len(first), -1), parts)
 
 
 def margin_of(name: str, cuts: Cuts | None) -> Target:

@@ -31,7 +31,7 @@ class Role(Enum):
     VALUES = "numbers that a feature's values stand for: alone, or with others in a menu"
     STEPS = "a number in steps: alone, or inside a joint question"
     DISTRIBUTION = "a distribution: alone, or with others in a menu"
-    PAIR = "what two features have in common beyond their margins: by joint questions only"
+    INTERACTION = "what two or three features have together beyond fewer of them: by joint questions only"
     CHANGE = "the values of a feature in two waves of a panel: alone"
     CELLS = "the cells of a table, by a question about the blocks of both features"
     PRODUCT = "a product of features: alone, or by joint questions"

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from bcdp.mechanisms.survey.design.classes.feature_classes import FeatureClass, Profile, information
 from bcdp.mechanisms.survey.design.classes.many_classes import MergedPricing, balanced, fewest, joined, often
-from bcdp.mechanisms.survey.design.joint.candidates import MANY_PAIRS
+from bcdp.mechanisms.survey.design.joint.candidates import MANY_INTERACTIONS
 from bcdp.mechanisms.survey.design.menu_pricing import MenuPricing
 
 Array = npt.NDArray[np.float64]
@@ -58,7 +58,7 @@ def design(
     weights = np.array([c.weight for c in classes])
     profiles: list[Profile] = [c.first(j) for j, c in enumerate(classes)]
     informations = np.array([information(classes, profile) for profile in profiles])
-    many = sum(c.pair is not None for c in classes) > MANY_PAIRS
+    many = sum(bool(c.interaction) for c in classes) > MANY_INTERACTIONS
     merged = MergedPricing(market) if many and market is not None else None
     probabilities = np.full(len(profiles), 1 / len(profiles))
     tolerance = 1e-2  # of the search for menus: coarse while there is much to gain
@@ -97,9 +97,7 @@ def design(
     kept, probabilities = tidy(informations, sizes, weights)
     objective, prices = _objective(informations[kept], sizes, weights, probabilities)
     bound = float((informations[: len(classes)] @ prices).max())  # of the first questions
-    if any(
-        c.pair for c in classes
-    ):  # what two features have together is asked by shapes: the gap speaks of those found
+    if any(c.interaction for c in classes):  # interactions are asked by shapes: the gap speaks of those found
         offered = [*informations, *(information(classes, profile) for profile in further(prices, objective))]
         bound = float((np.array(offered) @ prices).max())
     if market is not None:

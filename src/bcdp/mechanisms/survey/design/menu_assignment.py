@@ -44,7 +44,7 @@ _RARE = 1e-7
 
 def menus_of(classes: tuple[FeatureClass, ...], design: Design) -> list[Menu]:
     """Concrete menus in which all members of a class are estimated equally well."""
-    if any(c.pair is not None and len(c.members) > 1 for c in classes):
+    if any(c.interaction and len(c.members) > 1 for c in classes):
         return _meeting(classes, design)
     return list(_in_turns(classes, design))
 
@@ -114,22 +114,19 @@ def _filled(
 
 
 def _numbered(classes: tuple[FeatureClass, ...]) -> list[dict[int, Integers]]:
-    """The numbers of all members of all classes; of how two features are associated, also by theirs in their
-    classes.
-    """
+    """The numbers of all members of all classes; of interactions also by their features' numbers in their classes."""
     starts = np.cumsum([0, *(len(c.members) for c in classes)])
     rank = {target: number for c in classes if c.is_feature for number, target in enumerate(c.members)}
     numbers = []
     for c, start in zip(classes, starts.tolist(), strict=False):
         own = {1: np.arange(start, start + len(c.members))}
-        if c.pair is not None:
-            first_class, second_class = c.pair
-            square = np.full((len(classes[first_class].members), len(classes[second_class].members)), -1)
+        if c.interaction:
+            by_features = np.full([len(classes[number].members) for number in c.interaction], -1)
             for number, target in zip(own[1].tolist(), c.members, strict=True):
-                for first, second in itertools.permutations(target.margins):
-                    if first in classes[first_class].members and second in classes[second_class].members:
-                        square[rank[first], rank[second]] = number
-            own[2] = square
+                for margins in itertools.permutations(target.margins):
+                    if all(m in classes[k].members for m, k in zip(margins, c.interaction, strict=True)):
+                        by_features[tuple(rank[margin] for margin in margins)] = number
+            own[len(c.interaction)] = by_features
         numbers.append(own)
     return numbers
 

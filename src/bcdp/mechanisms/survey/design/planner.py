@@ -18,7 +18,7 @@ from bcdp.mechanisms.survey.design.budget_limits import BudgetLimits
 from bcdp.mechanisms.survey.design.classes.class_builder import classes_of
 from bcdp.mechanisms.survey.design.classes.feature_classes import NEGLIGIBLE, FeatureClass, Profile
 from bcdp.mechanisms.survey.design.column_generation import Design, design
-from bcdp.mechanisms.survey.design.joint.candidates import MANY_PAIRS, ShapeOffers
+from bcdp.mechanisms.survey.design.joint.candidates import MANY_INTERACTIONS, ShapeOffers
 from bcdp.mechanisms.survey.design.menu_assignment import Asked, menus_of
 from bcdp.mechanisms.survey.design.plan_assembly import document_of
 from bcdp.mechanisms.survey.design.usable_correlation import as_seen, without_odds
@@ -30,7 +30,7 @@ from bcdp.statistics import Askable, Role, Single, Target
 Array = npt.NDArray[np.float64]
 
 _FOR_MENUS = 0.6  # of the time: the rest is for the bound, integer tables and the certificate
-_SECONDS_A_PAIR = 0.1  # of processor time, at most, over policies of 12 to 30 features
+_SECONDS_A_TABLE = 0.1  # of processor time, at most, over policies of 12 to 30 features
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ def plan_survey(
     """
     deadline = math.inf if seconds is None else time.monotonic() + _FOR_MENUS * seconds
     setting = Setting.of(policy, correlation)
-    if (pairs := sum(c.pair is not None for c in setting.classes)) > MANY_PAIRS:
-        progress(f"{pairs} tables that differ, some {_SECONDS_A_PAIR * pairs:.0f} seconds")
+    if (tables := sum(bool(c.interaction) for c in setting.classes)) > MANY_INTERACTIONS:
+        progress(f"{tables} tables that differ, some {_SECONDS_A_TABLE * tables:.0f} seconds")
     best = _designed(setting, progress, deadline)
 
     def accuracy(draft: Plan) -> tuple[float, float]:
@@ -129,9 +129,9 @@ def plan_evenly(policy: Policy, correlation: Correlation) -> Plan:
     numbers = {target: number for number, c in enumerate(classes) if c.is_feature for target in c.members}
 
     def parts(target: Target) -> tuple[Askable, ...]:
-        """What a question about it asks: a pair is asked by its features."""
-        by_pair = target.role is Role.PAIR
-        asked = sorted(target.margins, key=numbers.__getitem__) if by_pair else [target]
+        """What a question about it asks: an interaction is asked by its features."""
+        interacts = target.role is Role.INTERACTION
+        asked = sorted(target.margins, key=numbers.__getitem__) if interacts else [target]
         return cast("tuple[Askable, ...]", tuple(asked))
 
     asked: list[Asked] = [

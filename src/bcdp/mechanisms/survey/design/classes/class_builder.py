@@ -5,6 +5,7 @@ Features by themselves come first, then distributions, what two features have in
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -24,7 +25,7 @@ from bcdp.plan import guessed_parts
 from bcdp.policy import MultipleFeature, Policy
 from bcdp.statistics import AimedValues, Below, Product, Role, Single, Steps, Target, ValueMeans
 from bcdp.statistics.change import Transitions
-from bcdp.statistics.two_way_table import MOST_CELLS
+from bcdp.statistics.tables.statistic import MOST_CELLS
 
 _A_LITTLE = 1e-7  # of all frequencies, in a question about certain numbers of them
 _BARELY = 1e-6  # the weight of a feature that is wanted in products only, so that joint questions may include it
@@ -55,7 +56,7 @@ def classes_of(limits: BudgetLimits, weights: Mapping[Target, float]) -> tuple[F
     distributions = list(_distributions(limits, weights))
     if not singles and not distributions and not products:
         raise _nothing_to_ask(limits, weights)
-    return (*singles, *distributions, *_pair_classes(limits.policy, pairs, singles), *products)
+    return (*singles, *distributions, *_interaction_classes(limits.policy, pairs, singles), *products)
 
 
 def _of_role(weights: Mapping[Target, float], role: Role) -> list[Any]:
@@ -69,7 +70,8 @@ def _feature_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> d
     distributed = {target.feature for target in _of_role(weights, Role.DISTRIBUTION)}
     products: list[Product] = _of_role(weights, Role.PRODUCT)
     multiplied = {name for target in products if target.is_shaped for name in target.features}
-    jointly = {name for target in weights if target.role in (Role.PAIR, Role.PRODUCT) for name in target.features}
+    joint = (Role.INTERACTION, Role.PRODUCT)
+    jointly = {name for target in weights if target.role in joint for name in target.features}
     numbers: dict[str, list[ValueMeans]] = {}
     for target in _of_role(weights, Role.VALUES):
         numbers.setdefault(target.feature, []).append(target)
@@ -138,7 +140,7 @@ def _joint_targets(
     budgets: dict[frozenset[str], float] = {}
     for target, weight in weights.items():
         names = frozenset(target.features)
-        if target.role is Role.PAIR:
+        if target.role is Role.INTERACTION:
             pairs[target] = _Wanted(weight, limits.values(names))
         elif target.role is Role.PRODUCT:
             product = cast("Product", target)
@@ -194,20 +196,21 @@ def _own_names(features: Mapping[str, FeatureClass], targets: JointTargets) -> d
     has some.
 
     Classes are cut into their members as long as two of a class, or of two classes, are wanted together and others
-    of these are not, or with another weight or budget.
+    of these are not, or with another weight or budget. Features wanted in threes are never exchanged.
     """
     wanted: dict[frozenset[str], list[tuple[Target, _Wanted]]] = {}
     for target, how in targets.items():
         wanted.setdefault(frozenset(target.features), []).append((target, how))
     tied = {name for pair in wanted for name in pair if name in features}
-    stepped = {name for target in targets if target.cuts_by_feature for name in target.features}
-    equals = {name: (features[name].sort_key, name if name in stepped else "") for name in features if name in tied}
+    specific = [target for target in targets if target.cuts_by_feature or len(target.features) > 2]
+    own = {name for target in specific for name in target.features}
+    equals = {name: (features[name].sort_key, name if name in own else "") for name in features if name in tied}
     while True:
         uses: dict[frozenset[Any], set[Any]] = {}
         for first, second in combinations(equals, 2):
             # of two equal features it does not matter which is first
             use = tuple(
-                (target.role is Role.PAIR and equals[target.features[0]], how)
+                (target.role is Role.INTERACTION and equals[target.features[0]], how)
                 for target, how in wanted.get(frozenset((first, second)), [])
             )
             uses.setdefault(frozenset((equals[first], equals[second])), set()).add(use)
@@ -217,22 +220,26 @@ def _own_names(features: Mapping[str, FeatureClass], targets: JointTargets) -> d
         equals = {name: (features[name].sort_key, name) if kind in cut else kind for name, kind in equals.items()}
 
 
-def _pair_classes(policy: Policy, targets: JointTargets, features: Sequence[FeatureClass]) -> Iterator[FeatureClass]:
-    """The classes of joint targets, if both features may be asked in one question."""
+def _interaction_classes(
+    policy: Policy, targets: JointTargets, features: Sequence[FeatureClass]
+) -> Iterator[FeatureClass]:
+    """The classes of joint targets, if all their features may be asked in one question."""
     numbers = {member: number for number, c in enumerate(features) for member in c.members}
-    groups: dict[tuple[tuple[int, int], Kind, _Wanted], list[Target]] = {}
+    groups: dict[tuple[tuple[int, ...], Kind, _Wanted], list[Target]] = {}
     for target, wanted in targets.items():
         if not all(margin in numbers for margin in target.margins) or wanted.alone < NEGLIGIBLE:
             continue
-        first, second = sorted(numbers[margin] for margin in target.margins)
-        cells = features[first].kind.values * features[second].kind.values
+        own = tuple(sorted(numbers[margin] for margin in target.margins))
+        cells = math.prod(features[number].kind.values for number in own)
         if cells > MOST_CELLS:
             subject = f"table of {' and '.join(target.features)}"
             raise refuse(subject, f"{cells} cells", f"at most {MOST_CELLS} cells")
-        kind = Kind("pair", cells) if target.role is Role.PAIR else _product_kind(policy, cast("Product", target))
-        groups.setdefault(((first, second), kind, wanted), []).append(target)
-    for (pair, kind, wanted), members in groups.items():
-        families = SubsetFamily(features[pair[0]].kind), SubsetFamily(features[pair[1]].kind)
+        tabulated = target.role is Role.INTERACTION
+        kind = Kind("interaction", cells) if tabulated else _product_kind(policy, cast("Product", target))
+        groups.setdefault((own, kind, wanted), []).append(target)
+    for (own, kind, wanted), members in groups.items():
+        families = tuple(SubsetFamily(features[number].kind) for number in own)
+        tabulated = kind.name == "interaction"
         yield FeatureClass(
             tuple(members),
             kind,
@@ -240,9 +247,10 @@ def _pair_classes(policy: Policy, targets: JointTargets, features: Sequence[Feat
             q=0.0,
             alone=wanted.alone,
             weight=wanted.weight,
-            pair=pair,
-            scale=families[0].scale * families[1].scale,
-            whole=best_whole(families, wanted.alone) if kind.name == "pair" else None,
+            interaction=own,
+            scale=math.prod(family.scale for family in families),
+            whole=best_whole((families[0], families[1]), wanted.alone) if tabulated and len(own) == 2 else None,
+            begun=tabulated,
         )
 
 

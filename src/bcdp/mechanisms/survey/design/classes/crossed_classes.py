@@ -53,12 +53,13 @@ def crossed_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> It
 
 
 def _in_one_block(policy: Policy, target: TableCells) -> bool:
-    return policy.blocks.get(target.features[0], ()) == policy.blocks.get(target.features[1], None)
+    blocks = {policy.blocks.get(name) for name in target.features}
+    return len(blocks) == 1 and None not in blocks
 
 
 def asked_with(policy: Policy, target: TableCells) -> tuple[str, ...]:
-    """The features that a question about some cells asks: the blocks of both, one after the other."""
-    blocks = (policy.blocks.get(name, (name,)) for name in target.features)
+    """The features that a question about some cells asks: the blocks of all, one after the other."""
+    blocks = dict.fromkeys(policy.blocks.get(name, (name,)) for name in target.features)
     return tuple(name for block in blocks for name in block)
 
 

@@ -43,9 +43,10 @@ class FeatureClass:
     parts: Parts = ()  # of a number, between which guesses are covered, if not between all its values
     odds: float = math.inf  # by how much all others together may move a guess about it
     apart: bool = False  # whether a menu never asks it together with others
-    pair: tuple[int, int] | None = None  # the classes of two features, perhaps the same, if it is how these go together
+    interaction: tuple[int, ...] = ()  # the classes of two or three features, perhaps the same, if it is theirs
     scale: float = 1.0  # then, one over the second moment of an answer that always reveals the truth, without averages
-    whole: CellQuestion | None = None  # then, the question about both as one
+    whole: CellQuestion | None = None  # then, of two features, the question about both as one
+    begun: bool = False  # then, whether the design begins with the question about all of them
 
     @property
     def sort_key(self) -> tuple[Any, ...]:
@@ -70,7 +71,7 @@ class FeatureClass:
 
     def first(self, number: int) -> Profile:
         """The menu that asks nothing but this class, which is number so many."""
-        return (ClassQuestion(self.pair if self.pair and self.whole else (number,), self.alone, self.whole),)
+        return (ClassQuestion(self.interaction if self.begun else (number,), self.alone, self.whole),)
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def information(classes: tuple[FeatureClass, ...], profile: Profile) -> Array:
 
 
 def tells(classes: tuple[FeatureClass, ...], question: ClassQuestion) -> Iterator[tuple[int, tuple[int, ...], float]]:
-    """What a question reveals: the class, the place or the two places in the question whose member it is, how much."""
+    """What a question reveals: the class, the place or places in the question whose member it is, how much."""
     budget, shape = np.array([question.budget]), question.shape
     combinations = math.prod(classes[c].kind.values for c in question.classes)
     for position, c in enumerate(question.classes):
@@ -112,14 +113,15 @@ def tells(classes: tuple[FeatureClass, ...], question: ClassQuestion) -> Iterato
         yield c, (position,), more
     if len(question.classes) == 1:
         return
-    numbers: dict[tuple[int, int], list[int]] = {}
+    numbers: dict[tuple[int, ...], list[int]] = {}
     for number, one_class in enumerate(classes):
-        if one_class.pair is not None:
-            numbers.setdefault(one_class.pair, []).append(number)
+        if one_class.interaction:
+            numbers.setdefault(one_class.interaction, []).append(number)
     meeting = [
-        (number, (first, second))
-        for first, second in itertools.combinations(range(len(question.classes)), 2)
-        for number in numbers.get(_sorted(question.classes[first], question.classes[second]), ())
+        (number, positions)
+        for size in sorted(set(map(len, numbers)))
+        for positions in itertools.combinations(range(len(question.classes)), size)
+        for number in numbers.get(tuple(sorted(question.classes[i] for i in positions)), ())
     ]
     if not meeting:
         return
@@ -130,10 +132,6 @@ def tells(classes: tuple[FeatureClass, ...], question: ClassQuestion) -> Iterato
         informations = np.array([classes[number].scale * contrast**2 for number, _ in meeting])
     for (number, positions), more in zip(meeting, informations, strict=True):
         yield number, positions, float(more)
-
-
-def _sorted(first: int, second: int) -> tuple[int, int]:
-    return min(first, second), max(first, second)
 
 
 def rotation(classes: tuple[FeatureClass, ...], profile: Profile) -> tuple[dict[int, int], int]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from bcdp.mechanisms.survey.design.classes.feature_classes import ClassQuestion, FeatureClass, Profile
 from bcdp.mechanisms.survey.design.information import Kind
 from bcdp.mechanisms.survey.design.joint.subset_families import SubsetFamily, places
-from bcdp.mechanisms.survey.design.joint.tables import PROGRAMS, Pairs, Shape, best_shape, climb, kept_exactly
+from bcdp.mechanisms.survey.design.joint.tables import PROGRAMS, Interactions, Shape, best_shape, climb, kept_exactly
 from bcdp.mechanisms.survey.design.linear_programs import Demand, Solver
 from bcdp.randomizers.categorical import subset_moment
 
@@ -35,11 +35,14 @@ _OFFERED = 3
 _SEEDS = 2  # of the dearest features, and of those that reveal most
 _CANDIDATES = 15  # likewise, classes that a group may grow by
 _STILL_TRIED = 12  # of many candidates, when a group has grown
-_TRIED_PAIRS = 8  # that are wanted: so many of the dearest, and of those that reveal most
-_MOST_PAIR_WEIGHTS = 2**16  # of a table of two features, whose subsets may have any size
+_TRIED_INTERACTIONS = 8  # that are wanted: so many of the dearest, and of those that reveal most
+_MOST_CELL_WEIGHTS = 2**16  # of a table whose cells are wanted, whose subsets may have any size
+_MOST_FAMILIES = 12  # of three features, smallest tables first
 _SUBSETS = 3  # sizes of subsets that are tried again at other prices
 _UNEVEN = 2  # starts by chance
-MANY_PAIRS = 60  # that are wanted, beyond which all are looked at together
+_ANYWHERE = 12  # likewise, where the table of three features is wanted
+_FAR = 0.3  # how far from nothing these are
+MANY_INTERACTIONS = 60  # that are wanted, beyond which all are looked at together
 _RESHAPED = 20
 _WORTHWHILE = 1e-4  # of a group's value: what one more feature has to add
 
@@ -50,19 +53,19 @@ class ShapeOffers:
     def __init__(self, classes: tuple[FeatureClass, ...], epsilon: float, outside: float = np.inf) -> None:
         """`outside` is the largest LDP level that the features of no class can live with.
 
-        Classes of features come first, then those of how two of them are associated; all others are not looked at.
+        Classes of features come first, then those of their interactions; all others are not looked at.
         """
-        self._prices: dict[Group, list[int]] = {}  # of two features together: the classes that want it
+        self._prices: dict[Group, list[int]] = {}  # of two or three features together: the classes that want it
         for number, c in enumerate(classes):
-            if c.pair is not None:
-                self._prices.setdefault(c.pair, []).append(number)
+            if c.interaction:
+                self._prices.setdefault(c.interaction, []).append(number)
         classes = tuple(c for c in classes if c.is_feature)
         self._classes = classes
         self._epsilon = min(epsilon, outside)
         self._limits = [c.limit for c in classes]
         self._places = [_place(c.kind, min(c.delta, epsilon)) for c in classes]
         self._hints = [math.tanh(min(c.delta, 2.0) / 2) for c in classes]  # what a feature asked alone would reveal
-        self._tried: dict[Group, list[tuple[SubsetFamily, ...]]] = {}  # of two features, the subsets worth trying again
+        self._tried: dict[Group, list[tuple[SubsetFamily, ...]]] = {}  # subsets worth trying again
         few, features = len(classes) <= _FEW_CLASSES, sum(len(c.members) for c in classes)
         self._largest = min(features, LARGEST_GROUP if few else LARGEST_GROUP - 1)
         everything = list(islice(self.groups(self._largest), _MOST_GROUPS + 1)) if few and features > 1 else []
@@ -72,18 +75,18 @@ class ShapeOffers:
 
     def __call__(self, prices: Array, enough: float) -> list[Profile]:
         """The most valuable menus, best first, of those worth more than `enough`."""
-        if len(self._prices) > MANY_PAIRS:
+        if len(self._prices) > MANY_INTERACTIONS:
             return self._many(prices, enough)
         best = sorted(self._known, key=lambda group: -self._worth(group, prices))[:_FAVOURITES]
         self._seek(best, prices)
         if not any(self._worth(group, prices) > enough for group in best):
-            best = sorted({*best, *self._grown(prices), *self._all, *self._dearest_pairs(prices)})
+            best = sorted({*best, *self._grown(prices), *self._all, *self._dearest(prices)})
             self._seek(best, prices)
         best = sorted(best, key=lambda group: -self._worth(group, prices))[:_OFFERED]
         return [(ClassQuestion(g, self.total(g), self._known[g]),) for g in best if self._worth(g, prices) > enough]
 
     def _many(self, prices: Array, enough: float) -> list[Profile]:
-        """Likewise where hundreds of pairs are wanted: all that are worth it, and every pair is looked at."""
+        """Likewise where hundreds of tables are wanted: all that are worth it, and every one is looked at."""
         if not self._known:
             self._seek(self._prices, prices)
         worth = {group: self._worth(group, prices) for group in self._known}
@@ -97,24 +100,30 @@ class ShapeOffers:
         return [(ClassQuestion(g, self.total(g), self._known[g]),) for g in good]
 
     def _worth(self, group: Group, prices: Array) -> float:
-        return float(self._priced(group, prices) @ self._known[group].information_of(self._pairs(group)))
+        return float(self._priced(group, prices) @ self._known[group].information_of(self._interactions(group)))
 
-    def _pairs(self, group: Group) -> Pairs:
-        """The places of a group, two and two, of which it is wanted how they are associated."""
-        positions = itertools.combinations(range(len(group)), 2)
-        return tuple(pair for pair in positions if (group[pair[0]], group[pair[1]]) in self._prices)
+    def _interactions(self, group: Group) -> Interactions:
+        """The places of a group of which it is wanted what their features have together."""
+        return tuple(
+            positions
+            for size in sorted(set(map(len, self._prices)))
+            for positions in itertools.combinations(range(len(group)), size)
+            if tuple(group[i] for i in positions) in self._prices
+        )
 
     def _priced(self, group: Group, prices: Array) -> Array:
-        """The prices of a group's features, and of its pairs."""
-        pairs = [prices[self._prices[group[first], group[second]]].sum() for first, second in self._pairs(group)]
-        return np.append(prices[list(group)], pairs)
+        """The prices of a group's features, and of its interactions."""
+        shared = [
+            prices[self._prices[tuple(group[i] for i in positions)]].sum() for positions in self._interactions(group)
+        ]
+        return np.append(prices[list(group)], shared)
 
-    def _dearest_pairs(self, prices: Array) -> list[Group]:
-        """Some of the pairs that are wanted: the dearest, and those that would reveal most."""
+    def _dearest(self, prices: Array) -> list[Group]:
+        """Some of the groups whose interaction is wanted: the dearest, and those that would reveal most."""
         price = {group: float(prices[wanted].sum()) for group, wanted in self._prices.items()}
-        telling = sorted(price, key=lambda g: -price[g] * self._hints[g[0]] * self._hints[g[1]])
+        telling = sorted(price, key=lambda g: -price[g] * math.prod(self._hints[j] for j in g))
         dearest = sorted(price, key=lambda g: -price[g])
-        return list(dict.fromkeys((*telling[:_TRIED_PAIRS], *dearest[:_TRIED_PAIRS])))
+        return list(dict.fromkeys((*telling[:_TRIED_INTERACTIONS], *dearest[:_TRIED_INTERACTIONS])))
 
     def _seek(self, groups: Iterable[Group], prices: Array) -> None:
         for group in groups:
@@ -161,15 +170,15 @@ class ShapeOffers:
                 grown = (*group[:position], j, *group[position:])
                 if self._fits(grown):
                     start = (*hits[:position], self._hints[j] / 2, *hits[position:])
-                    pairs, demands, total = self._pairs(grown), self._demands(grown), self.total(grown)
-                    begun = (_with_pairs(start, pairs),)
+                    interactions = self._interactions(grown)
+                    demands, total, begun = self._demands(grown), self.total(grown), (_extended(start, interactions),)
                     climbed = climb(
                         self._priced(grown, prices),
                         demands,
                         total,
                         starts=begun,
                         programs=1,
-                        pairs=pairs,
+                        interactions=interactions,
                         solver=self._solver,
                     )
                     larger.append((climbed.value, grown, climbed.means[: len(grown)]))
@@ -190,31 +199,38 @@ class ShapeOffers:
         )
 
     def shape(self, group: Group, prices: Array) -> Shape:
-        """The best shape for a group of classes, from several starts; of a pair that is wanted, over all subsets."""
-        own, pairs = self._priced(group, prices), self._pairs(group)
+        """The best shape for a group of classes, from several starts; over all subsets if its own table is wanted."""
+        own, interactions = self._priced(group, prices), self._interactions(group)
         own, total, starts = own / own.max(), self.total(group), self._starts(group)
-        if len(group) > 2 or not pairs:
-            return best_shape(own, self._demands(group), total, starts, pairs, self._solver)
-        tried = self._tried.get(group) or [
-            both
-            for both in itertools.product(*(places(self._classes[j].kind) for j in group))
-            if math.prod(family.weights for family in both) <= _MOST_PAIR_WEIGHTS
-        ]
+        if group not in self._prices:
+            return best_shape(own, self._demands(group), total, starts, interactions, self._solver)
+        tried = self._tried.get(group) or self._families(group)
         climbs = [
             climb(
                 own,
-                self._demands(group, both),
+                self._demands(group, families),
                 total,
                 starts=starts,
                 programs=PROGRAMS,
-                pairs=pairs,
+                interactions=interactions,
                 solver=self._solver,
             )
-            for both in tried
+            for families in tried
         ]
         order = sorted(range(len(tried)), key=lambda number: -climbs[number].value)
-        self._tried[group] = [tried[number] for number in order[:_SUBSETS]]
+        self._tried[group] = [tried[number] for number in (order[:_SUBSETS] if len(group) == 2 else order)]
         return kept_exactly(climbs[order[0]].law.tobytes(), self._demands(group, tried[order[0]]), total)
+
+    def _families(self, group: Group) -> list[tuple[SubsetFamily, ...]]:
+        """The subsets that a table of these features may name."""
+        every = [
+            families
+            for families in itertools.product(*(places(self._classes[j].kind) for j in group))
+            if math.prod(family.weights for family in families) <= _MOST_CELL_WEIGHTS
+        ]
+        if len(group) == 2:
+            return every
+        return sorted(every, key=lambda families: math.prod(family.weights for family in families))[:_MOST_FAMILIES]
 
     def total(self, group: Group) -> float:
         """The largest LDP level of a question about this group: what the demands of the features left out allow."""
@@ -227,29 +243,31 @@ class ShapeOffers:
         first = tuple(mean if position not in free[1:] else mean / 10 for position, mean in enumerate(even))
         shy = tuple(mean if position not in free else mean / 50 for position, mean in enumerate(even))
         known = (tuple(self._known[group].means.tolist()),) if group in self._known else ()
-        pairs = self._pairs(group)
-        if not pairs:
+        interactions = self._interactions(group)
+        if not interactions:
             return tuple(dict.fromkeys((*known, even, first, shy)))
         silent = tuple(mean / 50 for mean in even)
         hinted = [
-            (*silent, *(self._hints[group[first_of_pair]] for first_of_pair, _ in pairs)),
-            (*even, *(-0.1 for _ in pairs)),
+            (*silent, *(self._hints[group[positions[0]]] for positions in interactions)),
+            (*even, *(-0.1 for _ in interactions)),
         ]
         uneven = self._uneven(group) if len(group) > 2 else ()
-        starts = (*(_with_pairs(means, pairs) for means in (*known, even, first, shy)), *hinted, *uneven)
+        starts = (*(_extended(means, interactions) for means in (*known, even, first, shy)), *hinted, *uneven)
         return tuple(dict.fromkeys(starts))
 
     def _uneven(self, group: Group) -> Iterator[tuple[float, ...]]:
         """Starts that treat features of a class differently, which no program would begin to do by itself."""
         rng = np.random.default_rng(group)
-        even = np.array(_with_pairs(tuple(self._hints[j] for j in group), self._pairs(group)))
+        even = np.array(_extended(tuple(self._hints[j] for j in group), self._interactions(group)))
         for _ in range(_UNEVEN):
             yield tuple((even * rng.normal(0.5, 1, len(even))).tolist())
+        for _ in range(_ANYWHERE if group in self._prices else 0):
+            yield tuple(rng.normal(0, _FAR, len(even)).tolist())
 
 
-def _with_pairs(means: tuple[float, ...], pairs: Pairs) -> tuple[float, ...]:
-    """Starting means with those of pairs, as if answers about two features were independent."""
-    return (*means, *(means[first] * means[second] for first, second in pairs))
+def _extended(means: tuple[float, ...], interactions: Interactions) -> tuple[float, ...]:
+    """Starting means with those of interactions, as if answers about different features were independent."""
+    return (*means, *(math.prod(means[i] for i in positions) for positions in interactions))
 
 
 def _place(kind: Kind, budget: float) -> SubsetFamily:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from bcdp.exact import round_rows
 from bcdp.mechanisms.survey.design.joint.subset_families import SubsetFamily
-from bcdp.mechanisms.survey.design.joint.tables import Pairs, information_curves
+from bcdp.mechanisms.survey.design.joint.tables import Interactions, information_curves
 from bcdp.mechanisms.survey.estimation.readings import Reading
 from bcdp.randomizers import Dense, Table, categorical, marginal_target, numeric_values
 from bcdp.randomizers.categorical import subset_moment
@@ -48,9 +48,10 @@ class CellQuestion:
         """What is revealed about each feature, as one over the second moment of its decoded answer."""
         return information_curves(self.places).at(self.means)
 
-    def information_of(self, pairs: Pairs) -> Array:
+    def information_of(self, interactions: Interactions) -> Array:
         """What is revealed about each feature, and about what both have together, as often as that is wanted."""
-        return information_curves(self.places, pairs).at(np.array([*self.hits[:2], *(self.hits[2] for _ in pairs)]))
+        means = np.array([*self.hits[:2], *(self.hits[2] for _ in interactions)])
+        return information_curves(self.places, interactions).at(means)
 
 
 @lru_cache(maxsize=1024)

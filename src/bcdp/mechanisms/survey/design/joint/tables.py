@@ -29,7 +29,7 @@ from bcdp.randomizers import Dense
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-Pairs = tuple[tuple[int, int], ...]  # places of a group, two and two, of which it matters how they are associated
+Interactions = tuple[tuple[int, ...], ...]  # places of a group, two or three, of which it is wanted what they share
 
 PROGRAMS = 30  # at most, from each start
 _SETTLED = 1e-5
@@ -59,54 +59,53 @@ class Shape:
         """The integer table."""
         return shaped_table(self)
 
-    def information_of(self, pairs: Pairs) -> Array:
-        """What answers reveal about each feature, and about what each two of these have together beyond their
-        margins.
-        """
-        return information_curves(self.places, pairs).at(np.array(self.law) @ _scores(self.places, pairs))
+    def information_of(self, interactions: Interactions) -> Array:
+        """What answers reveal about each feature, and about what these have together beyond fewer of them."""
+        means = np.array(self.law) @ _scores(self.places, interactions)
+        return information_curves(self.places, interactions).at(means)
 
 
 @lru_cache(maxsize=4096)
-def _scores(families: tuple[SubsetFamily, ...], pairs: Pairs = ()) -> Array:
-    """The standardised hit of each place (column) in each pattern (row), and then the products of two of them."""
+def _scores(families: tuple[SubsetFamily, ...], interactions: Interactions = ()) -> Array:
+    """The standardised hit of each place (column) in each pattern (row), and then the products of some of them."""
     hits = np.array(list(itertools.product(*(family.scores for family in families))))
-    return np.hstack([hits, *(hits[:, [first]] * hits[:, [second]] for first, second in pairs)])
+    return np.hstack([hits, *(hits[:, list(some)].prod(axis=1, keepdims=True) for some in interactions)])
 
 
 @dataclass(frozen=True, eq=False)
 class InformationCurves:
-    """What answers reveal about each feature, and each pair of them, as functions of the mean hits."""
+    """What answers reveal about each feature, and each interaction of them, as functions of the mean hits."""
 
     values: Array  # of each feature, infinite where one number is asked for instead of the share of each value
     efficiency: Array
-    pair_scale: Array
+    interaction_scale: Array
 
     def at(self, means: Array) -> Array:
-        """The information about each feature, and then about each pair."""
+        """The information about each feature, and then about each interaction."""
         # second moments: 1/e^2 for a sign, (1 - 1/s)/e^2 + 1/s for the indicators of s values together, and the product
         # of both features' for what they have together, without the constant
         own = means[: len(self.values)]
         known = self.efficiency * own**2
-        both = self.pair_scale * means[len(own) :] ** 2
-        return np.concatenate([known / self._spread(own), both])
+        shared = self.interaction_scale * means[len(own) :] ** 2
+        return np.concatenate([known / self._spread(own), shared])
 
     def slope(self, means: Array) -> Array:
         """How each of these changes with its mean."""
         own = means[: len(self.values)]
         single = 2 * self.efficiency * own * (1 - 1 / self.values) / self._spread(own) ** 2
-        return np.concatenate([single, 2 * self.pair_scale * means[len(own) :]])
+        return np.concatenate([single, 2 * self.interaction_scale * means[len(own) :]])
 
     def _spread(self, own: Array) -> Array:
         return np.asarray(1 - 1 / self.values + self.efficiency * own**2 / self.values)
 
 
 @lru_cache(maxsize=4096)
-def information_curves(families: tuple[SubsetFamily, ...], pairs: Pairs = ()) -> InformationCurves:
+def information_curves(families: tuple[SubsetFamily, ...], interactions: Interactions = ()) -> InformationCurves:
     scaled = [family.scale * family.efficiency for family in families]
     return InformationCurves(
         np.array([family.kind.values if family.kind.name == "categorical" else np.inf for family in families]),
         np.array([family.efficiency for family in families]),
-        np.array([scaled[first] * scaled[second] for first, second in pairs]),
+        np.array([math.prod(scaled[place] for place in some) for some in interactions]),
     )
 
 
@@ -125,20 +124,20 @@ def climb(
     total: float,
     starts: tuple[tuple[float, ...], ...],
     programs: int,
-    pairs: Pairs,
+    interactions: Interactions,
     solver: Solver,
 ) -> Climbed:
     """The most valuable distribution that at most so many programs reach from each of the starting means.
 
-    Prices and means are those of each feature and then of each of the pairs.
+    Prices and means are those of each feature and then of each of the interactions.
     """
     families = tuple(demand.place for demand in demands)
     scores, curves, program = (
-        _scores(families, pairs),
-        information_curves(families, pairs),
+        _scores(families, interactions),
+        information_curves(families, interactions),
         solver.program(demands, total),
     )
-    best = Climbed(program.within.nothing, (0.0,) * (len(families) + len(pairs)), 0.0)
+    best = Climbed(program.within.nothing, (0.0,) * (len(families) + len(interactions)), 0.0)
     for start in starts:
         means, value = np.array(start), 0.0
         for _ in range(programs):
@@ -158,11 +157,13 @@ def best_shape(
     demands: tuple[Demand, ...],
     total: float,
     starts: tuple[tuple[float, ...], ...],
-    pairs: Pairs = (),
+    interactions: Interactions = (),
     solver: Solver | None = None,
 ) -> Shape:
     """The most valuable shape reached from the given starting means, keeping every demand and the LDP level `total`."""
-    best = climb(prices, demands, total, starts=starts, programs=PROGRAMS, pairs=pairs, solver=solver or Solver())
+    best = climb(
+        prices, demands, total, starts=starts, programs=PROGRAMS, interactions=interactions, solver=solver or Solver()
+    )
     return kept_exactly(best.law.tobytes(), demands, total)
 
 

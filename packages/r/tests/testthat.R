@@ -1,0 +1,4 @@
+library(testthat)
+library(bcdp)
+
+test_check("bcdp")
