@@ -87,6 +87,10 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/sweeps/published_counts.py
 	$(BIN)/python benchmarks/studies/batch_worth.py
 	$(BIN)/python benchmarks/sweeps/blocks.py
+	$(BIN)/python benchmarks/sweeps/panels.py
+	$(BIN)/python benchmarks/studies/panel_rivals.py
+	$(BIN)/python benchmarks/studies/panel_coverage.py
+	$(BIN)/python benchmarks/studies/weekly_plans.py
 	$(BIN)/python benchmarks/studies/follow_up_coverage.py
 	$(BIN)/python benchmarks/studies/partial_coverage.py
 	$(BIN)/python benchmarks/studies/block_designs.py

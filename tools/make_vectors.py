@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,10 @@ from bcdp.policy import MultipleFeature, NumericFeature, Policy
 from bcdp.policy.multiple_feature import sets_of
 from bcdp.randomizers import Dense, Table, Waves, binary, hadamard, joint, numeric, response, subset
 from bcdp.randomizers.ticks import padded
-from bcdp.records.encoding import as_arrow, encode
+from bcdp.records.encoding import Codes, as_arrow, encode
 from bcdp.records.open_groups import group_numbers
 from bcdp_device.dates import Unit, number_of, read_date
+from bcdp_device.panels import Calendar
 
 FOLDER = Path(__file__).resolve().parent.parent / "vectors"
 MANY = 1000
@@ -126,10 +127,16 @@ def _usual(feature: Any) -> Any:
 
 def reports_of(plan: Plan, seed: int, people: int) -> tuple[list[int], list[int]]:
     """The menus and answers of the generator's records, by the device; of several messages, one after the other."""
-    codes = encode(plan.policy, as_arrow(records_of(plan, seed, people)))
+    codes = with_earlier(plan, *(encode(plan.policy, as_arrow(records_of(plan, s, people))) for s in (seed, seed + 1)))
     words = GeneratedWords(seed, np.arange(people, dtype=np.uint32))
     menus, answer = answers(plan, codes, words)  # type: ignore[arg-type]
     return menus.tolist(), answer.tolist()
+
+
+def with_earlier(plan: Plan, now: Mapping[str, Codes], before: Mapping[str, Codes]) -> dict[str, Codes]:
+    """The codes of records with those of an earlier wave, where questions are about change."""
+    changes = [question for question in plan.questions if question.since is not None]
+    return {**now, **{question.rules.reads(question)[1]: before[question.features[0]] for question in changes}}
 
 
 def groups_of(plan: Plan, seed: int, people: int) -> list[int]:
@@ -140,7 +147,8 @@ def groups_of(plan: Plan, seed: int, people: int) -> list[int]:
 
 def edges(plan: Plan) -> list[tuple[dict[str, Any], list[int]]]:
     """Records and words on both sides of every kind of boundary: menus, a number's rounding, the tables."""
-    length = 1 + max(sum(len(plan.questions[q].features) + 1 for q in menu.questions) for menu in plan.menus)
+    asked = [[plan.questions[number] for number in menu.questions] for menu in plan.menus]
+    length = 1 + max(sum(question.rules.words(question) for question in questions) for questions in asked)
     found, start = [], 0
     for menu in plan.menus:
         for question in (plan.questions[number] for number in menu.questions):
@@ -182,7 +190,11 @@ def answers_to(plan: Plan, given: list[tuple[dict[str, Any], list[int]]]) -> lis
     """Examples: records with their words and the device's reports."""
     columns = as_arrow({name: [record[name] for record, _ in given] for name in plan.policy.declared})
     words = np.array([chosen for _, chosen in given], dtype=np.uint32)
-    menus, answer = answers(plan, encode(plan.policy, columns), GivenWords(words))  # type: ignore[arg-type]
+    codes = encode(plan.policy, columns)
+    before = {
+        name: column[::-1] for name, column in codes.items()
+    }  # the record of an earlier wave is another example's
+    menus, answer = answers(plan, with_earlier(plan, codes, before), GivenWords(words))  # type: ignore[arg-type]
     if sends_all(plan):
         sent = answer.reshape(len(plan.menus), -1).T.tolist()
         found = [
@@ -349,6 +361,32 @@ def in_messages(
     document = json.loads(built(features, asked, [[number] for number in range(len(asked))], correlation).text)
     document["menus"] = [{"weight": TOTAL, "questions": numbers} for numbers in messages]
     document["collection"] |= {"trust": "relay", "counts": counts, "relay": RELAY}
+    return Plan.certified({key: part for key, part in document.items() if key != "certificate"})
+
+
+def panel() -> Plan:
+    """A plan over three waves, with questions about change from the first wave and from the second."""
+    features = {"bit": BIT, "kind": categories(3), "number": {**NUMBER, "missing": 1.0}, "where": OPENED["where"]}
+    asked: Asked = [
+        (("bit", "kind"), (2, 3), joint((2, 3), 0.8)),
+        (("number",), (17,), numeric(1.1)),
+        (("bit",), (2, 2), response(4, 0.7)),
+        (("kind",), (3, 3), subset(9, 3, 0.9)),
+    ]
+    menus = [[0], [0, 1], [2], [0], [3], [1, 0]]
+    document = json.loads(built(features, [*asked[:2]], [[0]]).text)
+    since = [{"kind": "change", "since": wave} for wave in (1, 2)]
+    document["tables"] = [question[2].to_dict() for question in asked]
+    document["questions"] += [
+        {"features": question[0], "levels": question[1], "table": 2 + number} | since[number]
+        for number, question in enumerate(asked[2:])
+    ]
+    weights = [TOTAL // (number + 3) // 2 for number in range(5)]
+    document["menus"] = [
+        {"weight": weight, "questions": numbers, "wave": wave}
+        for weight, numbers, wave in zip([TOTAL - sum(weights), *weights], menus, (1, 2, 2, 3, 3, 3), strict=True)
+    ]
+    document["collection"]["panel"] = {"waves": 3, "every": "month", "start": "2027-01-15"}
     return Plan.certified({key: part for key, part in document.items() if key != "certificate"})
 
 
@@ -693,6 +731,7 @@ PLANS: dict[str, Callable[[], Plan]] = {
         PARTIAL_RANGES,
         {0: [[-2.0, 0.125, 9.5]], 1: [[-2.0, 9.5], None], 2: [None, [2.5, 5.0]], 3: [[0.125], None, [5.0]]},
     ),
+    "panel": panel,
 }
 
 
@@ -727,6 +766,24 @@ def dates() -> list[list[Any]]:
     return rows
 
 
+def waves() -> list[list[Any]]:
+    """Panels with their days: the first and the last of each wave, and the wave of days around them."""
+    rows: list[list[Any]] = []
+    for every, starts in (
+        ("day", ("2024-02-28", "1999-12-31")),
+        ("week", ("2027-01-04", "2023-12-28")),
+        ("month", ("2026-11-15", "2027-01-28", "2024-01-01")),
+        ("year", ("2023-02-28", "9000-12-01", "0001-01-01")),
+    ):
+        for start in starts:
+            calendar = Calendar(5, every, date.fromisoformat(start))  # type: ignore[arg-type]
+            days = [calendar.first_day(wave) for wave in range(1, 7)]
+            spans = [[days[wave - 1].isoformat(), calendar.last_day(wave).isoformat()] for wave in range(1, 6)]
+            near = sorted({day + timedelta(shift) for day in days for shift in (-1, 0, 1) if day.year > 1})
+            rows.append([every, start, spans, [[day.isoformat(), calendar.wave_on(day)] for day in near]])
+    return rows
+
+
 def written(document: object) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
@@ -736,6 +793,7 @@ def main(folder: Path = FOLDER) -> None:
         **{name: vector(plan(), seed) for seed, (name, plan) in enumerate(PLANS.items(), start=1)},
         "words/odds": odds(),
         "words/dates": dates(),
+        "words/waves": waves(),
     }
     for name, document in documents.items():
         (folder / f"{name}.json").write_text(written(document), encoding="utf-8")

@@ -7,9 +7,11 @@ import re
 from typing import Any
 
 import numpy as np
-from make_vectors import BIT, NUMBER, RELAY, SURVEY, built, categories
+from make_vectors import BIT, NUMBER, RELAY, SURVEY, built, categories, panel
+from refused_panels import NO_PANEL, PANELS
 
 from bcdp.exact import TOTAL
+from bcdp.plan import Plan
 from bcdp.randomizers import response
 
 Cases = list[dict[str, str]]
@@ -93,6 +95,22 @@ def ticked() -> Any:
     }
     asked: Any = [(("media",), (7,), response(7, 0.5)), (("bit",), (2,), response(2, 0.25))]
     return json.loads(built(features, asked, [[0, 1], [1]]).text)
+
+
+def waved() -> Any:
+    """A panel with small tables."""
+    document = json.loads(panel().text)
+    document["tables"][1], document["tables"][3] = response(17, 0.5).to_dict(), response(9, 0.5).to_dict()
+    return json.loads(Plan.certified({key: part for key, part in document.items() if key != "certificate"}).text)
+
+
+def followed_by_change() -> Any:
+    """A plan that asks about a change, and has no waves."""
+    document = waved()
+    del document["collection"]["panel"]
+    for menu in document["menus"]:
+        del menu["wave"]
+    return document
 
 
 def silent() -> Any:
@@ -475,6 +493,9 @@ def forms() -> Cases:
         *changed(followed(), BLOCKS),
         *changed(ticked(), LISTS),
         *changed(dated(), DATES),
+        *changed(waved(), PANELS),
+        *changed(followed_by_change(), [("a question about change without a panel", ("bcdp",), 1)]),
+        *changed(opened(), NO_PANEL),
     ]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,15 @@ class Check:
     def to_dict(self) -> dict[str, Any]:
         """The check in plain JSON."""
         return {"p": self.p, "alarm": self.alarm, **({"where": self.where} if self.alarm else {})}
+
+
+def smallest(tested: Sequence[tuple[str, Mapping[str, Check]]]) -> dict[str, Check]:
+    """Of each check in several parts the smallest p-value times their number, and where it is."""
+    least = {key: min(tested, key=lambda part: part[1][key].p) for key in tested[0][1]}
+    return {
+        key: Check(min(1.0, len(tested) * checks[key].p), name + checks[key].where)
+        for key, (name, checks) in least.items()
+    }
 
 
 class Tally:
@@ -107,6 +116,10 @@ class Tally:
         if values:
             raise refuse("group", sorted(values), "open features of the policy, and it has none")
         return self
+
+    def waves(self) -> dict[int, Tally]:
+        """The tally of each wave of a panel, of the plan of those who are asked in it (`plan.panel.wave_plans`)."""
+        raise refuse("plan.panel", None, "the tally of a survey's plan with waves")
 
     def rows(self) -> list[list[int]]:
         """The counts as rows of the columns `groups` and a count, as `add` takes them; none where there are no such."""
@@ -242,12 +255,15 @@ class OpenTally(Tally):
     def checks(self) -> dict[str, Check]:
         """Of all people and of each group: the smallest p-value times their number, as attacks may be on one group."""
         tested = [("", self.whole), *((self._named(number), part) for number, part in self.parts.items())]
-        each = [
-            {key: replace(check, where=name + check.where) for key, check in tally.checks().items()}
-            for name, tally in tested
-        ]
-        smallest = {key: min((checks[key] for checks in each), key=lambda check: check.p) for key in each[0]}
-        return {key: replace(check, p=min(1.0, len(each) * check.p)) for key, check in smallest.items()}
+        return smallest([(name, tally.checks()) for name, tally in tested])
+
+    def waves(self) -> dict[int, Tally]:
+        parts = {number: part.waves() for number, part in self._parts.items()}
+        tallies: dict[int, Tally] = {}
+        for wave, together in self.whole.waves().items():
+            tallies[wave] = opened = OpenTally(together.plan)
+            opened._parts = {number: waves[wave] for number, waves in parts.items() if waves[wave].people}
+        return tallies
 
     def _named(self, number: int) -> str:
         values = self.plan.policy.groups[number]

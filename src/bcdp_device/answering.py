@@ -1,8 +1,9 @@
 """The report of a record: a function of the plan, the record and random words, in plain integers.
 
 Word 0 draws the menu. Then every question of the menu reads one word for each of its features (to round a number at
-random; other features ignore theirs) and one for its table. The number of a product is rounded with its first word. If
-every menu is a message of its own, none is drawn, and words are read as by one menu with all questions.
+random; other features ignore theirs) and one for its table. The number of a product is rounded with its first word. A
+question about change reads one word for each value that its feature may have now: that of its value draws the symbol.
+If every menu is a message of its own, none is drawn, and words are read as by one menu with all questions.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from bcdp_device.errors import refuse
 from bcdp_device.plan import Plan
-from bcdp_device.records import Code, codes_of, group_of
+from bcdp_device.records import Code, code_of, codes_of, group_of
 from bcdp_device.verify.questions import TOTAL, Question, Table, linked
 
 Report = dict[str, int]
@@ -26,7 +27,7 @@ Report = dict[str, int]
 def random_words(plan: Plan) -> list[int]:
     """Fresh words of 32 bits from the operating system, as many as the longest menu reads."""
     menus = [linked(plan.menus)] if plan.several else plan.menus
-    needed = 1 + max(sum(len(question.features) + 1 for question in menu) for menu in menus)
+    needed = 1 + max(sum(question.words for question in menu) for menu in menus)
     drawn = secrets.token_bytes(4 * needed)
     return [int.from_bytes(drawn[start : start + 4], "big") for start in range(0, len(drawn), 4)]
 
@@ -41,8 +42,13 @@ def drawn_menu(plan: Plan, word: int) -> int:
     return bisect_right(list(accumulate(plan.weights)), word)
 
 
-def answers(plan: Plan, record: Mapping[str, Any], words: Sequence[int]) -> list[Report]:
-    """One report, or one for each menu if the plan sends all of them."""
+def answers(
+    plan: Plan, record: Mapping[str, Any], words: Sequence[int], symbols: Sequence[int] | None = None
+) -> list[Report]:
+    """One report, or one for each menu if the plan sends all of them.
+
+    To a question about change the answer is one of the `symbols` that the earlier wave drew, that of the value now.
+    """
     group = {"group": group_of(plan, record)} if plan.open else {}
     codes = codes_of(plan, record)
     drawn = range(len(plan.menus)) if plan.several else [drawn_menu(plan, words[0])]
@@ -50,11 +56,27 @@ def answers(plan: Plan, record: Mapping[str, Any], words: Sequence[int]) -> list
     for menu in drawn:
         answer = 0
         for question in plan.menus[menu]:
-            entered = _input(plan, question, codes, words[position:])
-            position += len(question.features) + 1
-            answer = answer * question.table.symbols + sample(question.table, entered, words[position - 1])
+            own = words[position : position + question.words]
+            position += question.words
+            if question.since is None:
+                symbol = sample(question.table, _input(plan, question, codes, own), own[-1])
+            elif symbols is None:
+                raise refuse("symbols", symbols, "those of the earlier wave, for a question about change")
+            else:
+                symbol = symbols[int(codes[question.features[0]])]
+            answer = answer * question.table.symbols + symbol
         reports.append({"menu": menu, "answer": answer, **group})
     return reports
+
+
+def later_symbols(plan: Plan, question: Question, earlier: Mapping[str, Any], words: Sequence[int]) -> list[int]:
+    """The symbol of a question about change for each value that its feature may have later, each drawn by its own word.
+
+    All that a device has to keep of the earlier value: which of them is sent depends on the later one.
+    """
+    name, size = question.features[0], question.levels[1]
+    before = int(code_of(name, plan.features[name], earlier.get(name)))
+    return [sample(question.table, before * size + now, words[now]) for now in range(size)]
 
 
 def _input(plan: Plan, question: Question, codes: Mapping[str, Code], words: Sequence[int]) -> int:

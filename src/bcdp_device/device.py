@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date, datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from bcdp_device.answering import Report, answers, drawn_menu, menu_word, random_words
+from bcdp_device.answering import Report, answers, drawn_menu, later_symbols, menu_word, random_words
 from bcdp_device.errors import InputError, refuse
 from bcdp_device.files import locked
 from bcdp_device.ledger import Ledger, Release, largest_pairs
-from bcdp_device.memory import Memory, Reports
+from bcdp_device.memory import Memory, Reports, part_key
+from bcdp_device.panels import Calendar
 from bcdp_device.plan import Plan
 
 MAX_EPSILON = 4.0  # of a plan that a device answers if nobody set its limit: beyond, a guess at 50% could become 98.3%
+
+
+class Period(NamedTuple):
+    """A wave in which a person is asked, with its first and last day."""
+
+    wave: int
+    first: date
+    last: date
 
 
 class Device:
@@ -46,14 +56,10 @@ class Device:
 
         Where the plan assigns menus by ticket, the ticket of the invitation is needed, and is the id to send with.
         """
-        if plan.levels.epsilon > self._max_epsilon:
-            limit = f"at most {self._max_epsilon:g}, this device's limit; Device(.., max_epsilon=..) sets another"
-            raise refuse("epsilon", plan.levels.epsilon, limit)
-        words = random_words(plan)
-        if plan.by_ticket:
-            if ticket is None:
-                raise refuse("ticket", ticket, "the ticket of an invitation, because the plan assigns menus by ticket")
-            words[0] = menu_word(plan, ticket)
+        if plan.panel is not None:
+            raise refuse("plan.panel", f"{plan.panel.waves} waves", "panel_answer(), which answers in the drawn wave")
+        self._within_limit(plan)
+        words = _drawing_words(plan, ticket)
         with self._memory.reports() as known:
             if plan.id not in known:
                 drawn = answers(plan, record, words)  # a record that is refused costs nothing
@@ -64,6 +70,62 @@ class Device:
         if plan.by_ticket and reports[0]["menu"] != drawn_menu(plan, words[0]):
             raise InputError("ticket: got another one; accepted: the ticket that this plan was answered with")
         return reports
+
+    def panel_periods(self, plan: Plan, ticket: str | None = None) -> list[Period]:
+        """When this device is asked in a panel: in one wave, or in two for a question about change.
+
+        The first call draws it, and enters the menu in the ledger. It is kept, whatever happens later.
+        """
+        calendar = _calendar(plan)
+        with self._memory.reports() as known:
+            menu = drawn_menu(plan, self._part(plan, known, ticket)["word"])
+        waves = [wave for wave in (plan.menus[menu][0].since, plan.waves[menu]) if wave is not None]
+        return [Period(wave, calendar.first_day(wave), calendar.last_day(wave)) for wave in waves]
+
+    def panel_answer(
+        self, plan: Plan, record: Mapping[str, Any], ticket: str | None = None, day: date | None = None
+    ) -> Report | None:
+        """The report of this device if its wave is now, the same ever after; None if nothing is to be sent today.
+
+        In the earlier wave of a question about change it draws the answer for every later value. `day` is that of the
+        device's clock, in UTC, unless stated. Whatever the clock says, there is never a second answer.
+        """
+        calendar, today = _calendar(plan), datetime.now(timezone.utc).date() if day is None else day
+        wave = calendar.wave_on(today)
+        with self._memory.reports() as known:
+            part = self._part(plan, known, ticket)
+            if plan.id in known:
+                return dict(_single(known, plan.id))
+            words = [part["word"], *random_words(plan)[1:]]
+            menu = drawn_menu(plan, part["word"])
+            question = plan.menus[menu][0]
+            if wave == question.since and len(part) == 1:
+                symbols = later_symbols(plan, question, record, words[1:])
+                known[part_key(plan.id)] = part | {str(now): symbol for now, symbol in enumerate(symbols)}
+            if wave != plan.waves[menu] or (question.since is not None and len(part) == 1):
+                return None
+            (report,) = answers(plan, record, words, [part[str(now)] for now in range(len(part) - 1)])
+            known[plan.id] = report
+            known[part_key(plan.id)] = {"word": part["word"]}  # of an earlier value nothing is left
+            return dict(report)
+
+    def _part(self, plan: Plan, known: Reports, ticket: str | None) -> Report:
+        """What this device keeps of its part in a panel, drawn and entered in the ledger on the first call."""
+        self._within_limit(plan)
+        words = _drawing_words(plan, ticket)
+        key = part_key(plan.id)
+        if key not in known:
+            self._enter(plan, drawn_menu(plan, words[0]))
+            known[key] = {"word": words[0]}
+        part = _single(known, key)
+        if plan.by_ticket and part["word"] != words[0]:
+            raise InputError("ticket: got another one; accepted: the ticket that this device takes part with")
+        return part
+
+    def _within_limit(self, plan: Plan) -> None:
+        if plan.levels.epsilon > self._max_epsilon:
+            limit = f"at most {self._max_epsilon:g}, this device's limit; Device(.., max_epsilon=..) sets another"
+            raise refuse("epsilon", plan.levels.epsilon, limit)
 
     def _enter(self, plan: Plan, menu: int) -> None:
         """Refuses by the plan's largest menu, whichever was drawn, and enters the drawn one: depends on menus alone."""
@@ -77,6 +139,28 @@ class Device:
                     "accepted: a plan not answered yet, because a second answer would tell more"
                 )
             spent.add(release_of(plan)).drew(release_of(plan, menu)).save(self._ledger)
+
+
+def _single(known: Reports, key: str) -> Report:
+    kept = known[key]
+    assert isinstance(kept, dict)
+    return kept
+
+
+def _calendar(plan: Plan) -> Calendar:
+    if plan.panel is None:
+        raise refuse("plan.panel", None, "a plan with waves; answer() gives the report of any other")
+    return plan.panel
+
+
+def _drawing_words(plan: Plan, ticket: str | None) -> list[int]:
+    """Fresh words, the first of them that of the ticket if it assigns the menu."""
+    words = random_words(plan)
+    if plan.by_ticket:
+        if ticket is None:
+            raise refuse("ticket", ticket, "the ticket of an invitation, because the plan assigns menus by ticket")
+        words[0] = menu_word(plan, ticket)
+    return words
 
 
 def release_of(plan: Plan, menu: int | None = None) -> Release:

@@ -16,6 +16,7 @@ Kept = Union[Report, list[Report]]  # one report, or those of a plan that sends 
 Reports = MutableMapping[str, Kept]
 _KEYS = {"menu", "answer", "group"}
 _END = 2**32  # of menus and answers
+_PART = " panel"
 
 
 class Memory:
@@ -35,9 +36,9 @@ class Memory:
             return
         with locked(self.path):
             known = _read(self.path)
-            before = len(known)
+            before = json.dumps(known)
             yield known
-            if len(known) > before:
+            if json.dumps(known) != before:
                 with written_whole(self.path) as draft:
                     draft.write_text(json.dumps(known), encoding="utf-8")
 
@@ -49,11 +50,23 @@ def _read(path: Path) -> dict[str, Kept]:
         kept = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"memory: {path} cannot be read ({error}); accepted: a file written by a device") from None
-    entries = kept.values() if isinstance(kept, dict) else [None]
+    entries = [None] if not isinstance(kept, dict) else [kept[key] for key in kept if not _is_part(key, kept[key])]
     reports = [report for entry in entries for report in (entry if isinstance(entry, list) else [entry])]
     if not all(map(_is_report, reports)):
         raise refuse("memory", str(path), "a file written by a device")
     return dict(kept)
+
+
+def part_key(plan_id: str) -> str:
+    """Where a device keeps its part in a panel: the `word` that draws its menu, and the symbol for each later value."""
+    return f"{plan_id}{_PART}"
+
+
+def _is_part(key: str, kept: object) -> bool:
+    if not key.endswith(_PART) or not isinstance(kept, dict) or "word" not in kept:
+        return False
+    later = {str(value) for value in range(len(kept) - 1)}
+    return kept.keys() == {"word", *later} and all(type(n) is int and 0 <= n < _END for n in kept.values())
 
 
 def _is_report(report: object) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bcdp_device.errors import InputError, refuse
+from bcdp_device.panels import Calendar
 from bcdp_device.verify import Verdict, read
 from bcdp_device.verify.collection import Feature
 from bcdp_device.verify.correlation import Correlation
@@ -36,6 +37,8 @@ class Plan:
     by_ticket: bool  # whether a ticket assigns the menu
     relay: Relay | None
     correlation: Correlation
+    panel: Calendar | None = None
+    waves: tuple[int, ...] = ()  # in a panel, the wave of each menu
 
     def levels_of(self, menu: int) -> Levels:
         """The levels of the answers to one menu; of all together if each is a message of its own."""
@@ -69,4 +72,6 @@ def read_plan(text: str) -> Plan:
         by_ticket=document["collection"].get("menu_from") == "ticket",
         relay=None if relay is None else Relay(relay["url"], relay["key"]),
         correlation=reading.correlation,
+        panel=reading.panel,
+        waves=tuple(reading.waves),
     )

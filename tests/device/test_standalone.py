@@ -18,7 +18,7 @@ import bcdp_device
 from bcdp import Plan, Policy, make_plan
 from bcdp.plan.ledger import release_of as release_by_planner
 from bcdp_device import Device, InputError, Ledger, Limits, NotTakenError, read_plan
-from bcdp_device.answering import answers, sample
+from bcdp_device.answering import answers, drawn_menu, later_symbols, sample
 from bcdp_device.device import release_of
 from bcdp_device.records import code_of, codes_of, counted_date, group_of
 from bcdp_device.sending import send_all
@@ -49,6 +49,13 @@ def words_of(seed: int, record: int, count: int) -> list[int]:
     return [int(MAKER.word(seed, MAKER.np.array([record], dtype="uint32"), position)[0]) for position in range(count)]
 
 
+def answered(plan: bcdp_device.Plan, record: Any, words: list[int], earlier: Any) -> list[dict[str, int]]:
+    """The reports for a record; to a question about change, with the record of the earlier wave."""
+    question = plan.menus[drawn_menu(plan, words[0])][0]
+    symbols = None if question.since is None else later_symbols(plan, question, earlier, words[1:])
+    return answers(plan, record, words, symbols)
+
+
 @pytest.mark.parametrize("name", VECTORS)
 def test_levels_examples_and_generated_reports(name: str) -> None:
     vector = VECTORS[name]
@@ -56,20 +63,22 @@ def test_levels_examples_and_generated_reports(name: str) -> None:
     assert plan.id == vector["id"]
     levels = {"epsilon": plan.levels.epsilon, "c": plan.levels.c, "delta": plan.levels.delta}
     assert levels == vector["levels"]
-    for example in vector["examples"]:
+    records = [example["record"] for example in vector["examples"]]
+    for example, before in zip(vector["examples"], records[::-1], strict=True):
         expected = [
             {"menu": menu, "answer": answer} | ({"group": example["group"]} if plan.open else {})
             for menu, answer in (
                 enumerate(example["answers"]) if plan.several else [(example["menu"], example["answer"])]
             )
         ]
-        assert answers(plan, example["record"], example["words"]) == expected
-    columns = MAKER.records_of(planned, vector["seed"], SHORT)
+        assert answered(plan, example["record"], example["words"], before) == expected
+    columns, earlier = (MAKER.records_of(planned, seed, SHORT) for seed in (vector["seed"], vector["seed"] + 1))
     needed = len(bcdp_device.answering.random_words(plan))
     people = len(vector["answers"]) // (len(plan.menus) if plan.several else 1)
     for number in range(SHORT):
         record = {name: column[number] for name, column in columns.items()}
-        reports = answers(plan, record, words_of(vector["seed"], number, needed))
+        before = {name: column[number] for name, column in earlier.items()}
+        reports = answered(plan, record, words_of(vector["seed"], number, needed), before)
         stored = range(number, len(vector["answers"]), people) if plan.several else [number]
         assert [(report["menu"], report["answer"]) for report in reports] == [
             (vector["menus"][place], vector["answers"][place]) for place in stored

@@ -6,6 +6,7 @@ import test from "node:test";
 import { InputError, answers, certify, chanceOf, oddsOf, parsePlan, verifyPlan } from "../../src/bcdp/web/bcdp.js";
 import { code, reportDrawer } from "../../src/bcdp/web/device/answer.js";
 import { dateNumber, dateOf } from "../../src/bcdp/web/device/reading/dates.js";
+import { firstDay, lastDay, waveOn } from "../../src/bcdp/web/device/reading/panel.js";
 import { readFeatures } from "../../src/bcdp/web/device/reading/features.js";
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
@@ -63,8 +64,9 @@ for (const name of VECTORS) {
     assert.equal(plan.id, vector.id);
     const { epsilon, c, delta } = verifyPlan(plan, { maxEpsilon: Infinity });
     assert.deepEqual({ epsilon, c: Object.fromEntries(c), delta: Object.fromEntries(delta) }, vector.levels);
-    for (const { record, words, answers: several, ...report } of vector.examples) {
-      const sent = answers(plan, record, Uint32Array.from(words));
+    const before = vector.examples.map(({ record }) => record).reverse(); // of a question about change
+    for (const [place, { record, words, answers: several, ...report }] of vector.examples.entries()) {
+      const sent = answers(plan, record, Uint32Array.from(words), before[place]);
       if (several)
         assert.deepEqual(sent, several.map((each, menu) => ({ menu, answer: each, ...report }))); // prettier-ignore
       else assert.deepEqual(sent, [report]);
@@ -75,11 +77,12 @@ for (const name of VECTORS) {
       assert.deepEqual([report.id, report.menu], [ticket, menu]);
     }
     const length = vector.examples[0].words.length;
-    const people = vector.answers.length / answers(plan, vector.examples[0].record).length;
+    const people = vector.answers.length / answers(plan, vector.examples[0].record, undefined, before[0]).length;
     for (let number = 0; number < people; number += 1) {
       const words = Uint32Array.from({ length }, (_, position) => word(vector.seed, number, position));
       const group = plan.open.size ? { group: vector.groups[number] } : {};
-      answers(plan, recordOf(plan, vector.seed, number), words).forEach((report, message) => {
+      const earlier = recordOf(plan, vector.seed + 1, number);
+      answers(plan, recordOf(plan, vector.seed, number), words, earlier).forEach((report, message) => {
         const place = message * people + number;
         assert.deepEqual(report, { menu: vector.menus[place], answer: vector.answers[place], ...group });
       });
@@ -96,6 +99,16 @@ for (const { why, plan: text } of read("refused.json")) {
 test("odds are told as in Python", () => {
   for (const { level, odds, becomes } of read("words/odds.json")) {
     assert.deepEqual([oddsOf(level), chanceOf(level)], [odds ?? Infinity, becomes], String(level));
+  }
+});
+
+test("every wave has its days, and every day its wave", () => {
+  for (const [every, start, spans, days] of read("words/waves.json")) {
+    const panel = { waves: spans.length, every, start };
+    spans.forEach((span, wave) => {
+      assert.deepEqual([firstDay(panel, wave + 1), lastDay(panel, wave + 1)], span);
+    });
+    for (const [day, wave] of days) assert.equal(waveOn(panel, day), wave, JSON.stringify([panel, day]));
   }
 });
 

@@ -3,7 +3,8 @@
 For each menu, output and feature, over all extreme priors of theory.md, Theorems 3 and 4: the others at one common
 place with mass 1 - q, and elsewhere, at the worst place for each of two values, with mass q. Whole numbers throughout.
 Where odds are stated too: three places of the others, with the masses of Theorem 9. Of a number whose bounds are about
-ranges: two ranges, in each of which it may go with the others (Theorem 6).
+ranges: two ranges, in each of which it may go with the others (Theorem 6). In a panel a value is a history: two may
+agree in the wave that is asked, and of a change the state is the earlier value and the one now.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ def enumerated(document: Any) -> tuple[Pair, dict[str, Pair], dict[str, Pair]]:
                 for record, chance in zip(records, chances, strict=True):
                     by_value.setdefault(0 if place is None else record[place], []).append(chance)
                 imputed = feature.get("missing") is not None and not is_own(feature)
-                shared = place is None or feature["type"] == "numeric" or imputed
+                panel = "panel" in document["collection"]
+                shared = place is None or feature["type"] == "numeric" or imputed or panel
                 q, odds = (found(document, menu, name, frozenset(names) - {name}) for found in (_q, _odds))
                 f = list(by_value.values())
                 c[name] = larger(c[name], _worst(f, Fraction(0), shared))
@@ -205,7 +207,9 @@ def _asked(document: Any, menu: Any) -> list[tuple[str, list[Fraction]]]:
     for question in (document["questions"][k] for k in menu["questions"]):
         for place, name in enumerate(question["features"]):
             size = question["levels"][0 if "kind" in question else place]
-            if "kind" in question and document["collection"]["features"][name]["type"] != "numeric":
+            if question.get("kind") == "change":
+                size **= 2
+            elif "kind" in question and document["collection"]["features"][name]["type"] != "numeric":
                 size = 2
             found.append((name, [Fraction(2 * state, size - 1) - 1 for state in range(size)]))
     return found
@@ -231,6 +235,8 @@ def _told(question: Any, rows: list[list[int]], states: list[list[Fraction]], ow
         for size, state in zip(question["levels"], own, strict=True):
             level = level * size + state
         return rows[level]
+    if question["kind"] == "change":
+        return rows[own[0]]
     numbers = [values[state] for values, state in zip(states, own, strict=True)]
     product = numbers[0] * numbers[1] if len(numbers) == 2 else 2 * numbers[0] ** 2 - 1
     unit = max(1, len(rows) - 1) ** 2 * 2  # every product of two levels is a whole number of these between two levels

@@ -60,6 +60,8 @@ def fresh_plans(rng: np.random.Generator, count: int) -> list[Any]:
     while len(found) < count:
         document = with_steps(rng, random_document(rng)) if rng.random() < 0.7 else random_product_document(rng)
         _correlate(rng, document)
+        if rng.random() < 0.3:
+            spread_over_waves(rng, document)
         found += recertified(document)
     return found
 
@@ -495,11 +497,42 @@ def scale_a_claim_about_counts(rng: np.random.Generator, document: Any) -> None:
     claims[form] *= float(_one(rng, [0.5, 0.99, 0.999, 1.001, 1.01]))
 
 
+def spread_over_waves(rng: np.random.Generator, document: Any) -> None:
+    """A panel of menus in waves, mostly right. Some questions become questions about change."""
+    every = str(_one(rng, ["day", "week", "month", "year"]))
+    panel: dict[str, Any] = {"waves": int(_one(rng, [2, 3, 400])), "every": every}
+    starts = [*["2027-01-01"] * 5, "2024-02-29", "9000-12-28", "9001-01-01", "2027-1-1", ""]
+    panel["start"] = str(_one(rng, starts))
+    if rng.random() < 0.2:
+        panel |= _one(
+            rng, [{"waves": 1}, {"waves": 401}, {"waves": 2.0}, {"every": "days"}, {"more": 1}, {"start": 2027}]
+        )
+    document["collection"]["panel"] = panel
+    stated = document["correlation"]
+    if stated["kind"] != "per feature" and rng.random() < 0.9:
+        document["correlation"] = {"kind": "per feature", "default": 0.25, "named": {}, "source": "assumed"}
+    for menu in document["menus"]:
+        menu["wave"] = int(_one(rng, [1, 2, 2]))
+    if rng.random() < 0.05:
+        document["menus"][0]["wave"] = _one(rng, [0, 3, 401, True, None, "1", 2.0])
+    for question in document["questions"] if rng.random() < 0.7 else ():
+        features = document["collection"]["features"]
+        feature, size = features.get(question["features"][0], {}), question["levels"][0]
+        if len(question["features"]) > 1 or feature.get("type") not in ("binary", "categorical") or "cuts" in question:
+            continue
+        keep = WORDS // size**2 + (size**2 - 1) * (other := WORDS // size**2 // 2)
+        document["tables"].append({"family": "response", "levels": size**2, "keep": 0, "other": other})
+        document["tables"][-1]["keep"] = WORDS - (size**2 - 1) * other if rng.random() < 0.95 else keep
+        question |= {"kind": "change", "levels": [size, size], "since": int(_one(rng, [1, 1, 1, 2, 0]))}
+        question["table"] = len(document["tables"]) - 1
+
+
 CHANGES: list[Callable[[np.random.Generator, Any], None]] = [
     *(replace_anything, drop_anything, repeat_anything, add_a_key, change_a_type, nudge_a_number, nudge_a_claim),
     *(move_weight, change_the_correlation, change_the_odds, change_the_ranges, change_the_cuts, change_a_word),
     *(rename_a_feature, open_a_feature, own_the_missing, put_in_order, promise_a_batch, date_a_number),
     scale_a_claim_about_counts,
+    spread_over_waves,
 ]
 
 

@@ -230,7 +230,7 @@ def _limit(plan: Plan, correlation: Correlation) -> float | None:
 
 def _show(summary: Planned, document: dict[str, Any], output: Path | None, choices: list[str | Table]) -> None:
     from bcdp.compare.baselines import NO_REGRESSION
-    from bcdp.present.promise import conditions, open_said, operator_says
+    from bcdp.present.promise import conditions, open_said, operator_says, panel_said
 
     plan, promised = summary.plan, summary.promised
     features, allowed, used = document["features"], plan.policy.epsilon, document["epsilon"]
@@ -253,6 +253,7 @@ def _show(summary: Planned, document: dict[str, Any], output: Path | None, choic
         *conditions(promised),
         operator_says(plan),
         *open_said(plan),
+        *panel_said(plan),
         "",
         *counts_lines(plan, summary.counted),
         *_counts_demanded(document.get("counts_demands", [])),
@@ -304,6 +305,11 @@ def _counts_demanded(demands: list[dict[str, Any]]) -> list[str]:
 def _accuracy(plan: Plan, proved: float | None, limit: float | None) -> list[str]:
     """How far the plan is from the best that is possible, or from the best that is known."""
     lines, objective = [], plan.certificate.objective
+    if plan.policy.panel is not None:
+        waves = plan.policy.panel.waves
+        lines.append(
+            f"These are for all {waves} waves together; those of one wave are about {waves**0.5:.3g} times as large"
+        )
     if plan.certificate.optimality_gap is not None:
         menus = f"{len(plan.menus)} menu{'s' * (len(plan.menus) > 1)}"
         lines.append(f"{menus}; {_gap(plan.certificate.optimality_gap)}")

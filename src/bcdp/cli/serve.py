@@ -56,6 +56,9 @@ def serve(
         int | None,
         typer.Option(metavar="N", min=2, max=100_000, help="Accept sealed reports only in batches of N or more."),
     ] = None,
+    late_days: Annotated[
+        int, typer.Option(metavar="D", min=0, help="Days after the end of a panel's wave in which it stays open.")
+    ] = 7,
 ) -> None:
     """Collect reports over HTTP: hand out the plan, store every report once, show estimates to the operator.
 
@@ -91,6 +94,7 @@ def serve(
         gateway_key=opening,
         relays=tuple(relays.split(",")) if relays else (),
         batch_at_least=batch_at_least,
+        late_days=late_days,
     )
     _check_store(open_store(store, loaded.id), "a store of this plan, or an empty one")
     _warn_of_small_batches(loaded, batch_at_least)

@@ -32,7 +32,7 @@ def simulate(
     shown for each task), all under the same guarantee. Shown are medians over the trials; DIR gets simulation.csv
     with quartiles and simulation.png. Estimates are moved into the possible range, so compare their errors with the
     last column: answering without data, with the best of 0, the middle and the bounds. Nothing here protects the data:
-    keep the results as you keep them.
+    keep the results as you keep them. Of a panel, the data are one wave, and nobody changes.
 
     Example:
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +15,7 @@ from bcdp.errors import refuse
 from bcdp.present.words import interval, measured, missing_note
 
 if TYPE_CHECKING:
+    from bcdp.estimates.panel import Answered
     from bcdp.estimates.tiers import Tiered
     from bcdp.estimates.waves import WaveEstimates
     from bcdp.statistics import Estimate
@@ -42,11 +43,16 @@ def trend(
     liars: Annotated[
         float, typer.Option(metavar="B", help="The share of all reports that may be fake, even all in one wave.")
     ] = 0.0,
+    enrolled: Annotated[
+        int | None, typer.Option(metavar="N", help="Of a panel, how many people take part: shows who did not answer.")
+    ] = None,
     output: TidyFile = None,
     plot: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell the trend over several waves of one plan, collected from different people.
+    """Report the trend over several waves of one plan, collected from different people, or of a panel.
+
+    A panel's plan has its waves in its menus: give its files without times.
 
     The slope is that of the line of least squares through the waves, for one unit of the times, in own units. All waves
     together are told twice: with all people alike, which is right where nothing changed between the waves, and with all
@@ -57,23 +63,34 @@ def trend(
 
         bcdp trend plan.json 2021=first.json 2023=second.json 2024=third.json
         bcdp trend plan.json tally.json --over year --plot trend.png
+        bcdp trend panel.json tally.json --enrolled 5000
     """
+    from bcdp.estimates.panel import PanelEstimates, estimate_panel
     from bcdp.estimates.waves import estimate_waves
     from bcdp.plan import Plan
     from bcdp.present.tidy_tables import ENDINGS, tidy_parts, write_tidy
 
-    timed = [_timed(given) for given in waves] if over is None else []
+    undated = over is not None or not any("=" in given for given in waves)  # files of all waves together
+    timed = [] if undated else [_timed(given) for given in waves]
     files = [path for _, path in timed] or [Path(given) for given in waves]
     check_output("--plot", plot, plan, *files, ending=".png")
     check_output("--output", output, plan, *files, *(weights or ()), ending=ENDINGS)
     loaded = Plan.load(plan)
+    is_panel = undated and over is None
+    if is_panel and loaded.policy.panel is None:
+        _timed(waves[0])
     check_distinct(files)
-    if over is None:
+    estimates: WaveEstimates
+    if is_panel:
+        estimates = estimate_panel(count(loaded, files), level, weights or (), liars=liars, enrolled=enrolled)
+    elif over is None:
         times = dict.fromkeys(time for time, _ in timed)
         tallies = {time: count(loaded, [path for other, path in timed if other == time]) for time in times}
+        estimates = estimate_waves(tallies, level, weights or (), liars=liars)
     else:
-        tallies = {_time("--over", value): part for value, part in count(loaded, files).by(over).items() if part.people}
-    estimates = estimate_waves(tallies, level, weights or (), liars=liars)
+        parts = count(loaded, files).by(over)
+        tallies = {_time("--over", value): part for value, part in parts.items() if part.people}
+        estimates = estimate_waves(tallies, level, weights or (), liars=liars)
     if output is not None:
         write_tidy(tidy_parts(estimates.parts(), "wave"), output, level)
     if plot is not None:
@@ -84,7 +101,18 @@ def trend(
         show_json({"plan": loaded.id, **estimates.to_dict()})
         return
     note = missing_note({name: feature.rule for name, feature in loaded.policy.features.items()})
-    show(*_trend_tables(estimates), *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
+    answered = _answered_table(estimates.answered) if isinstance(estimates, PanelEstimates) else []
+    show(*_trend_tables(estimates), *answered, *(["", note] if note else []), *([f"{plot} drawn"] if plot else []))
+
+
+def _answered_table(answered: Mapping[int, Answered]) -> list[Any]:
+    """How many answered in each wave of a panel, and who did not where it is known how many take part."""
+    rows = [
+        [str(wave), f"{each.people:,}", *([] if each.nonresponse is None else [f"{100 * each.nonresponse:.1f}%"])]
+        for wave, each in answered.items()
+    ]
+    heads = ["wave", "reports", *["nonresponse"] * (len(rows[0]) > 2)]
+    return ["", "Each person was asked in one wave, which chance chose", table(heads, rows)]
 
 
 def _timed(given: str) -> tuple[float, Path]:

@@ -32,7 +32,7 @@ def verify(plan: PlanFile, max_epsilon: MaxEpsilon = None, max_delta: MaxDelta =
     from bcdp.audit import verify_limits
     from bcdp.files import read_text
     from bcdp.plan import Plan
-    from bcdp.present.promise import conditions, open_said, operator_says, promise_of_all, promises
+    from bcdp.present.promise import conditions, open_said, operator_says, panel_said, promise_of_all, promises
 
     limits = read_limits(max_delta)
     compared = max_epsilon is not None or bool(limits)
@@ -67,6 +67,7 @@ def verify(plan: PlanFile, max_epsilon: MaxEpsilon = None, max_delta: MaxDelta =
             *conditions(promised),
             operator_says(claimed),
             *open_said(claimed),
+            *panel_said(claimed),
             *PROMISE_WORDS,
             "",
             *levels.objections,

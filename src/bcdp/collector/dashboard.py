@@ -15,8 +15,8 @@ from bcdp.collector.rounding import rounded, rounded_count
 from bcdp.collector.settings import Settings
 from bcdp.collector.shown_counts import ShownCounts
 from bcdp.collector.storage.store import Store, StoreError
+from bcdp.collector.waves import expected_shares, today, waves_document
 from bcdp.estimates import estimate
-from bcdp.exact import TOTAL
 from bcdp.plan import Menu, Plan
 from bcdp.present.check_sentences import check_lines
 from bcdp.present.fake_shifts import fake_lines, fake_shifts
@@ -67,7 +67,9 @@ class OperatorDocument:
     def _compute(self) -> bytes:
         tally = self._shown.tally()
         self._lines = menu_metrics(tally or Tally(self._settings.plan))
-        document = operator_document(tally or Tally(self._settings.plan), self._settings.planned)
+        counted, settings = tally or Tally(self._settings.plan), self._settings
+        document = operator_document(counted, settings.planned)
+        document |= waves_document(counted, settings.planned, today(), settings.late_days)
         rule = {"waiting": tally is None or tally.people == 0, "refresh": self._settings.refresh}
         return json.dumps(document | rule, allow_nan=False).encode()
 
@@ -102,8 +104,8 @@ def operator_document(tally: Tally, planned: int | None = None) -> dict[str, Any
             "fakes": " ".join(fake_lines(fake_shifts(plan, _SHARE_OF_FAKES), _SHARE_OF_FAKES)).strip(),
         },
         "menus": [
-            {"expected": menu.weight / TOTAL, "count": count, "step": step, "asks": _asks(plan, menu)}
-            for menu, (count, step) in zip(plan.menus, drawn, strict=True)
+            {"expected": expected, "count": count, "step": step, "asks": _asks(plan, menu)}
+            for menu, expected, (count, step) in zip(plan.menus, expected_shares(tally), drawn, strict=True)
         ],
         "epsilon": plan.policy.epsilon,
         "certificate": plan.certificate.model_dump(mode="json"),

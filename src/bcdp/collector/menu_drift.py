@@ -6,7 +6,7 @@ from typing import cast
 
 from bcdp.collector.metrics import metric
 from bcdp.collector.rounding import rounded_count
-from bcdp.exact import TOTAL
+from bcdp.collector.waves import expected_shares
 from bcdp.mechanisms.survey.estimation.tally import SurveyTally
 from bcdp.tally import Tally
 
@@ -24,16 +24,14 @@ def menu_metrics(tally: Tally) -> list[str]:
 
     The tally is the one that the operator is shown, so that the metrics reveal no more than the dashboard.
     """
-    counts, weights = menu_counts(tally), [menu.weight for menu in tally.plan.menus]
+    counts, shares = menu_counts(tally), expected_shares(tally)
     lines = metric("bcdp_people", "gauge", "People in the estimates that are shown.", {"": str(tally.people)})
     for key, check in tally.checks().items():
         meaning = f"At least the probability of {key} as unusual as these, if every device follows the plan."
         lines += metric(f"bcdp_{key}_p_value", "gauge", meaning, {"": f"{check.p:.2g}"})
     if len(counts) <= _MOST_MENUS:
         observed = {f'{{menu="{number}"}}': str(rounded_count(count)[0]) for number, count in enumerate(counts)}
-        expected = {
-            f'{{menu="{number}"}}': f"{weight / TOTAL * tally.people:.6g}" for number, weight in enumerate(weights)
-        }
+        expected = {f'{{menu="{number}"}}': f"{share * tally.people:.6g}" for number, share in enumerate(shares)}
         lines += metric("bcdp_menu_people", "gauge", "People who drew a menu, rounded.", observed)
         lines += metric("bcdp_menu_people_expected", "gauge", "People who the plan expects to draw it.", expected)
     return lines

@@ -17,7 +17,7 @@ _MEANINGS = {
     401: "The operator's token is missing or wrong.",
     403: "Reports come sealed, and from the relay only.",
     408: "The body came too slowly.",
-    409: "The reports are for another plan.",
+    409: "The reports are for another plan, or of a wave that is not open.",
     413: "The body is too large.",
     415: "The body is of another type.",
     422: "The body is malformed, or not possible under the plan.",

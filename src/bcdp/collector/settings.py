@@ -43,6 +43,7 @@ class Settings:
     gateway_key: bytes | None = None  # opens sealed reports, if the plan names a relay
     relays: tuple[str, ...] = ()  # addresses that alone may hand on sealed reports, any number; none: anybody
     batch_at_least: int | None = None  # sealed reports come in batches of at least so many, and in no other way
+    late_days: int = 7  # after the end of a panel's wave in which its reports are still accepted
 
     def __post_init__(self) -> None:
         check_menus(self.plan, "; a cascade's reports are collected as files")

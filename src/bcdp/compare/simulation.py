@@ -31,6 +31,7 @@ from bcdp.mechanisms.cascade.plans import coordinate_budgets, coordinate_values
 from bcdp.mechanisms.planning import make_plan
 from bcdp.plan import GROUP, Plan
 from bcdp.policy import Policy
+from bcdp.questions.change import unchanged
 from bcdp.randomness import RecordWords
 from bcdp.records.encoding import Codes, as_arrow, encode
 from bcdp.records.open_groups import Groups, group_numbers
@@ -174,7 +175,8 @@ class _World:
         for start in range(0, len(drawn), BATCH):
             rows = drawn[start : start + BATCH]
             words = RecordWords(key, np.arange(start, start + len(rows)), plan.id)
-            menu, answer = answers(plan, {name: code[rows] for name, code in self._codes.items()}, words)
+            codes = unchanged(plan.questions, {name: code[rows] for name, code in self._codes.items()})
+            menu, answer = answers(plan, codes, words)
             sent = {GROUP: self._groups[rows]} if plan.policy.open else {}
             tally.add({"menu": menu, "answer": answer, **sent})
         return estimate(tally)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,11 @@ from bcdp.plan.messages import sends_all
 from bcdp.randomness import RecordWords
 from bcdp.records.encoding import as_arrow, encode
 from bcdp.records.open_groups import group_of
-from bcdp_device.device import MAX_EPSILON
+from bcdp_device import read_plan
+from bcdp_device.device import MAX_EPSILON, Period
+from bcdp_device.device import Device as PanelDevice
 from bcdp_device.memory import Memory, Report, Reports
+from bcdp_device.plan import Plan as PanelPlan
 
 
 class Device:
@@ -45,6 +49,7 @@ class Device:
         self._memory = Memory(memory)
         if self._ledger is not None and self._ledger == self._memory.path:
             raise refuse("ledger", str(ledger), "another file than the memory's")
+        self._panels = PanelDevice(memory, ledger, max_epsilon)
 
     def answer(self, plan: Plan, record: Mapping[str, Any], ticket: str | None = None) -> dict[str, int]:
         """The report `{"menu": .., "answer": ..}` for a record: the first one again, if there was one.
@@ -70,9 +75,36 @@ class Device:
         expect("plan", plan, Plan, A_PLAN)
         return self._messages(plan, record, None) if sends_all(plan) else [self.answer(plan, record)]
 
+    def panel_periods(self, plan: Plan, ticket: str | None = None) -> list[Period]:
+        """When this device is asked in a panel: in one wave, or in two for a question about change.
+
+        The first call draws it, and enters the menu in the ledger. It is kept, whatever happens later.
+
+        >>> from bcdp import Policy, make_plan
+        >>> policy = Policy(epsilon=1, features={"smoker": {"type": "binary"}}, panel={"waves": 4, "every": "month",
+        ...     "start": "2027-01-01"})
+        >>> [period] = Device("panel.json").panel_periods(make_plan(policy))
+        >>> period.wave in (1, 2, 3, 4), period.first.day
+        (True, 1)
+        """
+        return self._panels.panel_periods(plan.derived(_panel_plan), ticket)
+
+    def panel_answer(
+        self, plan: Plan, record: Mapping[str, Any], ticket: str | None = None, day: date | None = None
+    ) -> Report | None:
+        """The report of this device if its wave is now, the same ever after; None if nothing is to be sent today.
+
+        In the earlier wave of a question about change it draws the answer for every later value. `day` is that of the
+        device's clock, in UTC, unless stated. Whatever the clock says, there is never a second answer.
+        """
+        expect("record", record, Mapping, "a mapping of features to values")
+        return self._panels.panel_answer(plan.derived(_panel_plan), record, ticket, day)
+
     def _messages(self, plan: Plan, record: Mapping[str, Any], assigned: int | None) -> list[Report]:
         """What this device has answered, perhaps just now; where a ticket assigns the menu, that one."""
         expect("record", record, Mapping, "a mapping of features to values")
+        if plan.policy.panel is not None:
+            raise refuse("plan.panel", f"{plan.policy.panel.waves} waves", "panel_answer(), which answers in its wave")
         check_menus(plan, "; privatize() gives the reports of a cascade")
         plan.verify()
         if plan.certificate.epsilon > self._max_epsilon:
@@ -97,6 +129,11 @@ class Device:
         if self._ledger is not None:
             _enter_drawn(self._ledger, plan, 0 if sends_all(plan) else menus[0])
         return reports if sends_all(plan) else reports[0]
+
+
+def _panel_plan(plan: Plan) -> PanelPlan:
+    """The plan as the standalone device reads it, which computes every level again."""
+    return read_plan(plan.text)
 
 
 def _menu_of(plan: Plan, ticket: str | None) -> int | None:

@@ -18,6 +18,7 @@ from bcdp.estimates.weights import tables_in, weighting_of
 from bcdp.policy import Policy
 from bcdp.policy.tasks import statistics
 from bcdp.statistics import Decoder, Estimate, Section
+from bcdp.statistics.change import ChangeEstimate
 from bcdp.statistics.distribution import DistributionEstimate
 from bcdp.statistics.group_means import GroupEstimate
 from bcdp.statistics.quantiles import FakeBands, Quantile
@@ -99,6 +100,11 @@ class Estimates:
     def groups(self) -> Mapping[Pair, GroupEstimate]:
         """Means by group, for each pair of a feature and the one whose values are the groups."""
         return self.results["groups"]
+
+    @property
+    def changes(self) -> Mapping[str, ChangeEstimate]:
+        """How each feature changed from one wave of a panel to the next."""
+        return self.results["changes"]
 
     @property
     def distributions(self) -> Mapping[str, DistributionEstimate]:

@@ -21,11 +21,11 @@ from bcdp.plan.document import (
     Channel,
     CountsClaim,
     FeatureCertificate,
-    Menu,
     Plan,
     collection_of,
 )
 from bcdp.plan.mechanism import GROUP, check_menus, mechanism_of, report_schema
+from bcdp.plan.menu import Menu
 from bcdp.plan.ticket_menus import menu_of_ticket
 from bcdp.plan.worst_prior import Within
 from bcdp.questions import Question

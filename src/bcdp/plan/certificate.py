@@ -31,7 +31,8 @@ from bcdp.randomizers import Table, mixture_delta
 from bcdp.records.encoding import coded_numbers
 
 if TYPE_CHECKING:
-    from bcdp.plan.document import Menu, Plan
+    from bcdp.plan.document import Plan
+    from bcdp.plan.menu import Menu
 
 Parts = tuple[tuple[float, float], ...]  # what guesses distinguish: ends of each part, as shares of a number's bounds
 
@@ -145,7 +146,7 @@ class _AskedMenu:
             return independent_delta(_ONE, self.ratio, within)
         if self.questions[number].rules.asks_blocks:
             return self.view_level(plan, name, None, within, ranged=bool(parts))
-        shared = shares_inputs(feature)
+        shared = plan.policy.shares_inputs(name)
         return menu_delta(
             self.questions, self.tables, name, number=number, shared=shared, within=within, parts=parts, own=feature.own
         )

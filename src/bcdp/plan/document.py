@@ -19,6 +19,7 @@ from bcdp.exact import TOTAL
 from bcdp.files import Source, naming_file, path_of, read_text, write_text
 from bcdp.plan.certificate import Certified
 from bcdp.plan.mechanism import mechanism_of
+from bcdp.plan.menu import Menu
 from bcdp.plan.structure import check_form
 from bcdp.policy import Feature, MultipleFeature, Policy
 from bcdp.policy.counts import CountsDemand
@@ -30,19 +31,12 @@ FORMAT = 1  # the version of the plan's format: any other is refused
 PLAN_KEY = b"bcdp.plan"  # where reports name the plan that they answer
 A_PLAN = "a Plan, from make_plan(policy) or Plan.load(path)"  # what every function of a plan says it accepts
 # A plan states its correlation and mechanism itself.
-_COLLECTION = {"epsilon", "features", "tasks", "order", "survey", "relay", "counts", "trust", "menu_from"}
+_COLLECTION = {"epsilon", "features", "tasks", "order", "survey", "relay", "counts", "trust", "menu_from", "panel"}
 _UNCLAIMED = {"policy", "correlation_model", "tables", "symbols", "levels"}  # what a plan is, whatever it claims
 
 Derived = TypeVar("Derived")
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Level = Annotated[Finite, Field(ge=0)]
-
-
-class Menu(PlanPart):
-    """Questions answered together, and the weight out of 2^32 with which a device draws this menu."""
-
-    weight: Annotated[int, Field(ge=1, le=TOTAL)]
-    questions: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
 
 
 class Channel(PlanPart):
@@ -359,6 +353,7 @@ def collection_of(policy: Policy) -> dict[str, Any]:
     document = policy.to_dict()
     stated = {key: document[key] for key in ("epsilon", "features", "tasks", "survey", "relay") if key in document}
     assigned = {"menu_from": policy.menu_from} if policy.menu_from == "ticket" else {}
+    assigned |= {"panel": document["panel"]} if policy.panel else {}
     return stated | {"order": list(policy.declared)} | assigned
 
 

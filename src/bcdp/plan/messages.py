@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from bcdp.exact import TOTAL
 
 if TYPE_CHECKING:
-    from bcdp.plan.document import Menu, Plan
+    from bcdp.plan.document import Plan
+    from bcdp.plan.menu import Menu
     from bcdp.policy import Policy
     from bcdp.statistics import Target
 

@@ -33,8 +33,9 @@ from bcdp.notions.privacy_blanket import (
     least_odds,
 )
 from bcdp.plan.certificate import Certified, certify, guessed_parts, menu_bounds
-from bcdp.plan.document import Menu, Plan
+from bcdp.plan.document import Plan
 from bcdp.plan.mechanism import check_menus
+from bcdp.plan.menu import Menu
 from bcdp.plan.message_counts import MessageCounts
 from bcdp.plan.messages import message_plans, sends_all
 from bcdp.plan.worst_prior import Within

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bcdp.correlation import Listed
+from bcdp.correlation import Listed, PerFeature
 from bcdp.errors import refuse
 from bcdp.exact import MOST_CELLS, TOTAL
 from bcdp.plan.mechanism import mechanism_of
@@ -15,7 +15,8 @@ from bcdp.policy import Feature, MultipleFeature
 from bcdp.questions import Question
 
 if TYPE_CHECKING:
-    from bcdp.plan.document import Menu, Plan
+    from bcdp.plan.document import Plan
+    from bcdp.plan.menu import Menu
 
 MOST_ANSWERS = 2**24  # all menus together: what a tally counts, one by one
 
@@ -49,6 +50,7 @@ def check_questions(plan: Plan) -> None:
     for number, question in enumerate(plan.questions):
         _check_question(plan, f"questions.{number}", question)
     _check_menus(plan)
+    _check_waves(plan)
     if sends_all(plan):
         _check_messages(plan)
 
@@ -94,6 +96,24 @@ def _check_menus(plan: Plan) -> None:
     answers = sum(math.prod(digits) for digits in plan.symbols)
     if answers > MOST_ANSWERS:
         raise refuse("menus", f"{answers} possible answers", f"at most {MOST_ANSWERS} in all menus together")
+
+
+def _check_waves(plan: Plan) -> None:
+    """In a panel every menu has a wave, and a question about change an earlier one; elsewhere there are no waves."""
+    panel = plan.policy.panel
+    if panel and not isinstance(plan.correlation_model, PerFeature):
+        raise refuse("correlation.kind", plan.correlation["kind"], "per feature, in a panel")
+    if panel is None and any(menu.wave is not None for menu in plan.menus):
+        raise refuse("menus", "waves", "no such keys without a panel")
+    if panel is None and any(question.since is not None for question in plan.questions):
+        raise refuse("questions", "a question about change", "none without a panel")
+    for number, menu in enumerate(plan.menus if panel else ()):
+        path, asked = f"menus.{number}", [plan.questions[index] for index in menu.questions]
+        if panel and not 1 <= (menu.wave or 0) <= panel.waves:
+            raise refuse(f"{path}.wave", menu.wave, f"the number of one of {panel.waves} waves, from 1")
+        since = [question.since for question in asked if question.since is not None]
+        if since and (len(asked) > 1 or since[0] >= (menu.wave or 0)):
+            raise refuse(f"{path}.questions", menu.questions, "a question about change alone, since an earlier wave")
 
 
 def _check_messages(plan: Plan) -> None:

@@ -22,7 +22,7 @@ from bcdp.policy.features import Dates, Declared, Feature, NumericFeature, witho
 from bcdp.policy.field_checks import PLACEHOLDER, Accepts, Number, Record, Writable, expected, some
 from bcdp.policy.multiple_feature import ItemDemand, MultipleFeature
 from bcdp.policy.relay import Relay
-from bcdp.policy.survey import Survey
+from bcdp.policy.survey import Panel, Survey, unfit_for_a_panel
 from bcdp.policy.tasks import Task, statistics
 from bcdp.policy.valued_features import MOST_GROUPS, BinaryFeature, CategoricalFeature, OpenFeature, OrdinalFeature
 from bcdp.policy.yaml_text import MOST_FEATURES, read_yaml, write_yaml
@@ -77,6 +77,9 @@ class Policy(Record):
     trust: Annotated[Literal["device", "relay", "collector"], Accepts("device, relay or collector")] = "device"
     messages: Annotated[Literal["one"] | None, Accepts("one, or no such key: then the planner chooses")] = None
     menu_from: Annotated[Literal["device", "ticket"], Accepts("device or ticket")] = "device"
+    panel: Annotated[
+        Panel | None, Accepts("{waves: 12, every: month, start: 2027-01-01}, or no such key", inside=True)
+    ] = None
 
     _measured: str | None = PrivateAttr(None)
 
@@ -125,6 +128,13 @@ class Policy(Record):
             raise expected("device where relay or collector are trusted: whoever knows a ticket knows its menu")
         return menu_from
 
+    @field_validator("panel")
+    @classmethod
+    def _fits(cls, panel: Panel | None, info: ValidationInfo) -> Panel | None:
+        if panel is not None and (accepted := unfit_for_a_panel(info.data)):
+            raise expected(accepted)
+        return panel
+
     def __init__(self, /, **document: Any) -> None:
         if broken := list(broken_keys(document)):
             raise InputError("\n".join(broken))
@@ -151,6 +161,8 @@ class Policy(Record):
             raise InputError("\n".join(wrong_dates))
         if wrong := [str(mistake) for mistake in mistakes_in(self.declared)]:
             raise InputError("\n".join(wrong))
+        if self.panel is None and any(task.kind == "change" for task in self.tasks):
+            raise refuse("tasks", "change", "no such task, or a panel: only there are people asked over several waves")
 
     @field_validator("declared")
     @classmethod
@@ -194,6 +206,13 @@ class Policy(Record):
     def batch(self) -> CountsDemand | None:
         """The people and the levels of the main promise, if that is about the counts of many; else None."""
         return None if self.trust == "device" else self.counts
+
+    def shares_inputs(self, name: str) -> bool:
+        """Whether two values of a feature may be coded the same way and differ in what they say of other features.
+
+        In a panel the value is a history, and two histories may agree in the wave that is asked.
+        """
+        return self.panel is not None or self.features[name].shares_inputs
 
     @cached_property
     def groups(self) -> tuple[tuple[Scalar, ...], ...]:
@@ -295,7 +314,8 @@ def _owners() -> dict[str, type[BaseModel]]:
     parts = {name: field.annotation for task in tasks.values() for name, field in task.model_fields.items()}
     nested = {name: part for name, part in parts.items() if isinstance(part, type) and issubclass(part, BaseModel)}
     records = {record.__name__: record for record in [*_RECORDS, *tasks.values()]}
-    return {"": Policy, "counts": CountsDemand, "relay": Relay, "survey": Survey, **records, **nested}
+    keys: dict[str, type[BaseModel]] = {"counts": CountsDemand, "relay": Relay, "survey": Survey, "panel": Panel}
+    return {"": Policy, **keys, **records, **nested}
 
 
 def _declared_types(features: object) -> dict[str, object] | None:

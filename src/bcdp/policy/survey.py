@@ -1,13 +1,21 @@
-"""What the organiser tells people, perhaps in several languages: the organiser's words, which nobody has checked."""
+"""How people are asked: what the organiser tells them, perhaps in several languages, and in which waves of a panel.
+
+The organiser's words are checked by nobody.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from collections.abc import Mapping
+from datetime import date
+from functools import cached_property
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, StrictInt
+from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, model_validator
 
-from bcdp.policy.field_checks import Accepts, Record, Writable, ordered, some
+from bcdp.policy.field_checks import Accepts, Record, Storable, Writable, expected, ordered, some
+from bcdp_device.dates import read_date
+from bcdp_device.panels import FEWEST_WAVES, LAST_YEAR, LATEST_DAY, MOST_WAVES, Calendar, Every
 
 LONGEST_TEXT = 2000
 MOST_MINUTES = 600
@@ -47,3 +55,45 @@ class Survey(Record):
     titles: Translations | None = None
     purposes: Translations | None = None
     declines: Translations | None = None
+
+
+class Panel(Record):
+    """The same people over several waves: each is asked in one of them, drawn before anything is known of them.
+
+    `start` is the first day of the first wave. Waves of months and years begin on the same day of the month.
+    """
+
+    waves: Annotated[
+        Annotated[StrictInt, Field(ge=FEWEST_WAVES, le=MOST_WAVES)],
+        Accepts(f"a whole number from {FEWEST_WAVES} to {MOST_WAVES}"),
+    ]
+    every: Annotated[Every, Accepts("day, week, month or year")]
+    start: Annotated[Storable, Accepts("the first day of the first wave, such as 2027-01-01")]
+
+    @model_validator(mode="after")
+    def _begins(self) -> Self:
+        day = read_date(self.start)
+        if day is None or day.year > LAST_YEAR or (day.day > LATEST_DAY and self.every in ("month", "year")):
+            raise expected(f"a start such as 2027-01-01, of months and years at most day {LATEST_DAY} of a month")
+        return self
+
+    @cached_property
+    def calendar(self) -> Calendar:
+        """When each wave begins and ends."""
+        return Calendar(self.waves, self.every, date.fromisoformat(self.start))
+
+
+def unfit_for_a_panel(stated: Mapping[str, Any]) -> str | None:
+    """What is accepted in place of a panel, where a policy states what nothing is proved of for whole histories.
+
+    Inside a block an earlier value may go with any later one, and no sample of one wave bounds how histories go
+    together (theory.md, section 4.23).
+    """
+    if stated.get("counts") or stated.get("trust", "device") != "device":
+        return "no such key unless devices alone are trusted and counts is absent"
+    if getattr(stated.get("correlation"), "kind", "one") not in ("one", "one_of_both", "per_feature"):
+        return "no such key unless correlation states q or odds for each feature: a sample of one wave bounds neither"
+    features = stated.get("declared", {}).values()
+    if any(feature.type == "multiple" or getattr(feature, "asked_if", None) for feature in features):
+        return "no such key where there are follow-ups or lists to tick"
+    return None

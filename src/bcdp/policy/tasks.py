@@ -23,6 +23,7 @@ STATISTICS = {
     "share": "bcdp.statistics.share.Share",
     "frequency": "bcdp.statistics.frequency.Frequency",
     "table": "bcdp.statistics.tables.statistic.ContingencyTable",
+    "change": "bcdp.statistics.change.Change",
     "distribution": "bcdp.statistics.distribution.Distribution",
     "regression": "bcdp.statistics.regression.statistic.Regression",
 }

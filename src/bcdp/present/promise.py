@@ -181,6 +181,17 @@ def open_said(plan: Plan) -> list[str]:
     return [*sent, COUNTS_BY_GROUP] if sent and plan.policy.batch is None else sent
 
 
+def panel_said(plan: Plan) -> list[str]:
+    """What a panel's promises are about, and what devices keep between two waves."""
+    panel = plan.policy.panel
+    if panel is None:
+        return []
+    said = [sentence("panel", waves=str(panel.waves), every=panel.every, start=panel.start)]
+    changed = dict.fromkeys(question.features[0] for question in plan.questions if question.since is not None)
+    labels = [quoted(plan.policy.features[name].label) for name in changed]
+    return [*said, sentence("changes", labels=listed(labels))] if labels else said
+
+
 def _numbers(assumed: Sequence[Within]) -> str:
     """What is doubled where the condition is: the numbers that the bounds state."""
     if all(within.odds == math.inf for within in assumed):

@@ -14,12 +14,19 @@ from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler
 from bcdp.policy import Policy
 from bcdp.policy.blocks import Integers
 from bcdp.questions.block import BlockKind
+from bcdp.questions.change import ChangeKind
 from bcdp.questions.inputs import Coordinate, ranked
 from bcdp.questions.kind import QuestionKind
 from bcdp.questions.product import ProductKind
 from bcdp.questions.values import ValuesKind
+from bcdp_device.panels import MOST_WAVES
 
-KINDS: Mapping[str, QuestionKind] = {"values": ValuesKind(), "product": ProductKind(), "block": BlockKind()}
+KINDS: Mapping[str, QuestionKind] = {
+    "values": ValuesKind(),
+    "product": ProductKind(),
+    "block": BlockKind(),
+    "change": ChangeKind(),
+}
 _LARGEST = int(sys.float_info.max)
 Cut = Annotated[int, Field(ge=-_LARGEST, le=_LARGEST)] | Annotated[float, Field(allow_inf_nan=False)]
 """2 and 2.0 are spelled differently, as in a policy."""
@@ -45,14 +52,17 @@ class Question(PlanPart):
 
     Kind "block": as "values", about all features of a block, or a list to tick, and perhaps others. The table's inputs
     are the combinations that can occur.
+
+    Kind "change": the value of one feature in the earlier wave `since` of a panel, and its value now.
     """
 
     features: Annotated[tuple[str, ...], Field(min_length=1)]
     levels: tuple[Annotated[int, Field(ge=2)], ...]
     table: Annotated[int, Field(ge=0)]
-    kind: Literal["values", "product", "block"] = "values"
+    kind: Literal["values", "product", "block", "change"] = "values"
     categories: tuple[Annotated[int, Field(ge=0)] | None, ...] = ()
     cuts: tuple[tuple[Cut, ...] | None, ...] = ()
+    since: Annotated[int, Field(ge=1, le=MOST_WAVES)] | None = None
 
     @property
     def rules(self) -> QuestionKind:
@@ -104,7 +114,7 @@ class Question(PlanPart):
     @model_serializer(mode="wrap")
     def _plain(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         document: dict[str, Any] = write(self)
-        for key in ("kind", "categories", "cuts"):
+        for key in ("kind", "categories", "cuts", "since"):
             if key not in self.rules.own_keys or (key == "cuts" and not self.cuts):
                 del document[key]
         return document

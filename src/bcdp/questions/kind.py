@@ -14,6 +14,7 @@ from bcdp.questions.inputs import Coordinate
 
 if TYPE_CHECKING:
     from bcdp.questions.document import Question
+    from bcdp.randomness import RecordWords
 
 
 class QuestionKind(ABC):
@@ -39,6 +40,20 @@ class QuestionKind(ABC):
     def combinations(self, question: Question, features: Mapping[str, Feature]) -> npt.NDArray[np.int64] | None:
         """The digits of each input, one row for each; None where every combination of digits is one."""
         return None
+
+    def words(self, question: Question) -> int:
+        """How many random words a device reads: one for each feature, and one for the table."""
+        return len(question.features) + 1
+
+    def reads(self, question: Question) -> tuple[str, ...]:
+        """The names of the codes that the input is computed from."""
+        return question.features
+
+    def table_words(
+        self, question: Question, codes: Mapping[str, npt.NDArray[Any]], words: RecordWords, end: int
+    ) -> npt.NDArray[np.uint32]:
+        """The word with which the table answers each record, given where the question's words end: the last of them."""
+        return words.column(end - 1)
 
     @abstractmethod
     def rounding_levels(self, question: Question) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ export { InputError } from "./device/checks.js";
 export { chanceOf, logUp, oddsOf } from "./device/exact.js";
 export { ENGLISH } from "./device/wording/english.js";
 export { explain, hintedNumbers } from "./device/wording/explain.js";
+export { panelPeriods, panelReport } from "./device/panel.js";
 export { spentOn, totalUp } from "./device/ledger.js";
 export { parsePlan } from "./device/reading/plan.js";
 export { operatorSays, promisedNumbers, promises } from "./device/wording/promise.js";

@@ -86,6 +86,7 @@ function showAnew(found) {
   $("estimates").append(
     ...[note, refreshed(found)].filter(Boolean).map((text) => element("p", { class: "small" }, text)),
   );
+  $("waves").replaceChildren(...(found.waves ? shownWaves(found) : []));
   $("menus").replaceChildren(...(found.waiting ? [] : shownMenus(menus, people)));
   $("certificate").replaceChildren(...shownCertificate(certificate, epsilon, promises, said), ...shownCounts(found));
   $("results").hidden = false;
@@ -293,6 +294,32 @@ function barPicture(value, low, high, range) {
     parts.push(line("interval", place(low, range), place(high, range)));
   }
   return picture(...parts);
+}
+
+// ------------------------------------------------------------------------------------------------------ waves of a panel
+
+/** Each wave with its days, its reports and who did not answer; then the numbers of every wave, with their slopes. */
+function shownWaves({ waves, trends, planned }) {
+  const percent = (share) => (share === null ? "–" : `${number(Number((100 * share).toPrecision(3)))}%`);
+  const heads = ["Wave", "Days", "State", "Reports", ...(planned ? ["Expected", "No answer"] : [])];
+  const rows = waves.map(({ wave, first, last, state, people, expected, nonresponse }) => [
+    `Wave ${wave}`,
+    first === last ? first : `${first} to ${last}`,
+    state,
+    people.toLocaleString("en"),
+    ...(planned ? [number(Math.round(expected)), percent(nonresponse)] : []),
+  ]);
+  const parts = [element("h2", {}, "Waves"), stacked("Each person is asked in one wave, by chance.", heads, rows)];
+  if (!trends.length) return parts;
+  const value = (told) => (told && told.value !== null ? measured(told.value, told.se) : "–");
+  const numbers = trends.map(({ label, waves: told, slope }) => [
+    label,
+    ...waves.map(({ wave }) => value(told.find((each) => each.wave === wave))),
+    value(slope),
+    slope.low === null ? "–" : `${measured(slope.low, slope.se)} to ${measured(slope.high, slope.se)}`,
+  ]);
+  const named = ["", ...waves.map(({ wave }) => `${wave}`), "Slope", "95% interval"];
+  return [...parts, element("h2", {}, "Every wave"), table("The slope is for one wave more.", named, numbers)];
 }
 
 // ----------------------------------------------------------------------------------------------- menus and certificate

@@ -8,7 +8,8 @@ import { fieldOf } from "./survey/fields.js";
 import { inGrids } from "./survey/grids.js";
 import { followUpsOf } from "./survey/follow_ups.js";
 import { becomes, kindFor, showLimits, showTotal, withinLimits } from "./survey/limits.js";
-import { answerTo, ledger, memory } from "./survey/memory.js";
+import { answerTo, ledger, memory, remember, remembered, withoutFail } from "./survey/memory.js";
+import { join, keptForLater, whenAsked } from "./survey/panel.js";
 import { fetchPlan, sendReports, senderFor } from "./survey/transport.js";
 import { LANGUAGES, languageOf, loadLanguages, spoken, wordsOf } from "./words/choose.js";
 
@@ -76,18 +77,6 @@ async function redraw() {
   if (reviewed && !$("form").hidden) review(completed());
 }
 
-/** What the person chose before, if this browser remembers anything; one that cannot says so when it matters. */
-const remembered = (key) => withoutFail(() => memory.get(key));
-const remember = (key, value) => withoutFail(() => memory.set(key, value));
-
-function withoutFail(action) {
-  try {
-    return action();
-  } catch {
-    return null;
-  }
-}
-
 /** Shows the survey from its beginning, or that this browser has an answer to it. */
 function open(drafts = []) {
   const answer = answerTo(sheet);
@@ -96,7 +85,23 @@ function open(drafts = []) {
   if (invited && inAddress("ticket") === null && !answer.wasSent()) return refuse(words.noTicket);
   if (exists) return gate(answer);
   if (!drafts.length) memory.probe(sheet);
-  fillForm(drafts);
+  if (sheet.panel) attempt(() => takePart(drafts));
+  else fillForm(drafts);
+}
+
+/** In a panel: the form, if this browser is asked today or takes part in nothing beyond the limits; else when it is. */
+async function takePart(drafts) {
+  sheet.joined = withinLimits(sheet, words) ? await alone(() => join(sheet.id, device, inAddress("ticket"))) : null;
+  if (["now", "earlier", undefined].includes(sheet.joined?.due)) return fillForm(drafts);
+  show(null);
+  say($("status"), whenAsked(sheet.joined, words));
+}
+
+/** In a panel, when nothing is sent: prepares the answer about a change, and says when this browser is asked. */
+async function notNow(record) {
+  const text = await keptForLater(sheet, device, inAddress("ticket"), record, words);
+  show(null);
+  say($("status"), text, "good");
 }
 
 /** Shows what the organiser says, and the limits; refuses a plan that is not the one of the invitation. */
@@ -241,8 +246,7 @@ function completed() {
 /** Says how many fields show a mistake, and gives their number. */
 function tellMistakes() {
   const wrong = askedFields().filter((field) => field.isWrong()).length;
-  const many = () => (wrong === 1 ? words.lookOne : words.lookMany(words.number(wrong)));
-  $("look").textContent = wrong ? many() : "";
+  $("look").textContent = ["", words.lookOne][wrong] ?? words.lookMany(words.number(wrong));
   return wrong;
 }
 
@@ -270,7 +274,8 @@ async function makeAnswer(record) {
   await alone(async () => {
     if (answer.exists()) return answer.wasSent() ? open() : showKept(answer);
     if (!obeyed()) return; // another tab may have spent what was left
-    const report = await device.ask("draw", { record, ticket: inAddress("ticket") });
+    if (sheet.panel && sheet.joined?.due !== "now") return notNow(record);
+    const report = await device.ask("draw", { record, ticket: inAddress("ticket"), part: sheet.joined?.part });
     const release = await device.ask("release", { report });
     if (answer.exists()) return open(); // where there are no locks
     const kept = JSON.stringify(report);
@@ -313,9 +318,8 @@ function obeyed() {
 async function preview(shown) {
   const { report, kept } = (ready = shown);
   const ticket = sheet.separate || sheet.byTicket ? null : inAddress("ticket"); // the link may come after the answer
-  const messages = [report].flat().map((each) => {
-    return JSON.stringify({ plan: sheet.id, reports: [{ ...each, id: ticket ?? each.id }] });
-  });
+  const message = (each) => JSON.stringify({ plan: sheet.id, reports: [{ ...each, id: ticket ?? each.id }] });
+  const messages = [report].flat().map(message);
   const { hints, open } = await device.ask("hints", { report });
   const sentences = [
     sheet.separate ? words.separate(sheet.menus) : words.chance(sheet.menus),
@@ -368,9 +372,7 @@ function arrived(answer, key) {
   say($("status"), kept || key === "usedElsewhere" ? words[key] : words.sentUnkept, kind);
 }
 
-function waitBefore(button, seconds) {
-  setTimeout(() => (button.disabled = false), seconds * 1000);
-}
+const waitBefore = (button, seconds) => setTimeout(() => (button.disabled = false), seconds * 1000);
 
 // ------------------------------------------------------------------------------------------------------------ failures
 

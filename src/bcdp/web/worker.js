@@ -40,12 +40,26 @@ const ASKED = {
       menus: plan.menus.length,
       byTicket: plan.byTicket,
       separate: plan.separate,
+      panel: plan.panel,
     };
   },
 
   /** A fresh report of a record: the page asks for it, keeps it and counts it while no other tab does. */
-  async draw({ record, ticket }) {
-    return (await reportDrawer(plan, ticket))(record);
+  async draw({ record, ticket, part = null }) {
+    return (await reportDrawer(plan, ticket, part))(record);
+  },
+
+  /** This device's part in a panel, new or kept, what is to be done today, and when it is asked. */
+  async join({ kept, ticket }) {
+    const panel = await import("./device/panel.js");
+    const part = await panel.partOf(plan, kept, ticket);
+    const due = panel.dueOn(plan, part, panel.today());
+    return { part, due, periods: panel.periodsOf(plan, part), menu: panel.menuNumber(plan, part) };
+  },
+
+  /** The part with what a question about a change needs of the earlier wave. */
+  async prepare({ part, record }) {
+    return (await import("./device/panel.js")).prepared(plan, part, record);
   },
 
   /** What a report costs, as a row of the ledger: the release of the menu that was drawn. */

@@ -11,14 +11,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bcdp_device.errors import InputError, refuse
+from bcdp_device.panels import Calendar
 from bcdp_device.verify.collection import Collection, Feature, read_collection
 from bcdp_device.verify.correlation import Correlation, read_correlation
 from bcdp_device.verify.counts import untrue_counts
 from bcdp_device.verify.levels import Levels, cascade_levels, survey_levels
+from bcdp_device.verify.panel import read_panel, read_waves, repeated
 from bcdp_device.verify.questions import Menu, linked, read_channels, read_menus, sends_all
 from bcdp_device.verify.values import check_seen, mapping, number
 
@@ -69,6 +71,8 @@ class Reading:
     correlation: Correlation
     menus: Sequence[Menu]  # none in a cascade
     verdict: Verdict
+    panel: Calendar | None
+    waves: Sequence[int]  # of a panel's menus
 
 
 def read(
@@ -79,12 +83,17 @@ def read(
     for part in ("collection", "correlation"):  # all other words are names that these state, or the format's own
         check_seen(part, document[part])
     collection = read_collection(document["collection"])
+    panel = None
+    if "panel" in document["collection"]:
+        panel = read_panel(document["collection"], collection.features)
+        collection = replace(collection, features=repeated(collection.features))
     _check_limits(max_epsilon, max_delta or {}, collection)
     correlation = read_correlation(document["correlation"], collection.features)
     menus = read_menus(document, collection.features) if document["mechanism"] == "survey" else []
+    waves = read_waves(document, panel) if menus else []
     levels = _levels(document, menus, collection.features, correlation)
-    if collection.demand is not None and document["mechanism"] != "survey":
-        raise refuse("mechanism", document["mechanism"], "survey, where counts are promised to reveal little")
+    if (collection.demand or panel) is not None and document["mechanism"] != "survey":
+        raise refuse("mechanism", document["mechanism"], "survey, in a panel or with promises about counts")
     stated = [("epsilon", levels.epsilon, max_epsilon)]
     stated += [(f"delta of {name}", levels.delta[name], limit) for name, limit in (max_delta or {}).items()]
     above = [f"{name} is {level:.4g}, above the limit {limit:g}" for name, level, limit in stated if level > limit]
@@ -102,7 +111,7 @@ def read(
             )
         )
     verdict = Verdict(levels.epsilon, levels.c, levels.delta, objections, correlation.ranges)
-    return Reading(document, collection, correlation, menus, verdict)
+    return Reading(document, collection, correlation, menus, verdict, panel, waves)
 
 
 def _document(plan: str | Mapping[str, Any]) -> Mapping[str, Any]:

@@ -60,7 +60,7 @@ MOST_MINUTES = 600
 LONGEST_URL = 200
 MOST_PEOPLE = 10**10  # in a batch
 LARGEST_ODDS = 1e8  # of a demand on its counts
-COLLECTION_KEYS = ("tasks", "order", "survey", "relay", "counts", "trust", "menu_from")
+COLLECTION_KEYS = ("tasks", "order", "survey", "relay", "counts", "trust", "menu_from", "panel")
 RELAY_URL = re.compile(
     r"(https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?|http://(localhost|127\.0\.0\.1))(:[0-9]{1,5})?(/[A-Za-z0-9._~-]*)+"
 )
@@ -123,6 +123,12 @@ class Feature:
     imputed: int | None = None  # the number of the value that no answer counts as
     sets: tuple[Ticked, ...] = ()  # of a list to tick: what may be ticked
     items: Items = field(default_factory=dict)  # of a list: those with a delta of their own
+    repeated: bool = False  # whether its value is a history over the waves of a panel
+
+    @property
+    def equal_pairs(self) -> bool:
+        """Whether two values may enter a question in the same way and differ in what they say of other features."""
+        return self.kind == "numeric" or self.missing or self.repeated
 
     @property
     def extras(self) -> int:

@@ -62,14 +62,13 @@ def survey_levels(menus: Sequence[Menu], features: Mapping[str, Feature], correl
             rest = _times(question.ratio for question in menu if question is not own)
             moved = masses_moved(correlation, name, asked.difference(own.block(name)), seen)
             parts = feature.number.parts if feature.number and name in correlation.ranges else None
-            equal_pairs = feature.kind == "numeric" or feature.missing
             for level, masses, guessed in ((c, HELD, None), (delta, moved, parts)):
                 position = own.features.index(name)
                 read = (id(own.table), own.levels, own.product, position, own.cuts.get(name))
                 key = (
                     *read,
                     own.features if own.possible else (),
-                    equal_pairs,
+                    feature.equal_pairs,
                     feature.imputed,
                     rest,
                     masses,
@@ -181,7 +180,7 @@ def _worst(
         return _times((question.ratio, gain))
     position = question.features.index(name)
     size, below = question.levels[position], math.prod(question.levels[position + 1 :])
-    shared = parts is None and (feature.kind == "numeric" or feature.missing)
+    shared = parts is None and feature.equal_pairs
     worst: Ratio = Fraction(1)
     for column in set(question.table.columns()):
         runs = [column[start : start + below] for start in range(0, len(column), below)]  # with one own value each

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Union
 
 from bcdp_device.errors import refuse
+from bcdp_device.panels import MOST_WAVES
 from bcdp_device.verify.blocks import block_of, combinations
 from bcdp_device.verify.collection import Feature
 from bcdp_device.verify.messages import MOST_MESSAGES
@@ -29,6 +30,7 @@ TABLE_KEYS = {
 QUESTION_KEYS = ("features", "levels", "table")
 PRODUCT_KEYS = (*QUESTION_KEYS, "kind", "categories")
 BLOCK_KEYS = (*QUESTION_KEYS, "kind")
+CHANGE_KEYS = (*QUESTION_KEYS, "kind", "since")
 MOST_STEPS = 256  # of a number that enters by steps
 
 Ratio = Union[Fraction, float]  # a float only where it is infinite
@@ -90,6 +92,12 @@ class Question:
     possible: tuple[tuple[int, ...], ...] = ()  # of a block: the levels that can occur together, one row for each input
     blocks: Mapping[str, frozenset[str]] = field(default_factory=dict)  # then, the block that each feature is in
     categories: tuple[int | None, ...] = ()  # of a product: the value of each feature that counts as 1
+    since: int | None = None  # of a question about change: the earlier wave, whose value is the first digit
+
+    @property
+    def words(self) -> int:
+        """How many random words a device reads: of a question about change one for each value that may be had now."""
+        return self.levels[1] if self.since else len(self.features) + 1
 
     def block(self, name: str) -> frozenset[str]:
         """The features that nothing is assumed of, next to one that is asked; itself among them."""
@@ -145,7 +153,7 @@ def read_menus(document: Mapping[str, Any], features: Mapping[str, Feature]) -> 
     ]
     menus, drawn = [], 0
     for k, stated in enumerate(sequence("menus", document["menus"], 1)):
-        mapping(f"menus.{k}", stated, ("weight", "questions"))
+        mapping(f"menus.{k}", stated, ("weight", "questions"), ("wave",))
         drawn += whole(f"menus.{k}.weight", stated["weight"], 1, TOTAL)
         numbers = sequence(f"menus.{k}.questions", stated["questions"], 1)
         menu = tuple(questions[whole(f"menus.{k}.questions", number, 0, len(questions) - 1)] for number in numbers)
@@ -200,6 +208,8 @@ def _question(
     path: str, stated: Any, features: Mapping[str, Feature], tables: Sequence[Table], ratios: Sequence[Ratio]
 ) -> Question:
     kind = mapping(path, stated).get("kind")
+    if kind == "change":
+        return _change(path, stated, features, tables, ratios)
     block, product = kind == "block", "kind" in stated and kind != "block"
     mapping(path, stated, BLOCK_KEYS if block else PRODUCT_KEYS if product else QUESTION_KEYS,
             () if product else ("cuts",))  # fmt: skip
@@ -237,6 +247,26 @@ def _question(
         blocks=blocks,
         categories=tuple(stated["categories"]) if product else (),
     )
+
+
+def _change(
+    path: str, stated: Any, features: Mapping[str, Feature], tables: Sequence[Table], ratios: Sequence[Ratio]
+) -> Question:
+    """The value of one feature in an earlier wave, and its value now."""
+    mapping(path, stated, CHANGE_KEYS)
+    asked = names(f"{path}.features", stated["features"], features)
+    since = whole(f"{path}.since", stated["since"], 1, MOST_WAVES)
+    values = None if len(asked) != 1 else features[asked[0]].values
+    sizes = sequence(f"{path}.levels", stated["levels"])
+    levels = tuple(whole(f"{path}.levels", size, 2, MOST_CELLS) for size in sizes)
+    if values is None or levels != (values, values):
+        raise refuse(f"{path}.levels", levels, "twice the number of values of one feature that is no number")
+    number = whole(f"{path}.table", stated["table"], 0, len(tables) - 1)
+    table = tables[number]
+    if table.levels != values**2:
+        raise refuse(f"{path}.table", f"{table.levels} levels", f"{values**2} levels")
+    _check_cells(f"tables.{number}", table.levels, table.symbols)
+    return Question(asked, levels, False, table, ratio=ratios[number], cuts={}, extras={asked[0]: 0}, since=since)
 
 
 def _possible(

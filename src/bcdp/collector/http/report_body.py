@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import date
 from typing import Annotated
 
 import msgspec
@@ -13,6 +14,7 @@ from bcdp.collector.http.errors import RefusalError
 from bcdp.collector.limits.invitations import is_ticket
 from bcdp.collector.settings import Settings
 from bcdp.collector.storage.report_marks import Marked, Marker
+from bcdp.collector.waves import open_waves, today
 from bcdp.plan import menu_of_ticket
 
 _ID_CHARACTERS = re.compile(r"[A-Za-z0-9._~-]*")
@@ -53,7 +55,9 @@ Reports = Marked[tuple[int, int]]  # under the mark of each report's id, its men
 class Reader:
     """Reads uploads for one plan: a body becomes reports or a refusal. No id goes any further."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, today: Callable[[], date] = today) -> None:
+        self._late, self._today = settings.late_days, today
+        self._panel = settings.plan if settings.plan.policy.panel is not None else None
         self._plan_id = settings.plan.id
         self._sizes = [math.prod(digits) for digits in settings.plan.symbols]
         self._most = settings.quotas.reports
@@ -89,6 +93,7 @@ class Reader:
             raise RefusalError(422, "reports.id: accepted: an invitation's ticket")
         if self._assigned is not None and not all(menu_of_ticket(self._assigned, r.id) == r.menu for r in reports):
             raise RefusalError(422, "reports.menu: accepted: the menu of the report's ticket")
+        self._check_waves([report.menu for report in reports])
         marks = [self._mark(report.id) for report in reports]
         if self._keys == 3:
             return Reports(marks, [(report.menu, report.answer) for report in reports])
@@ -97,3 +102,12 @@ class Reader:
             raise RefusalError(422, "reports.group: not in the plan")
         # the store counts by menu and answer: of each group it holds the menus one after the other
         return Reports(marks, [(group * len(sizes) + report.menu, report.answer) for report, group in opened])
+
+    def _check_waves(self, menus: Iterable[int]) -> None:
+        """Refuses reports of a panel's wave that has not begun, or ended longer ago than reports may take."""
+        if self._panel is None:
+            return
+        accepted = open_waves(self._panel, self._today(), self._late)
+        if not {self._panel.menus[menu].wave for menu in menus} <= set(accepted):
+            listed = " or ".join(map(str, accepted)) or "none, because no wave is open"
+            raise RefusalError(409, f"reports.menu: of a wave that is not open; accepted: wave {listed}")

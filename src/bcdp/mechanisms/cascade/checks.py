@@ -86,6 +86,8 @@ def check_complete(policy: Policy) -> None:
     """
     if policy.menu_from == "ticket":
         raise refuse("menu_from", "ticket", "the mechanism survey, or device: a cascade has no menus")
+    if policy.panel is not None:
+        raise refuse("panel", f"{policy.panel.waves} waves", "the mechanism survey, or no such key: it has no menus")
     for name, feature in policy.features.items():
         if isinstance(feature, MultipleFeature):
             raise refuse(f"features.{name}.type", "multiple", "the mechanism survey, or other types")

@@ -13,7 +13,7 @@ from bcdp.plan import Plan, certify, mechanism_of
 from bcdp.policy import Feature
 from bcdp.present.batch_promise import batch_promise
 from bcdp.present.pictures import leakage_figure
-from bcdp.present.promise import MEANING, Promise, open_said, operator_says, promise_of_all
+from bcdp.present.promise import MEANING, Promise, open_said, operator_says, panel_said, promise_of_all
 from bcdp.present.published_counts import counts_promises, least_people, trusted, void
 from bcdp.present.report.html import Html, bold, code, joined, listing, paragraph, picture, section, table
 from bcdp.present.trust_choices import MOST_COLUMNS, choice_cells, trust_choices
@@ -192,7 +192,7 @@ def assumption(plan: Plan) -> Html:
             "column above holds, and the one before it if its numbers are at most twice as large."
         ),
         paragraph(f"{operator_says(plan)}."),
-        *map(paragraph, open_said(plan)),
+        *map(paragraph, [*open_said(plan), *panel_said(plan)]),
     )
 
 

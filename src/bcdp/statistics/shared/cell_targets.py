@@ -141,7 +141,7 @@ class CrossedValues:
     aim: BlockAim
     merged: tuple[int, ...]
     cuts: tuple[Cuts | None, ...]
-    kind: Literal["block", "values", "product"]
+    kind: Literal["values", "product", "block", "change"]
 
     @property
     def cuts_by_feature(self) -> Mapping[str, Cuts]:

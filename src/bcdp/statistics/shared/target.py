@@ -32,6 +32,7 @@ class Role(Enum):
     STEPS = "a number in steps: alone, or inside a joint question"
     DISTRIBUTION = "a distribution: alone, or with others in a menu"
     INTERACTION = "what two or three features have together beyond fewer of them: by joint questions only"
+    CHANGE = "the values of a feature in two waves of a panel: alone"
     CELLS = "the cells of a table, by a question about the blocks of both features"
     PRODUCT = "a product of features: alone, or by joint questions"
 

@@ -8,7 +8,7 @@
 import { InputError, TOTAL, counted, keys, list, most, refuse, whole } from "./checks.js";
 import { groupsOf, numberCode, stepOf, word } from "./reading/features.js";
 import { hexadecimal } from "./reading/plan.js";
-import { linkedMenus } from "./reading/questions.js";
+import { linkedMenus, wordsOf } from "./reading/questions.js";
 
 /** @typedef {import("./reading/plan.js").Plan} Plan */
 /** @typedef {import("./reading/features.js").Feature} Feature */
@@ -32,7 +32,7 @@ const MOST_WORDS = 2 ** 14; // at a time, from the browser
  */
 export function randomWords(plan) {
   const lengths = linkedMenus(plan.menus).map((menu) =>
-    menu.questions.reduce((total, number) => total + plan.questions[number].features.length + 1, 1),
+    menu.questions.reduce((total, number) => total + wordsOf(plan.questions[number]), 1),
   );
   const words = new Uint32Array(most(lengths));
   for (let start = 0; start < words.length; start += MOST_WORDS) {
@@ -58,10 +58,10 @@ function single({ separate, menus }) {
 
 /**
  * The messages of a record: one report, or one for each menu if a plan sends all of them. No message is drawn then, and
- * words are read as by one menu with all questions.
- * @type {(plan: Plan, record: Row, words?: Uint32Array) => Answer[]}
+ * words are read as by one menu with all questions. A question about change needs the `earlier` record, too.
+ * @type {(plan: Plan, record: Row, words?: Uint32Array, earlier?: Row | null) => Answer[]}
  */
-export function answers(plan, record, words = randomWords(plan)) {
+export function answers(plan, record, words = randomWords(plan), earlier = null) {
   const group = groupOf(plan, record);
   const codes = encode(plan, record);
   const numbers = plan.separate ? counted(plan.menus.length) : [drawn(plan, words[0])];
@@ -71,9 +71,16 @@ export function answers(plan, record, words = randomWords(plan)) {
     for (const number of plan.menus[menu].questions) {
       const question = plan.questions[number];
       const table = plan.tables[question.table];
-      const input = inputOf(plan, question, codes, words.subarray(position));
-      position += question.features.length + 1;
-      result = result * table.symbols + table.sample(input, words[position - 1]);
+      const changed = question.kind === "change";
+      if (changed && earlier === null)
+        throw new InputError("earlier: got none; accepted: the record of the earlier wave");
+      const [name] = question.features;
+      const input = changed
+        ? encode(plan, /** @type {Row} */ (earlier)).get(name) * question.levels[1] + codes.get(name)
+        : inputOf(plan, question, codes, words.subarray(position));
+      const word = position + (changed ? codes.get(name) : question.features.length);
+      position += wordsOf(question);
+      result = result * table.symbols + table.sample(input, words[word]);
     }
     return { menu, answer: result, ...group };
   });
@@ -191,17 +198,32 @@ function roundAtRandom(value, inputs, word) {
  * What draws a fresh report `{ id, menu, answer }` of a record; the random `id` lets a repeated sending be recognised. Of a
  * plan that sends several messages, a list of them, each with an id of its own. Where a ticket assigns the menu, it is the
  * id, and word 0 is its own.
- * @type {(plan: Plan, ticket?: string | null) => Promise<(record: Row) => Kept>}
+ * In a panel the menu, and what was drawn of a change, are those of the device's `part`.
+ * @type {(plan: Plan, ticket?: string | null, part?: import("./panel.js").Part | null) => Promise<(record: Row) => Kept>}
  */
-export async function reportDrawer(plan, ticket = null) {
+export async function reportDrawer(plan, ticket = null, part = null) {
   const several = plan.separate;
   const ids = counted(several ? plan.menus.length : 1).map(() => (plan.byTicket ? ticket : randomId()));
   const words = randomWords(plan);
   if (plan.byTicket) words[0] = await (await import("./ticket.js")).menuWord(plan, ticket);
+  if (part !== null) words[0] = part.word;
+  else if (plan.panel)
+    throw new InputError("plan: got a panel; accepted: panelReport(), which answers in the drawn wave");
   return (record) => {
+    if (part?.symbols) return /** @type {Kept} */ ({ id: ids[0], ...changed(plan, record, part) });
     const reports = answers(plan, record, words).map((each, place) => ({ id: ids[place], ...each }));
     return /** @type {Kept} */ (several ? reports : reports[0]);
   };
+}
+
+/**
+ * The report about a change: the symbol that was drawn for the value now.
+ * @type {(plan: Plan, record: Row, part: import("./panel.js").Part) => Answer}
+ */
+function changed(plan, record, { word, symbols = [] }) {
+  const menu = drawn(plan, word);
+  const [name] = plan.questions[plan.menus[menu].questions[0]].features;
+  return { menu, answer: symbols[encode(plan, record).get(name)], ...groupOf(plan, record) };
 }
 
 const randomId = () => hexadecimal(crypto.getRandomValues(new Uint8Array(16)));
@@ -221,10 +243,11 @@ export async function answerOnce(plan, record, store = browsersStore(), ticket =
 
 /**
  * The same for any plan: one report, or one for each message.
- * @type {(plan: Plan, record: Row, store?: Store, ticket?: string | null) => Promise<Report[]>}
+ * @type {(plan: Plan, record: Row, store?: Store, ticket?: string | null,
+ *   part?: import("./panel.js").Part | null) => Promise<Report[]>}
  */
-export async function answersOnce(plan, record, store = browsersStore(), ticket = null) {
-  const draw = await reportDrawer(plan, ticket);
+export async function answersOnce(plan, record, store = browsersStore(), ticket = null, part = null) {
+  const draw = await reportDrawer(plan, ticket, part);
   const once = () => keptReport(plan, store) ?? keepReport(plan, () => draw(record), store);
   return [await (globalThis.navigator?.locks?.request("bcdp", once) ?? once())].flat();
 }
@@ -237,7 +260,7 @@ function keepReport(plan, draw, store) {
 }
 
 /** @type {() => Store} */
-const browsersStore = () => globalThis.localStorage ?? noStore();
+export const browsersStore = () => globalThis.localStorage ?? noStore();
 
 /** @type {() => never} */
 function noStore() {

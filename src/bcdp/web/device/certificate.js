@@ -158,8 +158,9 @@ function remembered(keyOf, compute) {
   };
 }
 
-/** Whether two values may be coded alike: no answer need not be, where it is a value of its own. */
-const sharesInputs = ({ type, missing, own }) => type === "numeric" || (missing !== null && !own);
+/** Whether two values may be coded alike: no answer need not be, where it is a value of its own; histories may be. */
+const sharesInputs = ({ type, missing, own, repeated = false }) =>
+  repeated || type === "numeric" || (missing !== null && !own);
 
 /** All that `jointRatio` depends on: questions about features that are alike in it share their ratio. */
 function jointKey(plan, { features, levels, table, cuts: steps }, name, { rest, within, guess }) {

@@ -44,6 +44,28 @@ function guarded(action) {
 }
 
 /**
+ * What an action gives; null if this browser does not let it. One that remembers nothing says so when it matters.
+ * @template T
+ * @param {() => T} action
+ * @returns {T | null}
+ */
+export function withoutFail(action) {
+  try {
+    return action();
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * What the person chose before, if this browser remembers anything.
+ * @type {(key: string) => string | null}
+ */
+export const remembered = (key) => withoutFail(() => memory.get(key));
+/** @type {(key: string, value: string) => void} */
+export const remember = (key, value) => withoutFail(() => memory.set(key, value));
+
+/**
  * The answer to a survey, by the person who uses this browser now; whoever changes it is `alone`.
  * @param {{ id: string }} sheet
  */
@@ -80,7 +102,7 @@ export function answerTo({ id }) {
     },
     /** Another person uses this browser: nothing of the one before is shown or counted. */
     forget() {
-      for (const key of ["report", "sent", "tried"]) memory.remove(`${key}.${id}`);
+      for (const key of ["report", "sent", "tried", "panel"]) memory.remove(`${key}.${id}`);
       memory.remove("ledger");
     },
   };

@@ -185,6 +185,11 @@ export const words = {
   showKept: "Es ist meine: zeigen",
   another: "Ich bin eine andere Person: neu anfangen",
   anotherNote: "Nur wenn Sie selbst noch nicht geantwortet haben: Eine zweite Antwort würde mehr über Sie verraten.",
+  panelAsks: (from, to) =>
+    `Diese Umfrage fragt jede Person in einem von mehreren Zeiträumen, den der Zufall bestimmt. Ihrer ist vom ${from} bis zum ${to}. Bitte kommen Sie dann wieder.`,
+  panelOver: "Ihr Zeitraum dieser Umfrage ist vorbei. Es wurde nichts gesendet, und das ist in Ordnung.",
+  panelPrepared:
+    "Heute wurde nichts gesendet. Ihr Gerät merkt sich zufällige Antworten für eine spätere Frage, nicht Ihre Eingaben.",
   noTicket:
     "Diese Umfrage braucht eine Einladung, und diese Adresse hat keine. Bitte öffnen Sie den Link Ihrer Einladung: Ohne sie " +
     "würde abgelehnt, was Sie senden.",

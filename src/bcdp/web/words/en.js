@@ -11,7 +11,7 @@ import { ENGLISH } from "../device/wording/english.js";
  *   "ownAnswer" | "preferNot" | "choose" | "search" | "lookOne" | "previewTitle" | "leftTitle" | "message" | "whatItSays" |
  *   "howMuch" | "serverSees" | "planNumber" | "whatever" | "send" | "sendAgain" | "limitsTitle" | "limitsNote" |
  *   "limitAll" | "limitOne" | "limitTotal" | "limitCalm" | "usualOne" | "beyond" | "ready" | "sending" | "received" |
- *   "duplicate" | "usedElsewhere" | "keptUnsent" | "keptSent" | "showKept" | "another" | "anotherNote" | "noTicket" |
+ *   "duplicate" | "usedElsewhere" | "keptUnsent" | "keptSent" | "showKept" | "another" | "anotherNote" | "noTicket" | "panelOver" | "panelPrepared" |
  *   "otherPlan" | "forgetful" | "full" | "sentUnkept" | "noReceipt" | "away" | "timeOut" | "tooLarge" | "tooLong" |
  *   "changed" | "reload" | "cannotSeal" | "insecure" | "batchTrust" | "leadSeparate" | "fallbackRelay" | "fallbackCollector"} Text keys of plain texts
  */
@@ -23,7 +23,7 @@ import { ENGLISH } from "../device/wording/english.js";
 /**
  * Every language has these keys.
  * @typedef {import("../device/wording/english.js").Words & Record<Text, string> & Record<AboutOne, One> &
- *   Record<"accepted" | "acceptedDate" | "isNot" | "clipped" | "usualAll" | "batchWho" | "batchHolds", Two> &
+ *   Record<"accepted" | "acceptedDate" | "isNot" | "clipped" | "usualAll" | "panelAsks" | "batchWho" | "batchHolds", Two> &
  *   Record<"noPlan" | "tooOften" | "serverRefused", (detail: string | number) => string> &
  *   { promiseHeads: string[], bounds: (...ends: string[]) => string }} PageWords
  */
@@ -140,6 +140,11 @@ export const words = {
   showKept: "It is mine: show it",
   another: "I am another person: start again",
   anotherNote: "Only if you have not answered yourself: a second answer would tell more about you.",
+  panelAsks: (from, to) =>
+    `This survey asks each person in one of several periods, drawn by chance. Yours is from ${from} to ${to}. Please come back then.`,
+  panelOver: "Your period of this survey is over. Nothing was sent, and nothing has to be.",
+  panelPrepared:
+    "Nothing was sent today. Your device keeps random answers for a later question, and not what you entered.",
   noTicket:
     "This survey is by invitation, and this address has none. Please open the link of your invitation: without it, what " +
     "you send would be refused.",

@@ -178,6 +178,11 @@ export const words = {
   showKept: "Es mía: mostrarla",
   another: "Soy otra persona: empezar de nuevo",
   anotherNote: "Solo si usted no ha respondido: una segunda respuesta diría más sobre usted.",
+  panelAsks: (from, to) =>
+    `Esta encuesta pregunta a cada persona en un periodo elegido al azar. El suyo va del ${from} al ${to}. Vuelva entonces, por favor.`,
+  panelOver: "Su periodo de esta encuesta ha terminado. No se envió nada, y no hace falta.",
+  panelPrepared:
+    "Hoy no se envió nada. Su dispositivo guarda respuestas aleatorias para una pregunta posterior, y no lo que usted escribió.",
   noTicket:
     "Esta encuesta es por invitación, y esta dirección no tiene ninguna. Abra el enlace de su invitación: sin ella se " +
     "rechazaría lo que envíe.",

@@ -178,6 +178,11 @@ export const words = {
   showKept: "C’est la mienne : la montrer",
   another: "Je suis une autre personne : recommencer",
   anotherNote: "Seulement si vous n’avez pas répondu vous-même : une seconde réponse en dirait plus sur vous.",
+  panelAsks: (from, to) =>
+    `Cette enquête interroge chaque personne pendant une période tirée au sort. La vôtre va du ${from} au ${to}. Revenez à ce moment-là, s’il vous plaît.`,
+  panelOver: "Votre période de cette enquête est terminée. Rien n’a été envoyé, et rien n’est nécessaire.",
+  panelPrepared:
+    "Rien n’a été envoyé aujourd’hui. Votre appareil garde des réponses aléatoires pour une question ultérieure, et non ce que vous avez saisi.",
   noTicket:
     "Cette enquête est sur invitation, et cette adresse n’en porte pas. Veuillez ouvrir le lien de votre invitation : sans " +
     "elle, ce que vous envoyez serait refusé.",

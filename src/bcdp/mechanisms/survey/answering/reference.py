@@ -12,6 +12,9 @@ A question of kind "product" has the same words, and the first of them rounds it
 a second feature is not used. With binary features worth `2 code - 1`, categorical ones 1 where the code is the
 question's category and -1 elsewhere, and numbers as they are: `v = x y`, or `v = 2 (x x) - 1` for a single feature.
 
+A question of kind "change" reads one word for each value that its feature may have now, and nothing else: that of the
+value that it has draws the symbol.
+
 If every menu is a message of its own, none is drawn: all of them are answered one after the other, with the words that
 one menu with all their questions would read.
 
@@ -83,9 +86,9 @@ def _answer_menu(
     for number in questions:
         question = plan.questions[number]
         table = plan.tables[question.table]
-        held = {name: codes[name].take(rows) for name in question.features}
+        held = {name: codes[name].take(rows) for name in question.rules.reads(question) if name in codes}
         given = input_of(question.coordinates(plan.policy, held), words, position, question.ranks(plan.policy))
-        position += len(question.features) + 1
-        symbol = table.sample(given, words.column(position - 1))
+        position += question.rules.words(question)
+        symbol = table.sample(given, question.rules.table_words(question, held, words, position))
         answer = answer * np.uint32(table.symbols) + symbol
     return answer, position

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, cast
 
@@ -15,7 +16,7 @@ from bcdp.mechanisms.survey.design.menu_assignment import Asked, Menu
 from bcdp.plan import collection_of
 from bcdp.policy import Policy
 from bcdp.randomizers import Table, joint
-from bcdp.statistics import Askable, Margin, Target
+from bcdp.statistics import Askable, Margin, Role, Target
 
 
 def _features(asked: tuple[Target, ...]) -> tuple[str, ...]:
@@ -26,15 +27,16 @@ def _features(asked: tuple[Target, ...]) -> tuple[str, ...]:
 def document_of(policy: Policy, correlation: Correlation, menus: list[Menu]) -> dict[str, Any]:
     """The plan's document, but for its certificate."""
     tables: dict[Table, int] = {}
-    questions: dict[Asked, int] = {}
+    questions: dict[tuple[Asked, int | None], int] = {}
     documents: list[dict[str, Any]] = []
-    for question in (question for _, asked in menus for question in asked):
-        if question not in questions:
+    in_waves = list(_in_waves(policy, menus))
+    for question, since in ((question, since) for _, _, since, asked in in_waves for question in asked):
+        if (question, since) not in questions:
             levels, table = _randomizer(policy, *question)
-            questions[question] = len(documents)
+            questions[question, since] = len(documents)
             documents.append({"features": _features(question[0]), "levels": levels})
             documents[-1]["table"] = tables.setdefault(table, len(tables))
-            documents[-1] |= question[0][0].question_keys
+            documents[-1] |= {**question[0][0].question_keys, **({} if since is None else {"since": since})}
             cuts = [target.cuts_by_feature.get(name) for target in question[0] for name in target.features]
             documents[-1] |= {"cuts": cuts} if any(cuts) else {}
     asked_sets = {frozenset(name for names, _, _ in asked for name in _features(names)) for _, asked in menus}
@@ -49,10 +51,30 @@ def document_of(policy: Policy, correlation: Correlation, menus: list[Menu]) -> 
         "tables": [table.to_dict() for table in tables],
         "questions": documents,
         "menus": [
-            {"weight": weight, "questions": [questions[question] for question in asked]}
-            for weight, (_, asked) in zip(_integer_weights([p for p, _ in menus]), menus, strict=True)
+            {"weight": weight, "questions": [questions[question, since] for question in asked]}
+            | ({} if wave is None else {"wave": wave})
+            for weight, (_, wave, since, asked) in zip(
+                _integer_weights([share for share, *_ in in_waves]), in_waves, strict=True
+            )
         ],
     }
+
+
+def _in_waves(policy: Policy, menus: list[Menu]) -> Iterator[tuple[Fraction, int | None, int | None, list[Asked]]]:
+    """Each menu with its share, its wave and the earlier wave that it asks about; in a panel, once for every wave.
+
+    All waves are asked about equally often. A question about change belongs to the later wave.
+    """
+    if policy.panel is None:
+        yield from ((share, None, None, asked) for share, asked in menus)
+        return
+    waves = policy.panel.waves
+    for wave in range(1, waves + 1):
+        for share, asked in menus:
+            if asked[0][0][0].role is not Role.CHANGE:
+                yield share / waves, wave, None, asked
+            elif wave > 1:
+                yield share / (waves - 1), wave, wave - 1, asked
 
 
 def _randomizer(

@@ -18,10 +18,11 @@ from bcdp.mechanisms.survey.estimation.report_checks import report_checks
 from bcdp.mechanisms.survey.estimation.weighted_decoder import WeightedDecoder
 from bcdp.plan import Plan
 from bcdp.plan.messages import sends_all
+from bcdp.plan.panel import menus_by_wave, wave_plans
 from bcdp.records.encoding import as_arrow
 from bcdp.records.open_groups import whole_column
 from bcdp.statistics.shared.weighting import Weighting
-from bcdp.tally import FORMAT, LARGEST_COUNT, Check, Tally
+from bcdp.tally import FORMAT, LARGEST_COUNT, Check, Tally, smallest
 
 _BLOCK = 2**17  # rows that fit in the processor's cache
 _LARGEST_RECTANGLE = 2**16
@@ -56,7 +57,18 @@ class SurveyTally(Tally):
         return SurveyDecoder(self.plan, self.people, self.counts)
 
     def checks(self) -> dict[str, Check]:
-        return report_checks(self.plan, self.people, self.counts)
+        if self.plan.policy.panel is None or len({menu.wave for menu in self.plan.menus}) == 1:
+            return report_checks(self.plan, self.people, self.counts)
+        each = [(f"wave {wave}, ", tally.checks()) for wave, tally in self.waves().items()]
+        return smallest(each)
+
+    def waves(self) -> dict[int, Tally]:
+        tallies: dict[int, Tally] = {}
+        numbers = menus_by_wave(self.plan)
+        for wave, plan in wave_plans(self.plan).items():
+            tallies[wave] = tally = SurveyTally(plan)
+            tally._counts = np.concatenate([self.counts(menu).ravel() for menu in numbers[wave]])
+        return tallies
 
     def weighted(self, weighting: Weighting, parts: Sequence[Tally]) -> WeightedDecoder:
         menus = range(len(self.plan.menus))

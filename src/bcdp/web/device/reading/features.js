@@ -19,9 +19,10 @@ import { pythonFloat } from "./spelling.js";
 /** @typedef {Map<string | undefined, number>} Words the number of each value by its word */
 /** @typedef {Record<string, string> | null} Translations */
 /**
- * `askedIf` is the condition of a follow-up, as stated; `extras` counts the inputs after those of its values.
+ * `askedIf` is the condition of a follow-up, as stated; `extras` counts the inputs after those of its values;
+ * `repeated` says that its value is a history over the waves of a panel.
  * @typedef {{ label: string, help: string | null, labels: Translations, helps: Translations, askedIf: any,
- *   extras: number }} Told
+ *   extras: number, repeated?: boolean }} Told
  */
 /**
  * A number; `own` says that no answer is a value of its own, and `imputed` is what it counts as. Of a date, `numberOf`

@@ -10,6 +10,7 @@ import { readTable } from "./randomizers.js";
 /** @typedef {{ asked: number, certified: number, c: number, items?: Record<string, Claim> }} Claim */
 /**
  * @typedef {import("./questions.js").Parts & { id: string, epsilon: number, byTicket: boolean, separate: boolean,
+ *   panel: import("./panel.js").Panel | null,
  *   open: import("./features.js").Named<import("./features.js").Listed>, survey: Record<string, any> | null,
  *   relay: { url: string, key: string } | null, counts: import("../counts.js").Counts | null, correlation: import("./correlation.js").Correlation & { source: string },
  *   certificate: { epsilon: number, features: ReadonlyMap<string, Claim> } }} Plan
@@ -18,7 +19,7 @@ import { readTable } from "./randomizers.js";
 const FORMAT = 1; // the version of the plan's format: any other is refused
 const LARGEST_EPSILON = 20;
 /** @type {[string[], string[]]} */
-const COLLECTION_KEYS = [["epsilon", "features"], ["tasks", "order", "survey", "relay", "counts", "trust", "menu_from"]]; // prettier-ignore
+const COLLECTION_KEYS = [["epsilon", "features"], ["tasks", "order", "survey", "relay", "counts", "trust", "menu_from", "panel"]]; // prettier-ignore
 const CERTIFICATE_KEYS = ["epsilon", "features", "objective", "optimality_gap"];
 const CLAIM_KEYS = ["asked", "certified", "c"];
 const PARTS = "bcdp mechanism collection correlation tables questions menus channels certificate".split(" ");
@@ -41,6 +42,7 @@ export async function parsePlan(text) {
   const { features, open } = readFeatures(collection);
   if ([...features.values()].some(({ dates }) => dates)) (await import("./dates.js")).readDates(features);
   // tasks are what the answers are for: covered by the plan's id, never read
+  const panel = await panelOf(document, features);
   const batch = "trust" in collection || "counts" in collection;
   const plan = {
     id: await sha256(text),
@@ -56,11 +58,30 @@ export async function parsePlan(text) {
     questions: list("questions", document.questions),
     menus: list("menus", document.menus, 1),
     certificate: readCertificate(certificate, features, batch ? ["counts"] : []),
+    panel,
     counts: batch ? (await import("../counts.js")).readCounts(collection, certificate.counts, features) : null,
   };
   await checkQuestions(plan);
   checkMenus(plan, collection.trust);
+  await waved(plan);
   return { ...plan, separate: sendsAll(plan.menus) };
+}
+
+/** @type {(document: any, features: Plan["features"]) => Promise<Plan["panel"]>} */
+async function panelOf({ collection, correlation }, features) {
+  if (!("panel" in collection)) return null;
+  const panel = (await import("./panel.js")).readPanel(collection, features, correlation);
+  for (const feature of features.values()) feature.repeated = true;
+  return panel;
+}
+
+/**
+ * Refuses waves without a panel, and a panel without waves.
+ * @type {(plan: Pick<Plan, "panel" | keyof import("./questions.js").Parts>) => Promise<void>}
+ */
+async function waved({ panel, ...parts }) {
+  const mentioned = parts.menus.some((menu) => "wave" in menu) || parts.questions.some(({ kind }) => kind === "change");
+  if (panel || mentioned) (await import("./panel.js")).checkWaves(panel, parts);
 }
 
 /** @type {(collection: any) => Promise<Pick<Plan, "survey" | "relay" | "byTicket">>} */

@@ -7,8 +7,9 @@ import { MOST_CELLS, TOTAL, checkCells, keys, list, namesAmong, refuse, whole } 
 /** @typedef {Asked & { kind?: undefined, cuts?: (number[] | null)[] }} Values with the cuts of numbers that enter by steps */
 /** @typedef {Asked & { kind: "product", categories: (number | null)[], cuts?: undefined }} Product */
 /** @typedef {Asked & { kind: "block", cuts?: (number[] | null)[] }} Block about features that depend on each other, and others */
-/** @typedef {Values | Product | Block} Question */
-/** @typedef {{ weight: number, questions: number[] }} Menu */
+/** @typedef {Asked & { kind: "change", since: number, cuts?: undefined }} Change of a feature since an earlier wave of a panel */
+/** @typedef {(Values | Product | Block | Change) & { since?: number }} Question */
+/** @typedef {{ weight: number, questions: number[], wave?: number }} Menu in a panel, of a wave */
 /**
  * @typedef {{ features: import("./features.js").Named<Feature>, tables: import("./randomizers.js").Table[],
  *   questions: Question[], menus: Menu[], blocks: import("./blocks.js").Blocks | null }} Parts
@@ -23,13 +24,17 @@ const KEYS_OF = { values: KEYS, product: [...KEYS, "kind", "categories"], block:
  * Refuses questions that do not fit their features and tables.
  * @type {(plan: Parts) => Promise<void>}
  */
-export async function checkQuestions({ questions, tables, features, blocks }) {
+export async function checkQuestions(parts) {
+  const { questions, tables, features, blocks } = parts;
+  const changing = questions.some((question) => question?.kind === "change");
+  const { checkChange } = /** @type {typeof import("./panel.js")} */ (changing ? await import("./panel.js") : {});
   const special = questions.some((question) => question?.kind === "product" || question?.cuts !== undefined);
   const { checkCuts, checkProduct } = /** @type {typeof import("./special.js")} */ (
     special ? await import("./special.js") : {}
   );
   questions.forEach((question, number) => {
     const path = `questions.${number}`;
+    if (question?.kind === "change") return checkChange(path, question, parts);
     const product = question?.kind === "product";
     const block = question?.kind === "block" && blocks;
     keys(path, question, KEYS_OF[product ? "product" : block ? "block" : "values"], product ? [] : ["cuts"]);
@@ -69,7 +74,7 @@ export function checkMenus({ menus, questions, tables }, trust = "device") {
   let answers = 0;
   menus.forEach((menu, number) => {
     const path = `menus.${number}`;
-    keys(path, menu, ["weight", "questions"]);
+    keys(path, menu, ["weight", "questions"], ["wave"]);
     weight += whole(`${path}.weight`, menu.weight, 1, TOTAL);
     list(`${path}.questions`, menu.questions, 1);
     const asked = menu.questions.map((index) => questions[whole(`${path}.questions`, index, 0, questions.length - 1)]);
@@ -91,6 +96,12 @@ export function checkMenus({ menus, questions, tables }, trust = "device") {
  * @type {(menus: Menu[]) => boolean}
  */
 export const sendsAll = (menus) => menus.length > 1 && menus.every(({ weight }) => weight === TOTAL);
+
+/**
+ * How many random words a question reads: one for each feature and one for the table; of a change, one for each value.
+ * @type {(question: Question) => number}
+ */
+export const wordsOf = ({ kind, levels, features }) => (kind === "change" ? levels[1] : features.length + 1);
 
 /**
  * What one person may answer together: one of the menus, or all of them as one.

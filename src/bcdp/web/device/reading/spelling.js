@@ -47,6 +47,7 @@ function spelled(number, path, token) {
   const [part, list, name, key] = path;
   const listed =
     list === "survey" ||
+    list === "panel" ||
     (list === "counts" && name === "people") ||
     (list === "features" && ["values", "asked_if"].includes(key));
   const whole = WHOLE_PARTS.includes(part) && list !== "cuts"; // of a question, where steps of a number begin

@@ -26,5 +26,9 @@ export const SENTENCES = {
   "left": "{nothing} with nothing assumed",
   "unconditional": "it has no condition",
   "promise": "Whoever sees the report can raise the odds of a guess about {label} {told}, {condition}.",
+  "panel":
+    "A panel of {waves} waves, one every {every} from {start} on: each person is asked in one of them, drawn by chance. Every promise covers the answers of all waves together, and so does every condition.",
+  "changes":
+    "Some are asked how {labels} changed since an earlier wave. In between their device keeps random answers, and not the earlier value.",
   "otherwise": " If that is wrong: {left}."
 };

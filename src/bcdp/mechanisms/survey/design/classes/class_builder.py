@@ -24,6 +24,7 @@ from bcdp.mechanisms.survey.design.joint.subset_families import SubsetFamily
 from bcdp.plan import guessed_parts
 from bcdp.policy import MultipleFeature, Policy
 from bcdp.statistics import AimedValues, Below, Product, Role, Single, Steps, Target, ValueMeans
+from bcdp.statistics.change import Transitions
 from bcdp.statistics.tables.statistic import MOST_CELLS
 
 _A_LITTLE = 1e-7  # of all frequencies, in a question about certain numbers of them
@@ -50,6 +51,7 @@ def classes_of(limits: BudgetLimits, weights: Mapping[Target, float]) -> tuple[F
     singles += block_classes(limits, weights)
     singles += crossed_classes(limits, weights)
     singles += [c for target in _of_role(weights, Role.STEPS) for c in _steps_class(limits, target, weights[target])]
+    singles += [c for target in _of_role(weights, Role.CHANGE) for c in _change_class(limits, target, weights[target])]
     singles.sort(key=lambda c: not c.is_feature)  # joint questions number the features only
     distributions = list(_distributions(limits, weights))
     if not singles and not distributions and not products:
@@ -91,7 +93,7 @@ def _feature_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> d
             q=q,
             alone=limits.alone[name],
             weight=float(f"{weight:.12g}"),  # whatever the order in which tasks were added up
-            shared=feature.shares_inputs,
+            shared=policy.shares_inputs(name),
             parts=parts,
             odds=odds,
             apart=name in distributed or (feature.own and bool(parts)),
@@ -180,6 +182,16 @@ def _steps_class(limits: BudgetLimits, target: Steps, weight: float) -> Iterator
     yield FeatureClass(
         (target,), kind, limits.demand(name), q=q, alone=alone, weight=weight, shared=shared, parts=(), odds=odds
     )
+
+
+def _change_class(limits: BudgetLimits, target: Transitions, weight: float) -> Iterator[FeatureClass]:
+    """The class of how often each value is followed by each, if it may be asked."""
+    alone = limits.alone[target.feature]
+    if alone < NEGLIGIBLE:
+        return
+    demand, kind = limits.demand(target.feature), Kind("categorical", target.size(limits.policy))
+    q, odds = limits.total_bounds(target.feature)
+    yield FeatureClass((target,), kind, demand, q=q, alone=alone, weight=weight, shared=True, odds=odds, apart=True)
 
 
 def _own_names(features: Mapping[str, FeatureClass], targets: JointTargets) -> dict[str, str]:
