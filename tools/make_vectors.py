@@ -657,6 +657,26 @@ PLANS: dict[str, Callable[[], Plan]] = {
         0.0625,
     ),
     "assigned": assigned,
+    "if-wrong": lambda: built(
+        {
+            "bit": {**BIT, "delta": 3.5, "if_wrong": {"times": 2, "delta": 1.5}},
+            "kind": categories(3) | {"delta": 4.5, "if_wrong": {"times": 1.75, "delta": 1.25}},
+            "x": NUMBER,
+            "never": BIT | {"if_wrong": {"times": 3.5, "delta": 1}},
+        },
+        [
+            (("bit", "x"), (2, 2), joint((2, 2), 0.8)),
+            (("kind",), (3,), response(3, 1.25)),
+        ],
+        [[0, 1], [1], [0]],
+        correlation={
+            "kind": "per feature",
+            "source": "a guess",
+            "default": 0.1,
+            "named": {"kind": 0.3},
+            "odds": {"named": {"bit": 1.3, "kind": 6.0}},
+        },
+    ),
 }
 
 

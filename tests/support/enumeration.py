@@ -75,6 +75,32 @@ def enumerated(document: Any) -> tuple[Pair, dict[str, Pair], dict[str, Pair]]:
     return epsilon, c, delta
 
 
+def where_wrong(document: Any) -> Any:
+    """The plan with q and odds - 1 of every feature multiplied as its second demand says, and no laws."""
+    features, stated = document["collection"]["features"], document["correlation"]
+    second = {name: feature["if_wrong"]["times"] for name, feature in features.items() if feature.get("if_wrong")}
+
+    def larger_q(name: str, q: float) -> float:
+        return min(1.0, second[name] * q) if name in second else q
+
+    def larger_odds(name: str, odds: float) -> float:
+        return 1 + second[name] * (odds - 1) if name in second else odds
+
+    changed = {key: part for key, part in stated.items() if key != "laws"}
+    if stated["kind"] == "per feature":
+        own = {name: larger_q(name, stated["named"].get(name, stated["default"])) for name in second}
+        changed["named"] = stated["named"] | own
+        odds = stated.get("odds", {})
+        known = {name: odds.get("named", {}).get(name, odds.get("default")) for name in second}
+        moved = {name: larger_odds(name, most) for name, most in known.items() if most is not None}
+        changed |= {"odds": odds | {"named": odds.get("named", {}) | moved}} if odds else {}
+    else:
+        for key, larger in (("bounds", larger_q), ("products", larger_q), ("odds", larger_odds)):
+            if key in stated:
+                changed[key] = [[name, others, larger(name, most)] for name, others, most in stated[key]]
+    return {**document, "correlation": changed}
+
+
 def is_own(feature: Any) -> bool:
     """Whether no answer is a value of its own: the last level."""
     return feature.get("missing") == "own" and "own" not in (feature.get("values") or ())

@@ -19,6 +19,7 @@ from bcdp.exact import TOTAL
 from bcdp.files import Source, naming_file, path_of, read_text, write_text
 from bcdp.plan.certificate import Certified
 from bcdp.plan.mechanism import mechanism_of
+from bcdp.plan.second_demand import check_if_wrong, levels_if_wrong
 from bcdp.plan.structure import check_form
 from bcdp.policy import Feature, MultipleFeature, Policy
 from bcdp.policy.counts import CountsDemand
@@ -31,7 +32,14 @@ PLAN_KEY = b"bcdp.plan"  # where reports name the plan that they answer
 A_PLAN = "a Plan, from make_plan(policy) or Plan.load(path)"  # what every function of a plan says it accepts
 # A plan states its correlation and mechanism itself.
 _COLLECTION = {"epsilon", "features", "tasks", "order", "survey", "relay", "counts", "trust", "menu_from"}
-_UNCLAIMED = {"policy", "correlation_model", "tables", "symbols", "levels"}  # what a plan is, whatever it claims
+_UNCLAIMED = {
+    "policy",
+    "correlation_model",
+    "tables",
+    "symbols",
+    "levels",
+    "_derived",
+}  # what a plan is, whatever it claims
 
 Derived = TypeVar("Derived")
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -61,16 +69,17 @@ class Claim(PlanPart):
 
 
 class FeatureCertificate(Claim):
-    """The claim about one feature; of a list to tick also about `items` with a delta of their own."""
+    """The claim about one feature; of a list to tick also about `items` with a delta of their own.
+
+    `if_wrong` is the level at the multiple of q and odds - 1 that the feature's second demand names.
+    """
 
     items: dict[str, Claim] | None = None
+    if_wrong: Level | None = None
 
     @model_serializer(mode="wrap")
     def _plain(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        document: dict[str, Any] = write(self)
-        if self.items is None:
-            del document["items"]
-        return document
+        return {key: part for key, part in cast("dict[str, Any]", write(self)).items() if part is not None}
 
 
 class CountsClaim(PlanPart):
@@ -264,10 +273,11 @@ class Plan(PlanPart):
         """
         nothing = {"epsilon": 0.0, "features": {}, "objective": None, "optimality_gap": None}
         draft = cls.build({**document, "certificate": nothing})
-        claims, (objective, gap) = draft.levels, accuracy(draft)
+        claims, wrong, (objective, gap) = draft.levels, draft.derived(levels_if_wrong), accuracy(draft)
         features = {
             name: {"asked": feature.delta, "certified": claims.delta[name], "c": claims.c[name]}
             | _item_claims(name, feature, claims)
+            | ({"if_wrong": wrong[name]} if name in wrong else {})
             for name, feature in draft.policy.features.items()
         }
         certificate: dict[str, Any] = {
@@ -305,6 +315,7 @@ class Plan(PlanPart):
             _keep(f"features.{name}.certified", true.delta[name], stated.certified, feature.delta)
             _keep(f"features.{name}.c", true.c[name], stated.c, math.inf)
             self._check_items(name, stated.items, true)
+        check_if_wrong(self, _keep)
         if self.policy.batch is not None:
             self._check_counts(self.policy.batch)
 
@@ -350,7 +361,7 @@ def _item_claims(name: str, feature: Feature, claims: Certified) -> dict[str, An
 def collection_of(policy: Policy) -> dict[str, Any]:
     """What a plan states of its policy: all but the correlation and the mechanism, which it states itself.
 
-    Demands on counts are added when the plan is known to keep them.
+    Demands on counts are added when the plan is known to keep them. A second demand on all features is stated by each.
 
     >>> policy = Policy(epsilon=1, features={"smoker": {"type": "binary"}}, correlation=0.1)
     >>> "correlation" in collection_of(policy)

@@ -23,6 +23,7 @@ from bcdp.policy.field_checks import (
     some,
     visible,
 )
+from bcdp.policy.if_wrong import IfWrong
 from bcdp.policy.survey import Translations
 
 ONE_TYPE = Accepts("binary, numeric, date, categorical, ordinal, multiple or open")
@@ -82,6 +83,7 @@ class BaseFeature(Record):
     labels: Translations | None = None  # the label and the help in other languages
     helps: Translations | None = None
     delta: Annotated[Number, Field(ge=0), Accepts("a finite number of at least 0")] = 0.0
+    if_wrong: Annotated[IfWrong | None, Accepts("{times: 2, delta: 1.5}, or no such key", inside=True)] = None
     asked_if: Condition | None = None  # of a follow-up: the values of other features with which it is asked
 
     @property

@@ -20,6 +20,7 @@ from bcdp.policy.counts import LARGEST_EPSILON, CountsDemand
 from bcdp.policy.error_sentences import broken_keys, sentence
 from bcdp.policy.features import Dates, Declared, Feature, NumericFeature, without_dates
 from bcdp.policy.field_checks import PLACEHOLDER, Accepts, Number, Record, Writable, expected, some
+from bcdp.policy.if_wrong import IfWrong
 from bcdp.policy.multiple_feature import ItemDemand, MultipleFeature
 from bcdp.policy.relay import Relay
 from bcdp.policy.survey import Survey
@@ -52,6 +53,7 @@ class Policy(Record):
         Field(gt=0, le=LARGEST_EPSILON),
         Accepts(f"a number above 0 and at most {LARGEST_EPSILON:g} (a larger one would protect nobody)"),
     ]
+    if_wrong: Annotated[IfWrong | None, Accepts("{times: 2, delta: 1.5}, or no such key", inside=True)] = None
     declared: Annotated[
         dict[
             Annotated[Writable, Field(min_length=1, max_length=200), Accepts("text of 1 to 200 characters as a name")],
@@ -110,6 +112,15 @@ class Policy(Record):
             raise expected("device or collector, or relay with the url and the key of one (`bcdp keypair`)")
         return trust
 
+    @field_validator("mechanism")
+    @classmethod
+    def _plans_for_two(cls, mechanism: str, info: ValidationInfo) -> str:
+        if mechanism == "cascade" and any(
+            getattr(feature, "if_wrong", None) for feature in info.data.get("declared", {}).values()
+        ):
+            raise expected("survey: a cascade is planned for one assumption, and if_wrong states a second")
+        return mechanism
+
     @field_validator("messages")
     @classmethod
     def _needs_a_relay(cls, messages: str | None, info: ValidationInfo) -> str | None:
@@ -162,7 +173,9 @@ class Policy(Record):
             label = labels.get("en", next(iter(labels.values()), name))
             defaults = {"label": label, "delta": info.data.get("epsilon", 0.0)}
             absent = defaults.keys() & type(feature).model_fields.keys() - feature.model_fields_set
-            return feature.model_copy(update={key: defaults[key] for key in absent})
+            return _with_second_demand(feature, info.data.get("if_wrong")).model_copy(
+                update={key: defaults[key] for key in absent}
+            )
 
         opened = [feature for feature in features.values() if isinstance(feature, OpenFeature)]
         if len(opened) == len(features):
@@ -271,6 +284,15 @@ def read_document(path: Source, mistakes: list[str]) -> object:
     return _in_folder(read_yaml(text, mistakes), path_of(path).parent)
 
 
+def _with_second_demand(feature: Declared, demand: IfWrong | None) -> Declared:
+    """The feature with the second demand that the policy makes of all; lists with strict items state none."""
+    if isinstance(feature, OpenFeature) or feature.if_wrong is not None or demand is None:
+        return feature
+    if isinstance(feature, MultipleFeature) and feature.items:
+        raise expected("no deltas of single items where the policy states if_wrong")
+    return feature.model_copy(update={"if_wrong": demand})
+
+
 _RECORDS: tuple[type[BaseModel], ...] = (
     BinaryFeature,
     NumericFeature,
@@ -280,6 +302,7 @@ _RECORDS: tuple[type[BaseModel], ...] = (
     MultipleFeature,
     ItemDemand,
     OpenFeature,
+    IfWrong,
     OneOfBoth,
     QAndOdds,
     Pairs,
@@ -295,7 +318,15 @@ def _owners() -> dict[str, type[BaseModel]]:
     parts = {name: field.annotation for task in tasks.values() for name, field in task.model_fields.items()}
     nested = {name: part for name, part in parts.items() if isinstance(part, type) and issubclass(part, BaseModel)}
     records = {record.__name__: record for record in [*_RECORDS, *tasks.values()]}
-    return {"": Policy, "counts": CountsDemand, "relay": Relay, "survey": Survey, **records, **nested}
+    return {
+        "": Policy,
+        "counts": CountsDemand,
+        "if_wrong": IfWrong,
+        "relay": Relay,
+        "survey": Survey,
+        **records,
+        **nested,
+    }
 
 
 def _declared_types(features: object) -> dict[str, object] | None:

@@ -1,0 +1,51 @@
+"""Plans whose second demand, `if_wrong`, is wrong in its form, or is not kept."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from make_vectors import BIT, LIST, PLANS, built
+from refused_forms import DROPPED, FEATURES, HUGE, Cases, changed
+
+from bcdp.randomizers import response
+
+_BIT = (*FEATURES, "bit", "if_wrong")
+_CLAIM = ("certificate", "features", "bit", "if_wrong")
+_SECOND: list[tuple[str, tuple[Any, ...], Any]] = [
+    *(
+        (f"the second demand {it!r}", _BIT, it)
+        for it in ({}, [], 2, True, {"times": 2}, {"delta": 1.5}, {"times": 2, "delta": 1.5, "q": 0.1})
+    ),
+    *(
+        (f"a second demand at {times!r} times", (*_BIT, "times"), times)
+        for times in (1, 1.0, 0.5, -2, 0, None, "2", True, 1001, HUGE, [2])
+    ),
+    *(
+        (f"{factor!r} times delta", (*_BIT, "delta"), factor)
+        for factor in (0.5, 0, -1.5, None, "2", True, 1001, HUGE, [1.5])
+    ),
+    ("a second demand on all", ("collection", "if_wrong"), {"times": 2, "delta": 1.5}),
+    ("no claim about a second demand", _CLAIM, DROPPED),
+    ("a claim about no second demand", ("certificate", "features", "x", "if_wrong"), 20.0),
+    *((f"the claim {claim!r}", _CLAIM, claim) for claim in (None, -1.0, "1", True, HUGE)),
+    ("less is claimed than is true where q is wrong", _CLAIM, 0.25),
+    ("more is claimed than was asked where q is wrong", _CLAIM, 5.5),
+    ("a second demand that the tables do not keep", (*_BIT, "times"), 1000),
+    ("a second demand in a cascade", ("mechanism",), "cascade"),
+]
+
+
+def second_demands() -> Cases:
+    """All of them."""
+    features = {
+        "media": LIST | {"at_most": 2, "items": {"tv": {"delta": 12.5}}},
+        "bit": {**BIT, "if_wrong": {"times": 2, "delta": 1.5}},
+    }
+    asked: Any = [(("media",), (11,), response(11, 0.5)), (("bit",), (2,), response(2, 0.25))]
+    listed = json.loads(built(features, asked, [[0], [1]]).text)
+    claim = listed["certificate"]["features"]["bit"]["if_wrong"]
+    listed["certificate"]["features"]["media"]["if_wrong"] = claim
+    strict = (*FEATURES, "media", "if_wrong"), {"times": 2, "delta": 1.5}
+    document = json.loads(PLANS["if-wrong"]().text)
+    return [*changed(document, _SECOND), *changed(listed, [("a list with a strict item and a second demand", *strict)])]
