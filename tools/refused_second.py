@@ -1,4 +1,4 @@
-"""Plans whose second demand, `if_wrong`, is wrong in its form, or is not kept."""
+"""Plans whose second demand, `if_wrong`, or whose geometry is wrong in its form, or is not kept."""
 
 from __future__ import annotations
 
@@ -36,6 +36,24 @@ _SECOND: list[tuple[str, tuple[Any, ...], Any]] = [
 ]
 
 
+GEOMETRY = {"family": "projective", "levels": 12, "field": 3, "dimension": 3, "high": 500_000_000, "low": 180_000_000}
+_GEOMETRIES: list[tuple[str, tuple[Any, ...], Any]] = [
+    *(
+        (f"a geometry whose {key} is {it!r}", ("tables", 0), GEOMETRY | {key: it})
+        for key, it in (
+            *(("levels", it) for it in (1, 11, 14, 12.0, True, None, "12", HUGE)),
+            *(("field", it) for it in (0, 1, 2, 4, 9, 128, 131, 3.0, True, None, "3", HUGE)),
+            *(("dimension", it) for it in (0, 1, 2, 16, 25, 3.0, True, None, "3", HUGE)),
+            *(("high", it) for it in (0, 179_999_999, 2**31, 2**32 + 1, 5e8, True, None, HUGE)),
+            *(("low", it) for it in (0, 500_000_001, 400_000_000, 1.5, True, None, HUGE)),
+            ("points", 13),
+        )
+    ),
+    *((f"a geometry without {key}", ("tables", 0, key), DROPPED) for key in ("levels", "field", "high")),
+    ("a geometry that tells more than is claimed", ("tables", 0), GEOMETRY | {"low": 170_000_000}),
+]
+
+
 def second_demands() -> Cases:
     """All of them."""
     features = {
@@ -48,4 +66,9 @@ def second_demands() -> Cases:
     listed["certificate"]["features"]["media"]["if_wrong"] = claim
     strict = (*FEATURES, "media", "if_wrong"), {"times": 2, "delta": 1.5}
     document = json.loads(PLANS["if-wrong"]().text)
-    return [*changed(document, _SECOND), *changed(listed, [("a list with a strict item and a second demand", *strict)])]
+    geometry = changed(json.loads(PLANS["projective"]().text), _GEOMETRIES)
+    return [
+        *changed(document, _SECOND),
+        *geometry,
+        *changed(listed, [("a list with a strict item and a second demand", *strict)]),
+    ]

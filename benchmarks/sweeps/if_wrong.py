@@ -25,9 +25,7 @@ def main(count: int = 500) -> int:
     found = list(islice(pairs(np.random.default_rng(0), plans=count), count))
     above = [level - claim for _, _, level, claim in found]
     reached = sum(more > -1e-6 for more in above)
-    print(
-        f"{len(found)} pairs of prior and plan: {sum(m > ROUNDING for m in above)} above the claim, {reached} at it"
-    )
+    print(f"{len(found)} pairs of prior and plan: {sum(m > ROUNDING for m in above)} above the claim, {reached} at it")
     dearest = 0.0
     for (delta, q), costs in PUBLISHED.items():
         for factor, known in costs.items():

@@ -279,8 +279,22 @@ def _rows(table: Any) -> list[list[int]]:
         rows = [[w[3] if (w[1] * x + answer) % w[0] < w[2] else w[4] for w, answer in given] for x in levels]
         return [[*row, WORDS - sum(row)] for row in rows]
     cell = WORDS // table["order"]
+    if table["family"] == "projective":
+        return hyperplane_rows(table)
     sent = [[f"{row & x:b}".count("1") % 2 == bit for row in range(table["order"]) for bit in (0, 1)] for x in levels]
     return [[table["keep"] if true else cell - table["keep"] for true in row] for row in sent]
+
+
+def hyperplane_rows(table: Any) -> list[list[int]]:
+    """The weights of a geometry, from vectors that are listed one by one."""
+    field, size = table["field"], table["dimension"]
+    vectors = [vector for vector in itertools.product(range(field), repeat=size) if any(vector)]
+    normal = [vector for vector in vectors if next(filter(None, vector)) == 1]  # in the order of their numbers
+    rows = []
+    for point in normal[: table["levels"]]:
+        products = [sum(map(math.prod, zip(point[::-1], plane, strict=True))) % field for plane in normal]
+        rows.append([table["low"] if product else table["high"] for product in products])
+    return [[*row, WORDS - sum(row)] for row in rows]
 
 
 def _q(document: Any, menu: Any, name: str, others: frozenset[str]) -> Fraction:

@@ -260,6 +260,8 @@ def move_weight(rng: np.random.Generator, document: Any) -> None:
         wave[3], wave[4] = wave[3] - units, wave[4] + _one(rng, [0, units])
     elif table["family"] == "response":
         table["keep"], table["other"] = table["keep"] - units * (table["levels"] - 1), table["other"] + units
+    elif table["family"] == "projective":
+        table["high"], table["low"] = table["high"] - _one(rng, [0, units, -units]), table["low"] - units
     else:
         table["keep"] -= units
 

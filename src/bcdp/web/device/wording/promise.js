@@ -72,7 +72,7 @@ function computed(plan) {
     const condition = conditionOf(plan, name, bounds, byLaws);
     const numbers = numbersOf(bounds);
     const times = plan.features.get(name).ifWrong?.times;
-    const exceeded = times ? { times, odds: oddsOf(wrong.get(name)) } : null;
+    const exceeded = times ? { times, odds: oddsOf(/** @type {number} */ (wrong.get(name))) } : null;
     return { name, ...levelOf(level), condition, doubled, exceeded, numbers, nothing: oddsOf(nothing) };
   });
   const whole = stated.epsilon;
