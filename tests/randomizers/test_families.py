@@ -137,6 +137,15 @@ def test_each_symbol_is_given_by_exactly_its_weight_of_words(table: Table) -> No
 
 
 @pytest.mark.parametrize("table", TABLES, ids=name)
+def test_no_weight_is_above_the_largest(table: Table) -> None:
+    weights = np.array([table.row(level) for level in range(table.levels)])
+    largest = weights.max(axis=0)
+    assert (largest <= table.largest_weights).all()
+    if not isinstance(table, Projective):
+        assert np.array_equal(largest, table.largest_weights)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=name)
 def test_a_batch_is_its_records_one_by_one(table: Table) -> None:
     generator = np.random.default_rng(3)
     levels = generator.integers(0, table.levels, 500)

@@ -118,6 +118,10 @@ class Projective:
         different = Fraction(both * high**2, low) + 2 * one * high + none * low + silence
         return float(same / TOTAL), float(different / TOTAL)
 
+    @property
+    def largest_weights(self) -> Integers:
+        return np.append(np.full(self.hyperplanes, self.high), self.silence)
+
     def row(self, given: int) -> Integers:
         held = holds(self.field, self.dimension, check_input(self, given), np.arange(self.hyperplanes))
         return np.append(np.where(held, self.high, self.low), self.silence).astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -14,7 +14,7 @@ from bcdp.randomizers import binary_information, categorical_information
 from bcdp.statistics.shared.block_targets import item_labels, item_target
 from bcdp.statistics.shared.follow_ups import asked_items, asked_share_sections, asked_shares
 from bcdp.statistics.shared.interval import Estimate, bounded, on_simplex
-from bcdp.statistics.shared.linear_form import LinearForm
+from bcdp.statistics.shared.linear_form import LinearForm, OneNumber
 from bcdp.statistics.shared.nonresponse import answered_shares, share_sections
 from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statistic, Weight
 from bcdp.statistics.shared.rows import Row, Section
@@ -111,12 +111,15 @@ def _shares(decoder: Decoder, name: str, confidence: float) -> dict[Any, Estimat
     inside = on_simplex(shares.value) if np.all(np.isfinite(shares.value)) else shares.value
     low, high = np.fmin(low, inside), np.fmax(high, inside)
     rows = np.column_stack([inside, errors, low, high, shares.value]).tolist()
-    factors = np.eye(len(rows)) if feature.counts_values else np.array([[-0.5], [0.5]])
-    linear = [LinearForm(decoder, confidence, {target: row}, (0.0, 1.0)) for row in factors]
+    factors: Iterable[Mapping[Target, Array]] = (
+        (OneNumber(target, place, len(rows)) for place in range(len(rows)))
+        if feature.counts_values
+        else ({target: np.array([half])} for half in (-0.5, 0.5))
+    )
+    linear = [LinearForm(decoder, confidence, coefficients, (0.0, 1.0)) for coefficients in factors]
+    rule = feature.rule
     estimates = {
-        category: Estimate(
-            value, se, start, high=end, answers=decoded.answers, raw=exact, rule=feature.rule, linear=form
-        )
+        category: Estimate(value, se, start, high=end, answers=decoded.answers, raw=exact, rule=rule, linear=form)
         for category, form, (value, se, start, end, exact) in zip(feature.categories, linear, rows, strict=True)
     }
     if feature.follows:
