@@ -1,4 +1,4 @@
-"""The second demand of a policy, `if_wrong`: levels at a multiple of the stated q and odds - 1 (theory.md, 4.19).
+"""The second demand of a policy, `if_wrong`: levels at a multiple of the stated q and odds - 1 (theory.md, 4.24).
 
 Both demands are about the same tables, and each has the exact certificate of section 4 under its own bounds.
 """

@@ -1,4 +1,4 @@
-"""Hyperplanes of a projective geometry: the answer for very many inputs at any budget (theory.md, 4.20).
+"""Hyperplanes of a projective geometry: the answer for very many inputs at any budget (theory.md, 4.23).
 
 Projective geometry response (Feldman, Nelson, Nguyen and Talwar 2022). Inputs are points of PG(t-1, g), answers its
 hyperplanes. A hyperplane is likelier from its own points than from all others, always by the same factor. Nothing of
