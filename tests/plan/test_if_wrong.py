@@ -14,6 +14,7 @@ from bcdp import InputError, Plan, Policy, make_plan
 from bcdp.audit import verify_limits
 from bcdp.notions import levels
 from bcdp.plan import demands_if_wrong, levels_if_wrong
+from bcdp.policy.base_feature import IfWrong
 from bcdp.present.plan_summary import planned
 from bcdp.present.promise import promises
 from support.enumeration import below_truth, enumerated, where_wrong
@@ -139,6 +140,24 @@ def test_a_plan_that_breaks_the_second_demand_is_refused() -> None:
         Plan.certified(document)
 
 
+def test_a_cascade_keeps_it_or_is_refused() -> None:
+    """It is planned for one assumption only."""
+    features = {"a": {"type": "binary", "delta": 0.2}, "b": {"type": "binary"}}
+    policy = Policy(epsilon=2, features=features, correlation=0.05, mechanism="cascade")
+    kept = make_plan(policy.model_copy(update={"features": _second(policy, {"times": 2, "delta": 3})}))
+    assert verify_limits(kept.text).acceptable
+    document = json.loads(kept.text)
+    document["certificate"]["features"]["a"]["if_wrong"] -= 1e-9
+    assert not verify_limits(document).acceptable
+    with pytest.raises(InputError, match=r"if_wrong.*is above"):
+        make_plan(policy.model_copy(update={"features": _second(policy, {"times": 2, "delta": 1})}))
+
+
+def _second(policy: Policy, demand: dict[str, float]) -> dict[str, Any]:
+    stated = IfWrong(**demand)
+    return {name: feature.model_copy(update={"if_wrong": stated}) for name, feature in policy.features.items()}
+
+
 def test_the_default_of_a_policy_is_stated_by_every_feature() -> None:
     policy = Policy(
         epsilon=2, if_wrong=SECOND, correlation=0.1,
@@ -159,7 +178,6 @@ def test_the_default_of_a_policy_is_stated_by_every_feature() -> None:
         ({"if_wrong": {"times": 2, "delta": 0.5}}, "if_wrong.delta: got 0.5; accepted: a number from 1"),
         ({"if_wrong": {"times": 2}}, "if_wrong.delta: got nothing; accepted: a number from 1"),
         ({"if_wrong": {"times": 2, "delta": 1, "q": 1}}, "if_wrong.q: got an unknown key; accepted: times, delta"),
-        ({"if_wrong": SECOND, "mechanism": "cascade"}, "mechanism: got 'cascade'; accepted: survey"),
     ],
 )
 def test_mistakes_are_named(changed: dict[str, Any], sentence: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from bcdp.correlation.models import Bounds, Correlation, Ranges, Sets
 from bcdp.errors import InputError
-from bcdp.policy.if_wrong import IfWrong
+from bcdp.policy.base_feature import IfWrong
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,11 @@ from bcdp.plan.certificate import (
     menu_delta,
     shares_inputs,
 )
+from bcdp.plan.claims import Certificate, CountsClaim, FeatureCertificate
 from bcdp.plan.document import (
     A_PLAN,
     PLAN_KEY,
-    Certificate,
     Channel,
-    CountsClaim,
-    FeatureCertificate,
     Menu,
     Plan,
     collection_of,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from bcdp.correlation.exceeded import Exceeded
 from bcdp.errors import refuse
 from bcdp.plan.mechanism import mechanism_of
-from bcdp.policy.if_wrong import IfWrong
+from bcdp.policy.base_feature import IfWrong
 
 if TYPE_CHECKING:
     from bcdp.plan.document import Plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Context
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +23,13 @@ from bcdp.policy.field_checks import (
     some,
     visible,
 )
-from bcdp.policy.if_wrong import IfWrong
 from bcdp.policy.survey import Translations
 
 ONE_TYPE = Accepts("binary, numeric, date, categorical, ordinal, multiple or open")
 OWN = "own"  # the rule that makes no answer a value of its own
 NO_ANSWER = "no answer"  # the name of that value
 NOT_APPLICABLE = "not applicable"  # the name of the value of a question that is not asked
+LARGEST_MULTIPLE = 1000.0  # in a second demand
 _LARGEST_WHOLE = 2**53 - 1  # whole numbers beyond it are not exact in a browser
 
 Scalar = (
@@ -70,6 +70,38 @@ def _spelled(end: float) -> str:
     """A number to 15 digits, ties away from 0 and no -0: `web/device/wording/promise.js` spells it so too."""
     rounded = Context(prec=15, rounding=ROUND_HALF_UP).create_decimal(end)
     return repr(float(rounded) + 0.0).removesuffix(".0")
+
+
+class Assumed(NamedTuple):
+    """How far others may move with a feature: in total variation, and by which factor in odds."""
+
+    q: float
+    odds: float
+
+
+class IfWrong(Record):
+    """At `times` the stated q and odds - 1, a feature's level is at most `delta` times the level demanded of it.
+
+    >>> IfWrong(times=2, delta=1.5).moved(0.05, 3.0)
+    Assumed(q=0.1, odds=5.0)
+    """
+
+    times: Annotated[
+        Number, Field(gt=1, le=LARGEST_MULTIPLE), Accepts(f"a number above 1 and at most {LARGEST_MULTIPLE:g}")
+    ]
+    delta: Annotated[
+        Number,
+        Field(ge=1, le=LARGEST_MULTIPLE),
+        Accepts(f"a number from 1 to {LARGEST_MULTIPLE:g}, times delta"),
+    ]
+
+    def moved(self, q: float, odds: float) -> Assumed:
+        """The larger bounds, in the operations of every reader of a plan."""
+        return Assumed(min(1.0, self.times * q), 1 + self.times * (odds - 1))
+
+    def level(self, delta: float) -> float:
+        """The level that is still demanded of a feature of this delta."""
+        return self.delta * delta
 
 
 class BaseFeature(Record):

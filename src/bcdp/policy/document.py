@@ -13,19 +13,25 @@ from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, ValidationEr
 
 import bcdp
 from bcdp.errors import InputError, refuse
-from bcdp.policy.base_feature import OWN, Scalar
+from bcdp.policy.base_feature import OWN, IfWrong, Scalar
 from bcdp.policy.blocks import blocks_of, mistakes_in
 from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
 from bcdp.policy.counts import LARGEST_EPSILON, CountsDemand
-from bcdp.policy.error_sentences import broken_keys, sentence
-from bcdp.policy.features import Dates, Declared, Feature, NumericFeature, without_dates
+from bcdp.policy.error_sentences import broken_keys, sentence, too_long
+from bcdp.policy.features import Dates, Declared, Feature, NumericFeature, with_second_demand, without_dates
 from bcdp.policy.field_checks import PLACEHOLDER, Accepts, Number, Record, Writable, expected, some
-from bcdp.policy.if_wrong import IfWrong
 from bcdp.policy.multiple_feature import ItemDemand, MultipleFeature
 from bcdp.policy.relay import Relay
 from bcdp.policy.survey import Survey
 from bcdp.policy.tasks import Task, statistics
-from bcdp.policy.valued_features import MOST_GROUPS, BinaryFeature, CategoricalFeature, OpenFeature, OrdinalFeature
+from bcdp.policy.valued_features import (
+    MOST_GROUPS,
+    MOST_VALUES,
+    BinaryFeature,
+    CategoricalFeature,
+    OpenFeature,
+    OrdinalFeature,
+)
 from bcdp.policy.yaml_text import MOST_FEATURES, read_yaml, write_yaml
 
 if TYPE_CHECKING:
@@ -112,15 +118,6 @@ class Policy(Record):
             raise expected("device or collector, or relay with the url and the key of one (`bcdp keypair`)")
         return trust
 
-    @field_validator("mechanism")
-    @classmethod
-    def _plans_for_two(cls, mechanism: str, info: ValidationInfo) -> str:
-        if mechanism == "cascade" and any(
-            getattr(feature, "if_wrong", None) for feature in info.data.get("declared", {}).values()
-        ):
-            raise expected("survey: a cascade is planned for one assumption, and if_wrong states a second")
-        return mechanism
-
     @field_validator("messages")
     @classmethod
     def _needs_a_relay(cls, messages: str | None, info: ValidationInfo) -> str | None:
@@ -137,13 +134,13 @@ class Policy(Record):
         return menu_from
 
     def __init__(self, /, **document: Any) -> None:
+        if long := next(too_long(document.get("features"), MOST_FEATURES, MOST_VALUES), None):
+            raise long
         if broken := list(broken_keys(document)):
             raise InputError("\n".join(broken))
         wrong_dates: list[str] = []
         document = without_dates(document, wrong_dates)
         stated = document.get("features")
-        if isinstance(stated, Mapping) and len(stated) > MOST_FEATURES:
-            raise refuse("features", f"{len(stated)} features", f"at most {MOST_FEATURES}")
         types = _declared_types(document.get("features"))
         filled = {**_default_tasks(types or {}), **document}
         context = {
@@ -173,7 +170,7 @@ class Policy(Record):
             label = labels.get("en", next(iter(labels.values()), name))
             defaults = {"label": label, "delta": info.data.get("epsilon", 0.0)}
             absent = defaults.keys() & type(feature).model_fields.keys() - feature.model_fields_set
-            return _with_second_demand(feature, info.data.get("if_wrong")).model_copy(
+            return with_second_demand(feature, info.data.get("if_wrong")).model_copy(
                 update={key: defaults[key] for key in absent}
             )
 
@@ -282,15 +279,6 @@ def read_document(path: Source, mistakes: list[str]) -> object:
 
     text = read_text(path, "a YAML file with a policy").removeprefix("\ufeff")  # the mark of some editors
     return _in_folder(read_yaml(text, mistakes), path_of(path).parent)
-
-
-def _with_second_demand(feature: Declared, demand: IfWrong | None) -> Declared:
-    """The feature with the second demand that the policy makes of all; lists with strict items state none."""
-    if isinstance(feature, OpenFeature) or feature.if_wrong is not None or demand is None:
-        return feature
-    if isinstance(feature, MultipleFeature) and feature.items:
-        raise expected("no deltas of single items where the policy states if_wrong")
-    return feature.model_copy(update={"if_wrong": demand})
 
 
 _RECORDS: tuple[type[BaseModel], ...] = (

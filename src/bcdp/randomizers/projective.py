@@ -47,9 +47,9 @@ class Projective:
     Order of sampling: the words of the `r` hyperplanes through the point come first, then those of the others, then
     silence, the last symbol, which has the words that are left at every input. `numbered` has the order in each part.
 
-    >>> table = Projective(levels=5, field=2, dimension=3, high=3 * 2**28, low=2**28)
-    >>> table.symbols, table.row(0).tolist().count(3 * 2**28), table.ratio
-    (8, 3, Fraction(3, 1))
+    >>> table = Projective(levels=5, field=2, dimension=3, high=2**30, low=2**28)
+    >>> table.symbols, table.row(0).tolist().count(2**30), table.ratio
+    (8, 3, Fraction(4, 1))
     """
 
     levels: int
@@ -113,9 +113,9 @@ class Projective:
     def overlaps(self) -> tuple[float, float]:
         high, low, silence = self.high, self.low, self.silence
         both = count(self.field, self.dimension - 2)  # hyperplanes through two points
-        one, none = self.through - both, self.hyperplanes - 2 * self.through + both
+        either, neither = self.through - both, self.hyperplanes - 2 * self.through + both
         same = Fraction(self.through * high**2, low) + (self.hyperplanes - self.through) * low + silence
-        different = Fraction(both * high**2, low) + 2 * one * high + none * low + silence
+        different = Fraction(both * high**2, low) + 2 * either * high + neither * low + silence
         return float(same / TOTAL), float(different / TOTAL)
 
     @property
@@ -210,9 +210,9 @@ def numbered(field: int, dimension: int, points: Integers, index: Integers, hold
     rest = powers[dimension - 1 - pivot]  # how many ways to go on after coordinate s
     simple = spaces[dimension - 1 - pivot]
     later = np.where(holding, index - simple, index - rest)  # among those whose first coordinates are not all 0
-    place, follows = later // rest, later % rest
-    first = np.where(holding, place, place // (field - 1))
-    product = np.where(holding, 0, place % (field - 1) + 1)
+    position, follows = later // rest, later % rest
+    first = np.where(holding, position, position // (field - 1))
+    product = np.where(holding, 0, position % (field - 1) + 1)
     at = (product - _inner(field, dimension, (points, pivot), np.where(later < 0, 0, first))) % field
     general = spaces[dimension - pivot] + (first * field + at) * rest + follows
     begun_with_0 = np.where(holding, index, simple + index)
@@ -228,9 +228,9 @@ def _inner(field: int, dimension: int, points: tuple[Integers, Integers], first:
     length = np.searchsorted(spaces, first, side="right") - 1
     code = first - spaces[length] + powers[length]
     total = np.zeros_like(first)
-    for place in range(dimension - 1):
-        coordinate = own // powers[np.maximum(pivot - 1 - place, 0)] % field
-        total += np.where(place < pivot, code // powers[place] % field * coordinate, 0)
+    for position in range(dimension - 1):
+        coordinate = own // powers[np.maximum(pivot - 1 - position, 0)] % field
+        total += np.where(position < pivot, code // powers[position] % field * coordinate, 0)
     return total
 
 
@@ -242,8 +242,8 @@ def holds(field: int, dimension: int, point: int, hyperplanes: Integers) -> npt.
     pivot = int(np.searchsorted(spaces, point, side="right")) - 1
     own = point - spaces[pivot] + field**pivot  # its coordinates from the first on, the last of them 1
     total = np.zeros_like(codes)
-    for place in range(dimension):
-        total += codes // field ** (dimension - 1 - place) % field * (own // field**place % field)
+    for position in range(dimension):
+        total += codes // field ** (dimension - 1 - position) % field * (own // field**position % field)
     return np.asarray(total % field == 0)
 
 
@@ -254,8 +254,8 @@ def incident_sums(field: int, dimension: int, values: Floats) -> Floats:
     are inverse transforms, along the multiples of a point, of the Fourier transform over the field. The hyperplanes
     whose first coordinate is 0 are those of the space of one dimension less.
 
-    >>> incident_sums(2, 2, np.array([1.0, 10.0, 100.0])).tolist()
-    [1.0, 100.0, 10.0]
+    >>> incident_sums(3, 2, np.array([1.0, 10.0, 100.0, 1000.0])).round(6).tolist()
+    [1.0, 10.0, 1000.0, 100.0]
     """
     if dimension == 1:
         return np.zeros(1)  # no hyperplane of a point holds it
@@ -267,9 +267,9 @@ def incident_sums(field: int, dimension: int, values: Floats) -> Floats:
     multiples = [_multiples(field, dimension - 1, factor) for factor in range(field)]
     for pivot in range(dimension - 1):
         start, size = count(field, pivot), field**pivot
-        place = field ** (dimension - 2 - pivot)
+        position = field ** (dimension - 2 - pivot)
         along = np.stack(
-            [transform[place * factor + codes[pivot]] for factor, codes in enumerate(multiples)], axis=1
+            [transform[position * factor + codes[pivot]] for factor, codes in enumerate(multiples)], axis=1
         )  # at each multiple of the point's other coordinates
         by_product = np.fft.ifft(along, axis=1).real[:, (-np.arange(field)) % field]  # the product is minus the first
         block = by_product + smaller[start : start + size, None]
@@ -308,12 +308,12 @@ def projective(levels: int, budget: float) -> Projective:
 def geometries(levels: int) -> tuple[tuple[int, int], ...]:
     """The fields and dimensions with at least so many points and not too many hyperplanes, each field's smallest."""
     most = MOST_CELLS // levels - 1 if levels <= _WRITTEN_OUT else min(MOST_HYPERPLANES, _ROOM * levels)
-    found = []
+    shapes = []
     for field in filter(is_prime, range(2, LARGEST_FIELD + 1)):
         dimension = next(n for n in range(2, 25) if count(field, n) >= levels)
         if count(field, dimension) <= most:
-            found.append((field, dimension))
-    return tuple(found)
+            shapes.append((field, dimension))
+    return tuple(shapes)
 
 
 def projective_moment(levels: int, budget: Floats) -> Floats:

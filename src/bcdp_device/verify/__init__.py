@@ -177,11 +177,7 @@ def _levels_if_wrong(
     times = {name: feature.if_wrong.times for name, feature in features.items() if feature.if_wrong}
     if not times:
         return {}
-    if document["mechanism"] != "survey":
-        raise refuse("mechanism", document["mechanism"], "survey where a feature states if_wrong")
-    return survey_levels(
-        [linked(menus)] if sends_all(document) else menus, features, replace(correlation, times=times, laws={})
-    ).delta
+    return _levels(document, menus, features, replace(correlation, times=times, laws={})).delta
 
 
 def _untrue(stated: Any, collection: Collection, levels: Levels, wrong: Mapping[str, float]) -> Iterator[str]:

@@ -94,14 +94,14 @@ def _numbered(field: int, point: Sequence[int], index: int, holding: bool) -> in
     those that hold the point it is 0 too, of the others 1. Then, for each direction of these coordinates and each value
     of the product with the point, those with any coordinates after it.
     """
-    pivot = max(place for place, coordinate in enumerate(point) if coordinate)
+    pivot = max(axis for axis, coordinate in enumerate(point) if coordinate)
     after = len(point) - 1 - pivot
     ways = field**after
     simple = space(field, after) if holding else ways
     if index < simple:
         return index if holding else space(field, after) + index
-    place, follows = divmod(index - simple, ways)
-    first, product = (place, 0) if holding else (place // (field - 1), place % (field - 1) + 1)
+    direction, follows = divmod(index - simple, ways)
+    first, product = (direction, 0) if holding else (direction // (field - 1), direction % (field - 1) + 1)
     begun = vector(field, pivot, first)
     at = (product - sum(a * b for a, b in zip(point, begun))) % field
     return int(space(field, after + 1) + (first * field + at) * ways + follows)

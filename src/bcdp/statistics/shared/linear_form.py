@@ -43,13 +43,13 @@ class OneNumber(Mapping[Target, Array]):
     """The coefficients of one number of a target, which are written out when they are asked for."""
 
     target: Target
-    place: int
+    number: int
     size: int
 
     def __getitem__(self, target: Target) -> Array:
         if target != self.target:
             raise KeyError(target)
-        return np.asarray(np.eye(1, self.size, self.place)[0])
+        return np.asarray(np.eye(1, self.size, self.number)[0])
 
     def __iter__(self) -> Iterator[Target]:
         return iter((self.target,))

@@ -281,9 +281,9 @@ def drawn_hyperplane(field: Any, dimension: Any, weights: Any, given: Any, word:
     simple = after if holding else ways
     if index < simple:
         return index if holding else after + index
-    place, follows = (index - simple) // ways, (index - simple) % ways
-    first = place if holding else place // (field - 1)
-    product = 0 if holding else place % (field - 1) + 1
+    direction, follows = (index - simple) // ways, (index - simple) % ways
+    first = direction if holding else direction // (field - 1)
+    product = 0 if holding else direction % (field - 1) + 1
     code, top = first, 1  # of the hyperplane's coordinates before that place, the first that is not 0 added
     while code >= top:
         code -= top

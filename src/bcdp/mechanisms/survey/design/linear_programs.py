@@ -139,7 +139,7 @@ def polytope(demands: tuple[Demand, ...], total: float) -> Polytope:
     combinations = np.ones(1)
     for demand in demands:
         combinations = (combinations[:, None] * np.array(demand.place.counts)).ravel()
-    each = [(i, one) for i, demand in enumerate(demands) for one in demand.each]
+    each = [(i, part) for i, demand in enumerate(demands) for part in demand.each]
     starts = np.cumsum([len(combinations) + 2, *(demand.extremes for _, demand in each)])
     every, variables = np.arange(len(combinations)), int(starts[-1])
     top, bottom = len(combinations), len(combinations) + 1
