@@ -21,7 +21,7 @@ from typing import Any
 KNOWN = {
     "plan": "bcdp certificate channels collection correlation mechanism menus questions tables",
     "collection": "epsilon features order tasks survey relay menu_from",
-    "feature": "type bounds ranges dates values missing delta label help labels helps value_labels",
+    "feature": "type bounds ranges dates values missing delta if_wrong label help labels helps value_labels",
     "open feature": "type values label help labels helps value_labels",
     "question": "features levels table kind categories cuts",
     "menu": "weight questions",

@@ -26,7 +26,8 @@ from bcdp.exact import TOTAL
 from bcdp.randomizers import Table, categorical, hadamard
 
 HOME = Path(__file__).parents[2] / "bench-output" / "many-values-peers"
-PACKAGES = ("multi-freq-ldpy==0.2.5", "pure-ldp==1.2.0", "scipy", "scikit-learn<1.6", "statsmodels", "xxhash", "setuptools<80")
+NEEDED = ("scipy", "scikit-learn<1.6", "statsmodels", "xxhash", "setuptools<80")  # what the second imports
+PACKAGES = ("multi-freq-ldpy==0.2.5", "pure-ldp==1.2.0", *NEEDED)
 COLLECTIONS = 10  # whose errors are averaged
 BUDGETS = (1.0, 2.0, 3.0, 4.0)
 PEER = """
