@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from make_vectors import BIT, LIST, PLANS, built
+from make_vectors import BIT, LIST, built, categories
 from refused_forms import DROPPED, FEATURES, HUGE, Cases, changed
 
-from bcdp.randomizers import response
+from bcdp.randomizers import Projective, binary, response
 
 _BIT = (*FEATURES, "bit", "if_wrong")
 _CLAIM = ("certificate", "features", "bit", "if_wrong")
@@ -36,7 +36,14 @@ _SECOND: list[tuple[str, tuple[Any, ...], Any]] = [
 ]
 
 
-GEOMETRY = {"family": "projective", "levels": 12, "field": 3, "dimension": 3, "high": 500_000_000, "low": 180_000_000}
+GEOMETRY: dict[str, Any] = {
+    "family": "projective",
+    "levels": 12,
+    "field": 3,
+    "dimension": 3,
+    "high": 500_000_000,
+    "low": 180_000_000,
+}
 _GEOMETRIES: list[tuple[str, tuple[Any, ...], Any]] = [
     *(
         (f"a geometry whose {key} is {it!r}", ("tables", 0), GEOMETRY | {key: it})
@@ -54,6 +61,12 @@ _GEOMETRIES: list[tuple[str, tuple[Any, ...], Any]] = [
 ]
 
 
+def _one_geometry() -> Any:
+    """A plan that asks one question, as short as can be."""
+    table = Projective(**{key: number for key, number in GEOMETRY.items() if key != "family"})
+    return json.loads(built({"kind": categories(12)}, [(("kind",), (12,), table)], [[0]]).text)
+
+
 def second_demands() -> Cases:
     """All of them."""
     features = {
@@ -65,8 +78,9 @@ def second_demands() -> Cases:
     claim = listed["certificate"]["features"]["bit"]["if_wrong"]
     listed["certificate"]["features"]["media"]["if_wrong"] = claim
     strict = (*FEATURES, "media", "if_wrong"), {"times": 2, "delta": 1.5}
-    document = json.loads(PLANS["if-wrong"]().text)
-    geometry = changed(json.loads(PLANS["projective"]().text), _GEOMETRIES)
+    second = {"bit": {**BIT, "delta": 0.75, "if_wrong": {"times": 2, "delta": 1}}, "x": BIT}
+    document = json.loads(built(second, [(("bit",), (2,), binary(0.5)), (("x",), (2,), binary(0.8))], [[0, 1]]).text)
+    geometry = changed(_one_geometry(), _GEOMETRIES)
     return [
         *changed(document, _SECOND),
         *geometry,
