@@ -54,7 +54,7 @@ def test_every_kind_of_plan_has_a_vector_and_all_are_small() -> None:
     assert sum(len(read(name)["answers"]) for name in NAMES) >= 10_000
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 2_200_000
     families = {table["family"] for name in NAMES for table in Plan.parse(read(name)["plan"]).tables_}
-    assert families == {"dense", "response", "hadamard", "waves"}
+    assert families == {"dense", "response", "hadamard", "waves", "projective"}
 
 
 @pytest.mark.parametrize("name", NAMES)
