@@ -8,6 +8,7 @@ key of a plan cannot be overlooked; Coq checks the rest.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -20,7 +21,7 @@ from typing import Any
 KNOWN = {
     "plan": "bcdp certificate channels collection correlation mechanism menus questions tables",
     "collection": "epsilon features order tasks survey relay menu_from",
-    "feature": "type bounds ranges dates values missing delta label help labels helps value_labels",
+    "feature": "type bounds ranges dates values missing delta if_wrong label help labels helps value_labels",
     "open feature": "type values label help labels helps value_labels",
     "question": "features levels table kind categories cuts",
     "menu": "weight questions",
@@ -31,6 +32,7 @@ KNOWN = {
     "response": "family levels keep other",
     "hadamard": "family levels order keep",
     "waves": "family levels waves",
+    "projective": "family levels field dimension high low",
 }
 STEPS = 16  # between the 17 levels of theory.md, Lemma 4
 NEAR = Fraction(1, 2**30)  # of the step between two levels: how far from its place a device may round a number
@@ -72,6 +74,8 @@ def table_term(table: Mapping[str, Any]) -> str:
         return f"Response {table['levels']} {table['keep']} {table['other']}"
     if table["family"] == "waves":
         return f"Dense {coq(wave_rows(table))}"
+    if table["family"] == "projective":
+        return f"Dense {coq(hyperplane_rows(table))}"
     return f"Hadamard {table['levels']} {table['order']} {table['keep']}"
 
 
@@ -85,6 +89,18 @@ def wave_rows(table: Mapping[str, Any]) -> list[list[int]]:
         ]
         for level in range(table["levels"])
     ]
+    return [[*row, 2**32 - sum(row)] for row in rows]
+
+
+def hyperplane_rows(table: Mapping[str, Any]) -> list[list[int]]:
+    """The weights of a geometry written out, silence last: vectors with a first 1, of a point in reverse order."""
+    field, dimension = table["field"], table["dimension"]
+    rest = [itertools.product(range(field), repeat=length) for length in range(dimension)]
+    vectors = [(*[0] * (dimension - 1 - length), 1, *more) for length in range(dimension) for more in rest[length]]
+    rows = []
+    for point in vectors[: table["levels"]]:
+        products = [sum(a * b for a, b in zip(reversed(point), vector, strict=True)) for vector in vectors]
+        rows.append([table["low"] if product % field else table["high"] for product in products])
     return [[*row, 2**32 - sum(row)] for row in rows]
 
 

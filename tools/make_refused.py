@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from make_vectors import BIT, FOLDER, MIXED, NUMBER, PLANS, ROUNDED, batched, built, numbers, written
 from refused_forms import Cases, canonical, forms
+from refused_second import second_demands
 
 from bcdp.exact import TOTAL
 from bcdp.randomizers import binary, response
@@ -277,7 +278,7 @@ def refused() -> Cases:
     others = [*((f"a name of {what}", renamed(name)) for what, name in names.items()), *large(), *spellings()]
     others += batches()
     others += messages()
-    return [*promises(), *forms(), *({"why": why, "plan": plan} for why, plan in others)]
+    return [*promises(), *forms(), *({"why": why, "plan": plan} for why, plan in others), *second_demands()]
 
 
 def main() -> None:

@@ -20,7 +20,19 @@ from bcdp.plan import Plan, certify, menu_of_ticket
 from bcdp.plan.messages import linked_plan, sends_all
 from bcdp.policy import MultipleFeature, NumericFeature, Policy
 from bcdp.policy.multiple_feature import sets_of
-from bcdp.randomizers import Dense, Table, Waves, binary, hadamard, joint, numeric, response, subset
+from bcdp.randomizers import (
+    Dense,
+    Projective,
+    Table,
+    Waves,
+    binary,
+    hadamard,
+    joint,
+    numeric,
+    projective,
+    response,
+    subset,
+)
 from bcdp.randomizers.ticks import padded
 from bcdp.records.encoding import Codes, as_arrow, encode
 from bcdp.records.open_groups import group_numbers
@@ -732,6 +744,37 @@ PLANS: dict[str, Callable[[], Plan]] = {
         {0: [[-2.0, 0.125, 9.5]], 1: [[-2.0, 9.5], None], 2: [None, [2.5, 5.0]], 3: [[0.125], None, [5.0]]},
     ),
     "panel": panel,
+    "if-wrong": lambda: built(
+        {
+            "bit": {**BIT, "delta": 3.5, "if_wrong": {"times": 2, "delta": 1.5}},
+            "kind": categories(3) | {"delta": 4.5, "if_wrong": {"times": 1.75, "delta": 1.25}},
+            "x": NUMBER,
+            "never": BIT | {"if_wrong": {"times": 3.5, "delta": 1}},
+        },
+        [
+            (("bit", "x"), (2, 2), joint((2, 2), 0.8)),
+            (("kind",), (3,), response(3, 1.25)),
+        ],
+        [[0, 1], [1], [0]],
+        correlation={
+            "kind": "per feature",
+            "source": "a guess",
+            "default": 0.1,
+            "named": {"kind": 0.3},
+            "odds": {"named": {"bit": 1.3, "kind": 6.0}},
+        },
+    ),
+    "projective": lambda: built(
+        {"kind": categories(12), "bit": BIT, "code": categories(60), "pair": categories(2), "place": categories(7)},
+        [
+            (("kind",), (12,), Projective(levels=12, field=3, dimension=3, high=500_000_000, low=180_000_000)),
+            (("code",), (60,), projective(60, 1.25)),
+            (("bit", "place"), (2, 7), Projective(levels=14, field=2, dimension=4, high=2**29, low=3 * 2**20)),
+            (("place",), (7,), Projective(levels=7, field=7, dimension=2, high=2**31, low=2**27)),
+            (("pair",), (2,), Projective(levels=2, field=127, dimension=2, high=9, low=9)),
+        ],
+        [[0, 2], [1], [3, 4], [1, 4]],
+    ),
 }
 
 

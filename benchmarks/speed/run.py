@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import growth
+import many_values
 import speed
 
 PEERS = ["pure-ldp==1.2.0", "multi-freq-ldpy==0.2.5", "opendp==0.16.0", "diffprivlib==0.6.6"]
@@ -132,10 +133,13 @@ def main() -> None:
     }
     others = peers(chosen.output, chosen.peer_records)
     ours = speed.compare(int(chosen.people))
+    many = many_values.ratios(int(chosen.people) // 10)
     curves = {curve: [growth.measured(curve, size) for size in of] for curve, of in sizes.items()}
-    text = table(ours, others, curves)
+    text = table(ours, others, curves) + many_values.table(many)
     (chosen.output / "table.md").write_text(text)
-    (chosen.output / "results.json").write_text(json.dumps({"bcdp": ours, "peers": others, "growth": curves}, indent=1))
+    (chosen.output / "results.json").write_text(
+        json.dumps({"bcdp": ours, "many values": many, "peers": others, "growth": curves}, indent=1)
+    )
     draw(curves, chosen.output)
     print(text)
 

@@ -19,6 +19,7 @@ from typing import Any
 from bcdp_device.errors import refuse
 from bcdp_device.plan import Plan
 from bcdp_device.records import Code, code_of, codes_of, group_of
+from bcdp_device.verify.geometry import drawn_hyperplane
 from bcdp_device.verify.questions import TOTAL, Question, Table, linked
 
 Report = dict[str, int]
@@ -140,7 +141,9 @@ def sample(table: Table, entered: int, word: int) -> int:
         return 2 * row + (bin(row & entered).count("1") + (rest >= int(numbers["keep"]))) % 2
     if table.family == "waves":
         return _waves(numbers["waves"], entered, word)
-    raise refuse("table.family", table.family, "dense, response, hadamard or waves")
+    if table.family == "projective":
+        return drawn_hyperplane(numbers, entered, word)
+    raise refuse("table.family", table.family, "dense, response, hadamard, waves or projective")
 
 
 def _waves(waves: Sequence[Sequence[int]], entered: int, word: int) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from bcdp import Policy, make_plan
+from support.enumeration import where_wrong
 from support.helpers import loaded
 from support.paths import ROOT
 from support.system import require
@@ -212,6 +213,16 @@ def test_the_claims_of_every_vector_are_what_coq_computes(built: Path) -> None:
             assert 0 <= margin <= Decimal("1e-9"), (name, what)
         lower = Decimal(math.nextafter(vector["levels"]["epsilon"], 0))
         assert lower < log(levels[0]), name  # the comparison is fine enough to see one double
+
+
+def test_second_demands_are_what_coq_computes_at_the_larger_bounds(built: Path) -> None:
+    """The checker reads q and odds: the second claims of a plan are the first ones of another assumption."""
+    plan = json.loads(json.loads((ROOT / "vectors" / "if-wrong.json").read_text("utf-8"))["plan"])
+    claims, features = claims_of(plan), plan["certificate"]["features"]
+    claims["delta"] = {name: claim.get("if_wrong", claim["certified"]) for name, claim in features.items()}
+    (levels,) = computed(built, "Second.v", [where_wrong(plan)])
+    for what, margin in margins(levels, claims).items():
+        assert 0 <= margin <= Decimal("1e-9"), what
 
 
 def test_coq_objects_to_plans_that_must_be_refused(built: Path) -> None:

@@ -106,7 +106,7 @@ def test_the_best_family_is_best(levels: int) -> None:
 
 def test_each_family_has_its_place() -> None:
     families = {type(categorical(levels, budget)).__name__ for levels, budget in [(4, 3.0), (8, 0.5), (1000, 1.0)]}
-    assert families == {"Response", "Dense", "Hadamard"}
+    assert families == {"Response", "Dense", "Projective"}
 
 
 def test_subset_selection_says_more_than_chance_about_its_level() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 
@@ -13,6 +14,7 @@ from bcdp.exact import TOTAL
 from bcdp.randomizers import (
     Dense,
     Hadamard,
+    Projective,
     Response,
     Table,
     Waves,
@@ -21,6 +23,7 @@ from bcdp.randomizers import (
     joint,
     numeric,
     numeric_values,
+    projective,
     response,
     subset,
     table_from_dict,
@@ -41,6 +44,12 @@ TABLES: list[Table] = [
     waves(16, 0.8),
     waves(5, 3.0),
     Waves(levels=3, waves=([6, 1, 2, 9, 1], [3, 2, 1, 700, 700], [2, 1, 1, TOTAL - 2130, 7])),
+    Projective(levels=7, field=2, dimension=3, high=2**30, low=2**28),
+    Projective(levels=9, field=3, dimension=3, high=700_000_000, low=100_000_000),
+    Projective(levels=5, field=5, dimension=2, high=2**31, low=3),
+    Projective(levels=11, field=2, dimension=4, high=200_000_000, low=199_000_000),
+    projective(30, 0.3),
+    projective(21, 3.0),
     SKEWED,
 ]
 DECODABLE = [table for table in TABLES if table.symbols >= table.levels]
@@ -70,6 +79,10 @@ def intervals(table: Table, level: int) -> list[tuple[int, int, int]]:
                     start += weight
                 first += answers
             return [*pieces, (first, start, TOTAL - 1)] if start < TOTAL else pieces
+        case Projective():
+            return [*hyperplanes_in_order(table, level), (table.symbols - 1, TOTAL - table.silence, TOTAL - 1)][
+                : table.symbols - (table.silence == 0)
+            ]
         case _:
             result, start = [], 0
             for symbol, weight in enumerate(table.row(level).tolist()):
@@ -77,6 +90,25 @@ def intervals(table: Table, level: int) -> list[tuple[int, int, int]]:
                     result.append((symbol, start, start + weight - 1))
                 start += weight
             return result
+
+
+def hyperplanes_in_order(table: Projective, level: int) -> list[tuple[int, int, int]]:
+    """First the hyperplanes through the point, by number; then the others, by what they have before its last 1.
+
+    That is 0 at first; then come the directions in order, for each the values of the product with the point.
+    """
+    field, size = table.field, table.dimension
+    planes = [v for v in itertools.product(range(field), repeat=size) if any(v) and next(filter(None, v)) == 1]
+    point = planes[level][::-1]
+    pivot = max(place for place in range(size) if point[place])
+    product = {v: sum(map(math.prod, zip(point, v, strict=True))) % field for v in planes}
+    order = sorted(planes, key=lambda v: (product[v] > 0, v[:pivot] if product[v] else (), product[v], v))
+    pieces, start = [], 0
+    for plane in order:
+        weight = table.low if product[plane] else table.high
+        pieces.append((planes.index(plane), start, start + weight - 1))
+        start += weight
+    return pieces
 
 
 def sampled(table: Table, level: int, words: list[int]) -> list[int]:
@@ -102,6 +134,15 @@ def test_each_symbol_is_given_by_exactly_its_weight_of_words(table: Table) -> No
         assert sampled(table, level, [last for _, _, last in pieces]) == [symbol for symbol, _, _ in pieces]
         middles = [(first + last) // 2 for _, first, last in pieces]
         assert sampled(table, level, middles) == [symbol for symbol, _, _ in pieces]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=name)
+def test_no_weight_is_above_the_largest(table: Table) -> None:
+    weights = np.array([table.row(level) for level in range(table.levels)])
+    largest = weights.max(axis=0)
+    assert (largest <= table.largest_weights).all()
+    if not isinstance(table, Projective):
+        assert np.array_equal(largest, table.largest_weights)
 
 
 @pytest.mark.parametrize("table", TABLES, ids=name)

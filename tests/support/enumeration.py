@@ -77,6 +77,32 @@ def enumerated(document: Any) -> tuple[Pair, dict[str, Pair], dict[str, Pair]]:
     return epsilon, c, delta
 
 
+def where_wrong(document: Any) -> Any:
+    """The plan with q and odds - 1 of every feature multiplied as its second demand says, and no laws."""
+    features, stated = document["collection"]["features"], document["correlation"]
+    second = {name: feature["if_wrong"]["times"] for name, feature in features.items() if feature.get("if_wrong")}
+
+    def larger_q(name: str, q: float) -> float:
+        return min(1.0, second[name] * q) if name in second else q
+
+    def larger_odds(name: str, odds: float) -> float:
+        return 1 + second[name] * (odds - 1) if name in second else odds
+
+    changed = {key: part for key, part in stated.items() if key != "laws"}
+    if stated["kind"] == "per feature":
+        own = {name: larger_q(name, stated["named"].get(name, stated["default"])) for name in second}
+        changed["named"] = stated["named"] | own
+        odds = stated.get("odds", {})
+        known = {name: odds.get("named", {}).get(name, odds.get("default")) for name in second}
+        moved = {name: larger_odds(name, most) for name, most in known.items() if most is not None}
+        changed |= {"odds": odds | {"named": odds.get("named", {}) | moved}} if odds else {}
+    else:
+        for key, larger in (("bounds", larger_q), ("products", larger_q), ("odds", larger_odds)):
+            if key in stated:
+                changed[key] = [[name, others, larger(name, most)] for name, others, most in stated[key]]
+    return {**document, "correlation": changed}
+
+
 def is_own(feature: Any) -> bool:
     """Whether no answer is a value of its own: the last level."""
     return feature.get("missing") == "own" and "own" not in (feature.get("values") or ())
@@ -259,8 +285,22 @@ def _rows(table: Any) -> list[list[int]]:
         rows = [[w[3] if (w[1] * x + answer) % w[0] < w[2] else w[4] for w, answer in given] for x in levels]
         return [[*row, WORDS - sum(row)] for row in rows]
     cell = WORDS // table["order"]
+    if table["family"] == "projective":
+        return hyperplane_rows(table)
     sent = [[f"{row & x:b}".count("1") % 2 == bit for row in range(table["order"]) for bit in (0, 1)] for x in levels]
     return [[table["keep"] if true else cell - table["keep"] for true in row] for row in sent]
+
+
+def hyperplane_rows(table: Any) -> list[list[int]]:
+    """The weights of a geometry, from vectors that are listed one by one."""
+    field, size = table["field"], table["dimension"]
+    vectors = [vector for vector in itertools.product(range(field), repeat=size) if any(vector)]
+    normal = [vector for vector in vectors if next(filter(None, vector)) == 1]  # in the order of their numbers
+    rows = []
+    for point in normal[: table["levels"]]:
+        products = [sum(map(math.prod, zip(point[::-1], plane, strict=True))) % field for plane in normal]
+        rows.append([table["low"] if product else table["high"] for product in products])
+    return [[*row, WORDS - sum(row)] for row in rows]
 
 
 def _q(document: Any, menu: Any, name: str, others: frozenset[str]) -> Fraction:

@@ -244,7 +244,7 @@ def nudge_a_number(rng: np.random.Generator, document: Any) -> None:
 def nudge_a_claim(rng: np.random.Generator, document: Any) -> None:
     claims = document["certificate"]
     part = _one(rng, [claims, *claims["features"].values()])
-    key = "epsilon" if part is claims else _one(rng, ["certified", "c"])
+    key = "epsilon" if part is claims else _one(rng, sorted({"certified", "c", "if_wrong"} & set(part)))
     part[key] = math.nextafter(part[key], _one(rng, [math.inf, -math.inf]))
 
 
@@ -262,6 +262,8 @@ def move_weight(rng: np.random.Generator, document: Any) -> None:
         wave[3], wave[4] = wave[3] - units, wave[4] + _one(rng, [0, units])
     elif table["family"] == "response":
         table["keep"], table["other"] = table["keep"] - units * (table["levels"] - 1), table["other"] + units
+    elif table["family"] == "projective":
+        table["high"], table["low"] = table["high"] - _one(rng, [0, units, -units]), table["low"] - units
     else:
         table["keep"] -= units
 
@@ -490,6 +492,14 @@ def promise_a_batch(rng: np.random.Generator, document: Any) -> None:
     document["collection"] |= {"trust": str(_one(rng, ["collector", "relay"])), "counts": demand}
 
 
+def demand_a_second(rng: np.random.Generator, document: Any) -> None:
+    """A second demand, perhaps one that no plan may state, with a claim that keeps it or does not."""
+    name = str(_one(rng, document["collection"]["features"]))
+    times, factor = _one(rng, [2, 1.5, 1 + 2**-52, 1000, 1, 1001]), _one(rng, [1.5, 1, 1.1, 1000, 0.9])
+    document["collection"]["features"][name]["if_wrong"] = {"times": times, "delta": factor}
+    document["certificate"]["features"][name]["if_wrong"] = float(_one(rng, [1.0, 20.0, 0.0]))
+
+
 def scale_a_claim_about_counts(rng: np.random.Generator, document: Any) -> None:
     """By enough that all readers see it, of the record or of a feature."""
     claims = document["certificate"]["counts"]
@@ -531,8 +541,7 @@ CHANGES: list[Callable[[np.random.Generator, Any], None]] = [
     *(replace_anything, drop_anything, repeat_anything, add_a_key, change_a_type, nudge_a_number, nudge_a_claim),
     *(move_weight, change_the_correlation, change_the_odds, change_the_ranges, change_the_cuts, change_a_word),
     *(rename_a_feature, open_a_feature, own_the_missing, put_in_order, promise_a_batch, date_a_number),
-    scale_a_claim_about_counts,
-    spread_over_waves,
+    *(scale_a_claim_about_counts, spread_over_waves, demand_a_second),
 ]
 
 

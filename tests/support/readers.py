@@ -8,6 +8,7 @@ but the content of `tasks`, which only `Plan.parse` checks.
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ from typing import Any
 
 from bcdp import InputError, Plan
 from bcdp.audit import verify_limits
-from support.enumeration import below_truth, enumerated
+from support.enumeration import below_truth, enumerated, where_wrong
 from support.paths import ROOT
 from support.system import require
 
@@ -88,11 +89,12 @@ def untrue(text: str) -> list[str]:
     document = json.loads(text)
     key = canonical({part: document[part] for part in ("collection", "correlation", "tables", "questions", "menus")})
     if key not in _LEVELS:
-        _LEVELS[key] = enumerated(document)
-    epsilon, c, delta = _LEVELS[key]
+        _LEVELS[key] = (*enumerated(document), enumerated(where_wrong(document))[2])
+    epsilon, c, delta, wrong = _LEVELS[key]
     claims = document["certificate"]
     found = ["epsilon"] if below_truth(claims["epsilon"], epsilon) else []
     for name, claim in claims["features"].items():
         found += [f"c of {name}"] * below_truth(claim["c"], c[name])
         found += [f"delta of {name}"] * below_truth(claim["certified"], delta[name])
+        found += [f"if_wrong of {name}"] * below_truth(claim.get("if_wrong", math.inf), wrong[name])
     return found

@@ -12,11 +12,11 @@ import typer
 
 from bcdp.cli.options import AsJson
 from bcdp.cli.output import (
-    PROMISE_COLUMNS,
-    PROMISE_WORDS,
     make_folder,
     progress,
     promise_cells,
+    promise_columns,
+    promise_words,
     show,
     show_json,
     table,
@@ -111,8 +111,10 @@ def _planned(step: _Step, women: pa.Table) -> Plan:
     plan.save(step.folder / "plan.json")
     promised = promises(plan)
     rows = [[p.label, plan.policy.features[name].delta, *promise_cells(p)] for name, p in promised.items()]
-    step.say(table(["feature", "delta asked", *PROMISE_COLUMNS], rows))
-    step.say(*(f"   {line}" for line in (*conditions({p.label: p for p in promised.values()}), *PROMISE_WORDS)))
+    step.say(table(["feature", "delta asked", *promise_columns(promised)], rows))
+    step.say(
+        *(f"   {line}" for line in (*conditions({p.label: p for p in promised.values()}), *promise_words(promised)))
+    )
     return plan
 
 

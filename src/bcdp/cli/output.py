@@ -21,12 +21,15 @@ if TYPE_CHECKING:  # rich takes longer to import than all else that `bcdp --help
     from bcdp.present.promise import Promise
 
 PIPED_WIDTH = 100
-PROMISE_COLUMNS = ["odds", "50% becomes", "at twice", "at worst"]
 PROMISE_WORDS = [
     "odds, 50% becomes: on its condition, one report multiplies the odds of a guess about the feature by at most",
     "this (rounded up), and a guess that was right with probability 50% becomes right with at most that.",
     "at twice, at worst: by at most this if the numbers of its condition are twice as large; with nothing assumed.",
 ]
+_SECOND_WORDS = (
+    "if wrong, at worst: by at most this at so many times q and odds - 1 of its condition, as the policy demands; with "
+    "nothing assumed."
+)
 
 
 def _console(*, stderr: bool = False) -> Console:
@@ -79,9 +82,27 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     return drawn
 
 
+def promise_columns(promised: Mapping[str, Promise]) -> list[str]:
+    """The columns of `promise_cells`: how far odds move, and how far if the condition is wrong."""
+    wrong = "at twice" if _no_second(promised) else "if wrong"
+    return ["odds", "50% becomes", wrong, "at worst"]
+
+
+def promise_words(promised: Mapping[str, Promise]) -> list[str]:
+    """What these columns mean."""
+    return PROMISE_WORDS if _no_second(promised) else [*PROMISE_WORDS[:-1], _SECOND_WORDS]
+
+
+def _no_second(promised: Mapping[str, Promise]) -> bool:
+    return all(promise.if_wrong is None for promise in promised.values())
+
+
 def promise_cells(promise: Promise) -> list[str]:
-    """The cells of `PROMISE_COLUMNS`."""
+    """The cells of `promise_columns`."""
     twice = "-" if promise.twice is None else f"x{odds(promise.twice)}"
+    if promise.if_wrong is not None:
+        times, level = promise.if_wrong
+        twice = f"x{odds(level)} at {times:g}x"
     return [f"x{odds(promise.level)}", posterior_at_most(promise.level), twice, f"x{odds(promise.nothing)}"]
 
 

@@ -14,11 +14,11 @@ from bcdp.cli.counts import batch_lines, counts_lines, trust_lines
 from bcdp.cli.expected import expected_lines
 from bcdp.cli.options import AsJson, Users
 from bcdp.cli.output import (
-    PROMISE_COLUMNS,
-    PROMISE_WORDS,
     check_output,
     finer_lines,
     promise_cells,
+    promise_columns,
+    promise_words,
     remark,
     show,
     show_json,
@@ -245,7 +245,7 @@ def _show(summary: Planned, document: dict[str, Any], output: Path | None, choic
     show(
         *batch_lines(summary.batch),
         "What a report tells" if summary.batch is None else "What a report tells, the fallback",
-        table(["feature", "delta asked", "certified", *PROMISE_COLUMNS, "c"], _rows(guarantees)),
+        table(["feature", "delta asked", "certified", *promise_columns(promised), "c"], _rows(guarantees)),
         f"the whole record: epsilon {used:.4g}{f' of the {allowed:g} allowed' * (used < 0.999 * allowed)}, "
         f"odds x{odds(used)}, 50% becomes at most {posterior_at_most(used)}, nothing assumed",
         "",
@@ -267,7 +267,7 @@ def _show(summary: Planned, document: dict[str, Any], output: Path | None, choic
         *_useless(plan, document),
         "",
         *expected_lines(summary.expected),
-        *PROMISE_WORDS,
+        *promise_words(promised),
         "c: the level (odds e^c) against somebody who knows all other features already, whatever the correlation.",
         "standard errors: for shares of 1/2 and numbers half at each bound, the largest; of categories, a typical one.",
         "open answers: how many openly asked people would have the same standard error.",

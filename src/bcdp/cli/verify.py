@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from bcdp.cli.options import AsJson, MaxDelta, MaxEpsilon, PlanFile
-from bcdp.cli.output import PROMISE_COLUMNS, PROMISE_WORDS, promise_cells, show, show_json, table
+from bcdp.cli.output import promise_cells, promise_columns, promise_words, show, show_json, table
 from bcdp.errors import refuse
 
 if TYPE_CHECKING:
@@ -61,14 +61,14 @@ def verify(plan: PlanFile, max_epsilon: MaxEpsilon = None, max_delta: MaxDelta =
         ]
         rows += [(f"delta {name}", delta, limits.get(name), promised[name]) for name, delta in levels.delta.items()]
         show(
-            table(["level", "of this plan", "your limit", *PROMISE_COLUMNS], [_cells(*row) for row in rows]),
+            table(["level", "of this plan", "your limit", *promise_columns(promised)], [_cells(*row) for row in rows]),
             "",
             "The condition of delta; epsilon has none",
             *conditions(promised),
             operator_says(claimed),
             *open_said(claimed),
             *panel_said(claimed),
-            *PROMISE_WORDS,
+            *promise_words(promised),
             "",
             *levels.objections,
         )

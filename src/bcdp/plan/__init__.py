@@ -14,18 +14,17 @@ from bcdp.plan.certificate import (
     menu_delta,
     shares_inputs,
 )
+from bcdp.plan.claims import Certificate, CountsClaim, FeatureCertificate
 from bcdp.plan.document import (
     A_PLAN,
     PLAN_KEY,
-    Certificate,
     Channel,
-    CountsClaim,
-    FeatureCertificate,
     Plan,
     collection_of,
 )
 from bcdp.plan.mechanism import GROUP, check_menus, mechanism_of, report_schema
 from bcdp.plan.menu import Menu
+from bcdp.plan.second_demand import demands_if_wrong, levels_if_wrong
 from bcdp.plan.ticket_menus import menu_of_ticket
 from bcdp.plan.worst_prior import Within
 from bcdp.questions import Question
@@ -48,8 +47,10 @@ __all__ = [
     "certify_menu",
     "check_menus",
     "collection_of",
+    "demands_if_wrong",
     "guessed_parts",
     "joint_delta",
+    "levels_if_wrong",
     "mechanism_of",
     "menu_delta",
     "menu_of_ticket",

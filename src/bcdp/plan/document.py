@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
+from pydantic import Field, ValidationError
 
 import bcdp
 from bcdp.correlation import Listed, PerFeature, correlation_from_dict
@@ -18,8 +18,10 @@ from bcdp.errors import InputError, accepted, refuse
 from bcdp.exact import TOTAL
 from bcdp.files import Source, naming_file, path_of, read_text, write_text
 from bcdp.plan.certificate import Certified
+from bcdp.plan.claims import Certificate, Claim, CountsCertificate
 from bcdp.plan.mechanism import mechanism_of
 from bcdp.plan.menu import Menu
+from bcdp.plan.second_demand import check_if_wrong, levels_if_wrong
 from bcdp.plan.structure import check_form
 from bcdp.policy import Feature, MultipleFeature, Policy
 from bcdp.policy.counts import CountsDemand
@@ -32,11 +34,10 @@ PLAN_KEY = b"bcdp.plan"  # where reports name the plan that they answer
 A_PLAN = "a Plan, from make_plan(policy) or Plan.load(path)"  # what every function of a plan says it accepts
 # A plan states its correlation and mechanism itself.
 _COLLECTION = {"epsilon", "features", "tasks", "order", "survey", "relay", "counts", "trust", "menu_from", "panel"}
-_UNCLAIMED = {"policy", "correlation_model", "tables", "symbols", "levels"}  # what a plan is, whatever it claims
+# what a plan is, whatever it claims
+_UNCLAIMED = {"policy", "correlation_model", "tables", "symbols", "levels", "_derived"}
 
 Derived = TypeVar("Derived")
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Level = Annotated[Finite, Field(ge=0)]
 
 
 class Channel(PlanPart):
@@ -44,59 +45,6 @@ class Channel(PlanPart):
 
     features: Annotated[tuple[str, ...], Field(min_length=1)]
     keep: Annotated[int, Field(ge=TOTAL // 2, lt=TOTAL)]
-
-
-class Claim(PlanPart):
-    """What was promised, what certainly holds, and the own share of the budget."""
-
-    asked: Level
-    certified: Level
-    c: Level
-
-
-class FeatureCertificate(Claim):
-    """The claim about one feature; of a list to tick also about `items` with a delta of their own."""
-
-    items: dict[str, Claim] | None = None
-
-    @model_serializer(mode="wrap")
-    def _plain(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        document: dict[str, Any] = write(self)
-        if self.items is None:
-            del document["items"]
-        return document
-
-
-class CountsClaim(PlanPart):
-    """What the counts of a batch reveal at most, as `CountsLevel` has it."""
-
-    epsilon: Level
-    odds: Level
-
-
-class CountsCertificate(CountsClaim):
-    """The levels of the whole record and of each feature in the counts of the honest people that the plan states."""
-
-    features: dict[str, CountsClaim]
-
-
-class Certificate(PlanPart):
-    """The plan's claims; `objective` is n times the total squared error, second moments and tasks' weights counted.
-
-    `verify()` recomputes what concerns privacy; objective and gap are the planner's word on accuracy. `counts`, left
-    out where only devices are trusted, is the main promise of any other plan.
-    """
-
-    epsilon: Level
-    features: dict[str, FeatureCertificate]
-    objective: Finite | None
-    optimality_gap: Finite | None
-    counts: CountsCertificate | None = None
-
-    @model_serializer(mode="wrap")
-    def _plain(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        document: dict[str, Any] = write(self)
-        return document if self.counts else {key: part for key, part in document.items() if key != "counts"}
 
 
 class Plan(PlanPart):
@@ -258,10 +206,11 @@ class Plan(PlanPart):
         """
         nothing = {"epsilon": 0.0, "features": {}, "objective": None, "optimality_gap": None}
         draft = cls.build({**document, "certificate": nothing})
-        claims, (objective, gap) = draft.levels, accuracy(draft)
+        claims, wrong, (objective, gap) = draft.levels, draft.derived(levels_if_wrong), accuracy(draft)
         features = {
             name: {"asked": feature.delta, "certified": claims.delta[name], "c": claims.c[name]}
             | _item_claims(name, feature, claims)
+            | ({"if_wrong": wrong[name]} if name in wrong else {})
             for name, feature in draft.policy.features.items()
         }
         certificate: dict[str, Any] = {
@@ -299,6 +248,7 @@ class Plan(PlanPart):
             _keep(f"features.{name}.certified", true.delta[name], stated.certified, feature.delta)
             _keep(f"features.{name}.c", true.c[name], stated.c, math.inf)
             self._check_items(name, stated.items, true)
+        check_if_wrong(self, _keep)
         if self.policy.batch is not None:
             self._check_counts(self.policy.batch)
 
@@ -344,7 +294,7 @@ def _item_claims(name: str, feature: Feature, claims: Certified) -> dict[str, An
 def collection_of(policy: Policy) -> dict[str, Any]:
     """What a plan states of its policy: all but the correlation and the mechanism, which it states itself.
 
-    Demands on counts are added when the plan is known to keep them.
+    Demands on counts are added when the plan is known to keep them. A second demand on all features is stated by each.
 
     >>> policy = Policy(epsilon=1, features={"smoker": {"type": "binary"}}, correlation=0.1)
     >>> "correlation" in collection_of(policy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Context
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ ONE_TYPE = Accepts("binary, numeric, date, categorical, ordinal, multiple or ope
 OWN = "own"  # the rule that makes no answer a value of its own
 NO_ANSWER = "no answer"  # the name of that value
 NOT_APPLICABLE = "not applicable"  # the name of the value of a question that is not asked
+LARGEST_MULTIPLE = 1000.0  # in a second demand
 _LARGEST_WHOLE = 2**53 - 1  # whole numbers beyond it are not exact in a browser
 
 Scalar = (
@@ -71,6 +72,38 @@ def _spelled(end: float) -> str:
     return repr(float(rounded) + 0.0).removesuffix(".0")
 
 
+class Assumed(NamedTuple):
+    """How far others may move with a feature: in total variation, and by which factor in odds."""
+
+    q: float
+    odds: float
+
+
+class IfWrong(Record):
+    """At `times` the stated q and odds - 1, a feature's level is at most `delta` times the level demanded of it.
+
+    >>> IfWrong(times=2, delta=1.5).moved(0.05, 3.0)
+    Assumed(q=0.1, odds=5.0)
+    """
+
+    times: Annotated[
+        Number, Field(gt=1, le=LARGEST_MULTIPLE), Accepts(f"a number above 1 and at most {LARGEST_MULTIPLE:g}")
+    ]
+    delta: Annotated[
+        Number,
+        Field(ge=1, le=LARGEST_MULTIPLE),
+        Accepts(f"a number from 1 to {LARGEST_MULTIPLE:g}, times delta"),
+    ]
+
+    def moved(self, q: float, odds: float) -> Assumed:
+        """The larger bounds, in the operations of every reader of a plan."""
+        return Assumed(min(1.0, self.times * q), 1 + self.times * (odds - 1))
+
+    def level(self, delta: float) -> float:
+        """The level that is still demanded of a feature of this delta."""
+        return self.delta * delta
+
+
 class BaseFeature(Record):
     """What all features share; a policy fills in `delta` (epsilon, if left out) and `label` (the name)."""
 
@@ -82,6 +115,7 @@ class BaseFeature(Record):
     labels: Translations | None = None  # the label and the help in other languages
     helps: Translations | None = None
     delta: Annotated[Number, Field(ge=0), Accepts("a finite number of at least 0")] = 0.0
+    if_wrong: Annotated[IfWrong | None, Accepts("{times: 2, delta: 1.5}, or no such key", inside=True)] = None
     asked_if: Condition | None = None  # of a follow-up: the values of other features with which it is asked
 
     @property

@@ -13,18 +13,25 @@ from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, ValidationEr
 
 import bcdp
 from bcdp.errors import InputError, refuse
-from bcdp.policy.base_feature import OWN, Scalar
+from bcdp.policy.base_feature import OWN, IfWrong, Scalar
 from bcdp.policy.blocks import blocks_of, mistakes_in
 from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
 from bcdp.policy.counts import LARGEST_EPSILON, CountsDemand
-from bcdp.policy.error_sentences import broken_keys, sentence
-from bcdp.policy.features import Dates, Declared, Feature, NumericFeature, without_dates
+from bcdp.policy.error_sentences import broken_keys, sentence, too_long
+from bcdp.policy.features import Dates, Declared, Feature, NumericFeature, with_second_demand, without_dates
 from bcdp.policy.field_checks import PLACEHOLDER, Accepts, Number, Record, Writable, expected, some
 from bcdp.policy.multiple_feature import ItemDemand, MultipleFeature
 from bcdp.policy.relay import Relay
 from bcdp.policy.survey import Panel, Survey, unfit_for_a_panel
 from bcdp.policy.tasks import Task, statistics
-from bcdp.policy.valued_features import MOST_GROUPS, BinaryFeature, CategoricalFeature, OpenFeature, OrdinalFeature
+from bcdp.policy.valued_features import (
+    MOST_GROUPS,
+    MOST_VALUES,
+    BinaryFeature,
+    CategoricalFeature,
+    OpenFeature,
+    OrdinalFeature,
+)
 from bcdp.policy.yaml_text import MOST_FEATURES, read_yaml, write_yaml
 
 if TYPE_CHECKING:
@@ -52,6 +59,7 @@ class Policy(Record):
         Field(gt=0, le=LARGEST_EPSILON),
         Accepts(f"a number above 0 and at most {LARGEST_EPSILON:g} (a larger one would protect nobody)"),
     ]
+    if_wrong: Annotated[IfWrong | None, Accepts("{times: 2, delta: 1.5}, or no such key", inside=True)] = None
     declared: Annotated[
         dict[
             Annotated[Writable, Field(min_length=1, max_length=200), Accepts("text of 1 to 200 characters as a name")],
@@ -136,13 +144,13 @@ class Policy(Record):
         return panel
 
     def __init__(self, /, **document: Any) -> None:
+        if long := next(too_long(document.get("features"), MOST_FEATURES, MOST_VALUES), None):
+            raise long
         if broken := list(broken_keys(document)):
             raise InputError("\n".join(broken))
         wrong_dates: list[str] = []
         document = without_dates(document, wrong_dates)
         stated = document.get("features")
-        if isinstance(stated, Mapping) and len(stated) > MOST_FEATURES:
-            raise refuse("features", f"{len(stated)} features", f"at most {MOST_FEATURES}")
         types = _declared_types(document.get("features"))
         filled = {**_default_tasks(types or {}), **document}
         context = {
@@ -174,7 +182,9 @@ class Policy(Record):
             label = labels.get("en", next(iter(labels.values()), name))
             defaults = {"label": label, "delta": info.data.get("epsilon", 0.0)}
             absent = defaults.keys() & type(feature).model_fields.keys() - feature.model_fields_set
-            return feature.model_copy(update={key: defaults[key] for key in absent})
+            return with_second_demand(feature, info.data.get("if_wrong")).model_copy(
+                update={key: defaults[key] for key in absent}
+            )
 
         opened = [feature for feature in features.values() if isinstance(feature, OpenFeature)]
         if len(opened) == len(features):
@@ -299,6 +309,7 @@ _RECORDS: tuple[type[BaseModel], ...] = (
     MultipleFeature,
     ItemDemand,
     OpenFeature,
+    IfWrong,
     OneOfBoth,
     QAndOdds,
     Pairs,
@@ -314,8 +325,8 @@ def _owners() -> dict[str, type[BaseModel]]:
     parts = {name: field.annotation for task in tasks.values() for name, field in task.model_fields.items()}
     nested = {name: part for name, part in parts.items() if isinstance(part, type) and issubclass(part, BaseModel)}
     records = {record.__name__: record for record in [*_RECORDS, *tasks.values()]}
-    keys: dict[str, type[BaseModel]] = {"counts": CountsDemand, "relay": Relay, "survey": Survey, "panel": Panel}
-    return {"": Policy, **keys, **records, **nested}
+    keys: dict[str, type[BaseModel]] = {"counts": CountsDemand, "if_wrong": IfWrong, "relay": Relay, "survey": Survey}
+    return {"": Policy, "panel": Panel, **keys, **records, **nested}
 
 
 def _declared_types(features: object) -> dict[str, object] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from bcdp.errors import refuse
+from bcdp.errors import InputError, refuse
 from bcdp.policy.field_checks import Accepts, nearest
 
 _TAG_POSITION = {"features": 2, "tasks": 2, "correlation": 1}  # where pydantic puts the class among the keys
@@ -40,6 +40,19 @@ def broken_keys(value: object, path: tuple[object, ...] = ()) -> Iterator[str]:
         if isinstance(key, str) and any("\ud800" <= letter <= "\udfff" for letter in key):
             yield f"{dotted((*path, key))}: got a key with broken letters; accepted: Unicode text"
         yield from broken_keys(inner, (*path, key))
+
+
+def too_long(features: object, most_features: int, most_values: int) -> Iterator[InputError]:
+    """More features, or more values of one, than there may be: found before anything is read one by one."""
+    if not isinstance(features, Mapping):
+        return
+    if len(features) > most_features:
+        yield refuse("features", f"{len(features)} features", f"at most {most_features}")
+    for name, feature in features.items():
+        values = feature.get("values") if isinstance(feature, Mapping) else None
+        if isinstance(values, list | tuple) and len(values) > most_values:
+            accepted = f"a list of 1 to {most_values} different values"
+            yield refuse(dotted(("features", name, "values")), f"{len(values)} values", accepted)
 
 
 def dotted(keys: Iterable[object]) -> str:

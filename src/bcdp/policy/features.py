@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pydantic import AfterValidator, Tag, ValidationInfo, field_validator
 
 from bcdp.errors import refuse
-from bcdp.policy.base_feature import NO_ANSWER, NOT_APPLICABLE, ONE_TYPE, OWN, BaseFeature
+from bcdp.policy.base_feature import NO_ANSWER, NOT_APPLICABLE, ONE_TYPE, OWN, BaseFeature, IfWrong
 from bcdp.policy.field_checks import PLACEHOLDER, Accepts, Number, Record, Storable, expected, one_of
 from bcdp.policy.multiple_feature import MultipleFeature
 from bcdp.policy.names import OPEN, PROTECTED
@@ -298,3 +298,12 @@ def _dated_edges(path: str, task: Any, declared: Mapping[str, Dates], mistakes: 
             if len(read) == len(edges) and not days.failed:
                 return {**task, "edges": [declared[name].number(day) for day in read if day]}
     return task
+
+
+def with_second_demand(feature: Declared, demand: IfWrong | None) -> Declared:
+    """The feature with the second demand that the policy makes of all; lists with strict items state none."""
+    if isinstance(feature, OpenFeature) or feature.if_wrong is not None or demand is None:
+        return feature
+    if isinstance(feature, MultipleFeature) and feature.items:
+        raise expected("no deltas of single items where the policy states if_wrong")
+    return feature.model_copy(update={"if_wrong": demand})

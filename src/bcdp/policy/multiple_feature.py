@@ -79,6 +79,13 @@ class MultipleFeature(ValuedFeature):
             raise expected(f"no deltas of single items where {sets} sets may be ticked; at most {MOST_AIMED} with them")
         return items
 
+    @field_validator("items")
+    @classmethod
+    def _one_demand(cls, items: dict[str, ItemDemand] | None, info: ValidationInfo) -> dict[str, ItemDemand] | None:
+        if items is not None and info.data.get("if_wrong") is not None:
+            raise expected("no deltas of single items where the list states if_wrong")
+        return items
+
     @property
     def definition(self) -> dict[str, Any]:
         return super().definition | {"at_most": self.at_most}

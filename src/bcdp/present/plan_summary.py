@@ -101,7 +101,14 @@ def _feature(plan: Plan, name: str, errors: Errors, promise: Promise, people: in
         "condition": promise.condition,
         "certified_at_twice": claim.certified if promise.twice is None else promise.twice,
         "certified_with_nothing_assumed": promise.nothing,
-    }
+    } | ({} if promise.if_wrong is None else {"if_wrong": _if_wrong(plan, name, promise.if_wrong)})
+
+
+def _if_wrong(plan: Plan, name: str, promised: tuple[float, float]) -> dict[str, float | None]:
+    """The second demand of a feature: at which multiple of q and odds - 1, what was asked, and what is kept."""
+    feature, (times, level) = plan.policy.features[name], promised
+    asked = None if feature.if_wrong is None else feature.if_wrong.level(feature.delta)
+    return {"times": times, "asked": asked, "certified": level}
 
 
 def own_errors(plan: Plan, people: int) -> dict[str, float]:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bcdp.correlation import Stronger
-from bcdp.plan import Plan, Within, certify, mechanism_of
+from bcdp.plan import Plan, Within, certify, levels_if_wrong, mechanism_of
 from bcdp.present.sentences import sentence
 from bcdp.present.words import listed, odds, posterior_at_most, together
 
 NOTHING_ASSUMED = sentence("nothingAssumed")
 MEANING = sentence("meaning")
+EXCEEDED = {"q": "q", "the odds": "odds - 1", "q and odds": "q and odds - 1"}  # what a second demand multiplies
 _LARGE_ODDS = 1e6
 COUNTS_BY_GROUP = (
     "Nothing is promised about published counts: reports are counted by group, and what the counts reveal depends on "
@@ -42,6 +43,7 @@ class Promise:
     twice: float | None
     nothing: float
     numbers: str = "q"
+    if_wrong: tuple[float, float] | None = None  # a stated multiple of q and odds - 1, and the level there
 
     @property
     def told(self) -> str:
@@ -54,6 +56,10 @@ class Promise:
         if self.condition == NOTHING_ASSUMED:
             return sentence("unconditional")
         nothing = _at_most(self.nothing)
+        if self.if_wrong is not None:
+            factor, level = self.if_wrong
+            numbers, stated = EXCEEDED[self.numbers], repr(float(factor)).removesuffix(".0")
+            return sentence("leftExceeded", times=_at_most(level), factor=stated, numbers=numbers, nothing=nothing)
         if self.twice is None:
             return sentence("left", nothing=nothing)
         return sentence("leftDoubled", times=_at_most(self.twice), numbers=self.numbers, nothing=nothing)
@@ -87,7 +93,7 @@ def promises(plan: Plan) -> dict[str, Promise]:
     stronger = (mechanism.largest_levels(plan, assumed) for assumed in (Stronger(model, 2.0), unconditional))
     largest = [certify(plan), *stronger]
     lawless, nothing = mechanism.levels(plan, without_laws), mechanism.levels(plan, unconditional)
-    result = {}
+    result, wrong = {}, plan.derived(levels_if_wrong)
     for name, feature in plan.policy.features.items():
         level, twice, certain = (levels.delta[name] for levels in largest)
         certain = max(certain, level)  # the last digits of doubles
@@ -103,6 +109,8 @@ def promises(plan: Plan) -> dict[str, Promise]:
         doubles = by_laws or any(within.q > 0 for within in assumed)
         condition = _condition(plan, name, assumed, by_laws)
         result[name] = Promise(feature.label, level, condition, twice if doubles else None, certain, _numbers(assumed))
+        if feature.if_wrong is not None and condition != NOTHING_ASSUMED:
+            result[name] = replace(result[name], if_wrong=(feature.if_wrong.times, wrong[name]))
     return result
 
 

@@ -15,6 +15,7 @@ from bcdp.randomizers.joint import joint, marginal_target
 from bcdp.randomizers.laws import mixture_delta
 from bcdp.randomizers.numeric import numeric, numeric_values
 from bcdp.randomizers.optimal import least_moment, optimal
+from bcdp.randomizers.projective import Projective, projective
 from bcdp.randomizers.protocol import Table
 from bcdp.randomizers.response import Response
 from bcdp.randomizers.wave_design import steps, waves
@@ -23,6 +24,7 @@ from bcdp.randomizers.waves import Waves
 __all__ = [
     "Dense",
     "Hadamard",
+    "Projective",
     "Response",
     "Table",
     "Waves",
@@ -40,6 +42,7 @@ __all__ = [
     "numeric_information",
     "numeric_values",
     "optimal",
+    "projective",
     "response",
     "steps",
     "steps_information",

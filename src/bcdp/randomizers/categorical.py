@@ -1,4 +1,4 @@
-"""Randomizers for categories: randomized response, subset selection, Hadamard bits, and the best of them.
+"""Randomizers for categories: randomized response, subset selection, Hadamard bits, geometries, and the best of them.
 
 Every builder keeps the level of the integer table within the budget, exactly (theory.md, 4.2).
 """
@@ -15,6 +15,7 @@ from bcdp.errors import InputError, refuse
 from bcdp.exact import TOTAL, Floats, check_budget, check_whole, exp_down, round_rows, smallest_other
 from bcdp.randomizers.dense import Dense
 from bcdp.randomizers.hadamard import LARGEST_ORDER, Hadamard
+from bcdp.randomizers.projective import MOST_POINTS, projective
 from bcdp.randomizers.protocol import Table
 from bcdp.randomizers.response import MOST_INPUTS, Response
 
@@ -80,14 +81,18 @@ def hadamard(levels: int, budget: float) -> Hadamard:
 
 
 @lru_cache(maxsize=1024, typed=True)
-def categorical(levels: int, budget: float) -> Table:
+def categorical(levels: int, budget: float, geometries: bool = True) -> Table:
     """The family with the least total second moment of the decoded indicators, within the budget.
 
+    `geometries`: whether hyperplanes may be answered, of which a certificate never looks at single weights.
+
     >>> categorical(4, 3.0).to_dict()["family"], categorical(1000, 1.0).to_dict()["family"]
-    ('response', 'hadamard')
+    ('response', 'projective')
     """
-    check_whole("levels", levels, 2, MOST_INPUTS)
+    check_whole("levels", levels, 2, MOST_POINTS)
     check_budget(budget)
+    if levels > MOST_INPUTS:
+        return projective(levels, budget)
     candidates: list[Table] = [hadamard(levels, budget)]
     expected = {size: float(subset_moment(levels, size, np.array(budget))) for size in subset_sizes(levels)}
     size = min(expected, key=expected.__getitem__)
@@ -95,6 +100,7 @@ def categorical(levels: int, budget: float) -> Table:
         candidates.insert(0, response(levels, budget))
         if size > 1 and expected[size] < hadamard_moment(levels, np.array(budget)):
             candidates.append(subset(levels, size, budget))
+        candidates += [projective(levels, budget)] if geometries else []
     except InputError:
         pass  # the budget is too small for these integers; Hadamard bits can always be built
     return min(candidates, key=lambda table: table.second_moment)

@@ -83,6 +83,10 @@ class Dense:
         products = overlap_matrix(self.weights)
         return float(products.diagonal().max()), float(products.min())
 
+    @cached_property
+    def largest_weights(self) -> Integers:
+        return np.asarray(self.weights.max(axis=0))
+
     def row(self, given: int) -> Integers:
         weights: Integers = self.weights[check_input(self, given)]
         return weights

@@ -7,6 +7,7 @@ from typing import Any
 from bcdp.errors import InputError, refuse
 from bcdp.randomizers.dense import Dense
 from bcdp.randomizers.hadamard import Hadamard
+from bcdp.randomizers.projective import Projective
 from bcdp.randomizers.protocol import Table
 from bcdp.randomizers.response import Response
 from bcdp.randomizers.waves import Waves
@@ -16,6 +17,13 @@ _FIELDS = {
     "response": {"levels", "keep", "other"},
     "hadamard": {"levels", "order", "keep"},
     "waves": {"levels", "waves"},
+    "projective": {"levels", "field", "dimension", "high", "low"},
+}
+_CLASSES: dict[str, type[Response | Hadamard | Waves | Projective]] = {
+    "response": Response,
+    "hadamard": Hadamard,
+    "waves": Waves,
+    "projective": Projective,
 }
 
 
@@ -37,12 +45,8 @@ def table_from_dict(document: Any) -> Table:
             f"table: a {family} table with the fields {given or 'none'}; "
             f"accepted: exactly {', '.join(sorted(_FIELDS[family]))}"
         )
-    if family == "response":
-        return Response(**fields)
-    if family == "hadamard":
-        return Hadamard(**fields)
-    if family == "waves":
-        return Waves(**fields)
+    if family in _CLASSES:
+        return _CLASSES[family](**fields)
     _check_rows(fields["weights"])
     return Dense(fields["weights"])
 

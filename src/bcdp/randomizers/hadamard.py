@@ -85,6 +85,10 @@ class Hadamard:
         same = Fraction(self.keep**2, self.flip) + self.flip
         return float(same / self.cell), float((same + 2 * self.keep) / 2 / self.cell)  # inputs agree in half the rows
 
+    @property
+    def largest_weights(self) -> Integers:
+        return np.append([self.keep, self.flip], np.full(self.symbols - 2, self.keep))  # row 0 has the same bit for all
+
     def row(self, given: int) -> Integers:
         rows = np.arange(self.order)
         weights = np.full((self.order, 2), self.flip, dtype=np.int64)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from bcdp.exact import Floats, check_whole
 from bcdp.randomizers.categorical import hadamard_moment, subset_moment, subset_sizes
 from bcdp.randomizers.numeric import INPUTS, numeric, numeric_values
+from bcdp.randomizers.projective import MOST_POINTS, projective_moment
 from bcdp.randomizers.response import MOST_INPUTS
 from bcdp.randomizers.wave_design import least_moment
 
@@ -53,10 +54,13 @@ def categorical_information(levels: int, budget: npt.ArrayLike) -> Floats:
     >>> bool(categorical_information(4, 1.0) < categorical_information(4, 2.0))
     True
     """
-    check_whole("levels", levels, 2, MOST_INPUTS)
+    check_whole("levels", levels, 2, MOST_POINTS)
     budgets = np.asarray(budget, dtype=np.float64)
-    moments = [subset_moment(levels, size, budgets) for size in subset_sizes(levels)]
-    return np.asarray(1 / np.minimum.reduce([*moments, hadamard_moment(levels, budgets)]))
+    moments = [projective_moment(levels, budgets)]
+    if levels <= MOST_INPUTS:
+        moments += [subset_moment(levels, size, budgets) for size in subset_sizes(levels)]
+        moments.append(hadamard_moment(levels, budgets))
+    return np.asarray(1 / np.minimum.reduce(moments))
 
 
 def steps_information(bins: int, budget: npt.ArrayLike) -> Floats:

@@ -47,6 +47,10 @@ class Table(Protocol):
     def overlaps(self) -> tuple[float, float]:
         """The most and the least that two rows overlap, `sum_y W(x,y) W(x',y) / w(y)`, w being a common part of all."""
 
+    @property
+    def largest_weights(self) -> Integers:
+        """What no weight of each symbol exceeds; the largest over all inputs, unless that takes long to find."""
+
     def row(self, given: int) -> Integers:
         """The weights of one input, shape (symbols,), which sum to 2^32."""
 

@@ -74,6 +74,10 @@ class Response:
         different = 2 * self.keep + (self.levels - 2) * self.other
         return float(same / TOTAL), different / TOTAL
 
+    @property
+    def largest_weights(self) -> Integers:
+        return np.full(self.symbols, self.keep)
+
     def row(self, given: int) -> Integers:
         weights = np.full(self.levels, self.other, dtype=np.int64)
         weights[check_input(self, given)] = self.keep

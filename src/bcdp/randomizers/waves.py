@@ -97,6 +97,10 @@ class Waves:
     def overlaps(self) -> tuple[float, float]:
         return self._written.overlaps
 
+    @property
+    def largest_weights(self) -> Integers:
+        return self._written.largest_weights
+
     def row(self, given: int) -> Integers:
         x = check_input(self, given)
         weights = [

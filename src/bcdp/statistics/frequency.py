@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import nlargest
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from bcdp.randomizers import binary_information, categorical_information
 from bcdp.statistics.shared.block_targets import item_labels, item_target
 from bcdp.statistics.shared.follow_ups import asked_items, asked_share_sections, asked_shares
 from bcdp.statistics.shared.interval import Estimate, bounded, on_simplex
-from bcdp.statistics.shared.linear_form import LinearForm
+from bcdp.statistics.shared.linear_form import LinearForm, OneNumber
 from bcdp.statistics.shared.nonresponse import answered_shares, share_sections
 from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statistic, Weight
 from bcdp.statistics.shared.rows import Row, Section
@@ -23,11 +24,18 @@ from bcdp.statistics.shared.value_targets import ValueMeans
 
 _LEAST = 1e-3  # a budget below which errors keep their ratio
 
+MANY = 100  # values, beyond which all intervals hold together, and the most frequent values are shown
+_SHOWN = 20  # of them
+
 Shares = Mapping[Any, Estimate]  # of each value
 
 
 class Frequency(Statistic):
-    """How often each value of features occurs; of a list to tick, each item."""
+    """How often each value of features occurs; of a list to tick, each item.
+
+    Of more than 100 values each interval has the confidence with which all of them hold together (Bonferroni): then
+    also those of the values that turn out to be the most frequent.
+    """
 
     kind: ClassVar[str] = "frequency"
     form: ClassVar[str] = "{frequency: [names]}"
@@ -72,14 +80,25 @@ class Frequency(Statistic):
                     answers=share.answers,
                     raw=share.raw,
                 )
-                for value, share in shares.items()
+                for value, share in _shown(shares)
             )
-            yield Section(label, ("value", "frequency"), rows, "bars", f"{name}, from {rows[0].answers:,} answers")
+            title = f"{name}, from {rows[0].answers:,} answers"
+            together = "of all values together" if len(shares) > MANY else ""
+            remarks = (f"The {len(rows)} most frequent of {len(shares):,} values.",) if together else ()
+            interval = f", {together}" if together else ""
+            yield Section(label, ("value", "frequency"), rows, "bars", title, interval=interval, remarks=remarks)
             yield from share_sections(label, name, shares)
             yield from asked_share_sections(policy, name, shares)
 
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         return [_goal(policy, name, data) for name in self.features]
+
+
+def _shown(shares: Shares) -> Iterable[tuple[Any, Estimate]]:
+    """The values in their order; of many the most frequent, by their unbiased estimates."""
+    if len(shares) <= MANY:
+        return shares.items()
+    return nlargest(_SHOWN, shares.items(), key=lambda item: item[1].raw)
 
 
 def _target(policy: Policy, name: str) -> Target:
@@ -107,16 +126,21 @@ def _shares(decoder: Decoder, name: str, confidence: float) -> dict[Any, Estimat
     target = Single(name)
     decoded = decoder.decode(target)
     shares = decoded if feature.counts_values else decoded.shares()
+    if (values := feature.joint_inputs - feature.extras) > MANY:  # whichever are chosen to be reported
+        confidence = 1 - (1 - confidence) / values
     _, errors, low, high = bounded(shares, 0.0, confidence)
     inside = on_simplex(shares.value) if np.all(np.isfinite(shares.value)) else shares.value
     low, high = np.fmin(low, inside), np.fmax(high, inside)
     rows = np.column_stack([inside, errors, low, high, shares.value]).tolist()
-    factors = np.eye(len(rows)) if feature.counts_values else np.array([[-0.5], [0.5]])
-    linear = [LinearForm(decoder, confidence, {target: row}, (0.0, 1.0)) for row in factors]
+    factors: Iterable[Mapping[Target, Array]] = (
+        (OneNumber(target, number, len(rows)) for number in range(len(rows)))
+        if feature.counts_values
+        else ({target: np.array([half])} for half in (-0.5, 0.5))
+    )
+    linear = [LinearForm(decoder, confidence, coefficients, (0.0, 1.0)) for coefficients in factors]
+    rule = feature.rule
     estimates = {
-        category: Estimate(
-            value, se, start, high=end, answers=decoded.answers, raw=exact, rule=feature.rule, linear=form
-        )
+        category: Estimate(value, se, start, high=end, answers=decoded.answers, raw=exact, rule=rule, linear=form)
         for category, form, (value, se, start, end, exact) in zip(feature.categories, linear, rows, strict=True)
     }
     if feature.follows:

@@ -92,12 +92,13 @@ def read(
     menus = read_menus(document, collection.features) if document["mechanism"] == "survey" else []
     waves = read_waves(document, panel) if menus else []
     levels = _levels(document, menus, collection.features, correlation)
+    wrong = _levels_if_wrong(document, menus, collection.features, correlation)
     if (collection.demand or panel) is not None and document["mechanism"] != "survey":
         raise refuse("mechanism", document["mechanism"], "survey, in a panel or with promises about counts")
     stated = [("epsilon", levels.epsilon, max_epsilon)]
     stated += [(f"delta of {name}", levels.delta[name], limit) for name, limit in (max_delta or {}).items()]
     above = [f"{name} is {level:.4g}, above the limit {limit:g}" for name, level, limit in stated if level > limit]
-    objections = (*_untrue(document["certificate"], collection, levels), *above)
+    objections = (*_untrue(document["certificate"], collection, levels, wrong), *above)
     if collection.demand is not None:
         objections += tuple(
             untrue_counts(
@@ -178,7 +179,17 @@ def _levels(
     return survey_levels([linked(menus)] if sends_all(document) else menus, features, correlation)
 
 
-def _untrue(stated: Any, collection: Collection, levels: Levels) -> Iterator[str]:
+def _levels_if_wrong(
+    document: Mapping[str, Any], menus: Sequence[Menu], features: Mapping[str, Feature], correlation: Correlation
+) -> Mapping[str, float]:
+    """The levels of the features with a second demand, at its multiple of q and odds - 1; no laws are known there."""
+    times = {name: feature.if_wrong.times for name, feature in features.items() if feature.if_wrong}
+    if not times:
+        return {}
+    return _levels(document, menus, features, replace(correlation, times=times, laws={})).delta
+
+
+def _untrue(stated: Any, collection: Collection, levels: Levels, wrong: Mapping[str, float]) -> Iterator[str]:
     """In one sentence each, the claims that are below the computed levels, or above what was asked."""
     keys = CERTIFICATE_KEYS if collection.demand is None else (*CERTIFICATE_KEYS, "counts")
     certificate = mapping("certificate", stated, keys)
@@ -188,11 +199,15 @@ def _untrue(stated: Any, collection: Collection, levels: Levels) -> Iterator[str
     yield from _objections("epsilon", levels.epsilon, certificate["epsilon"], collection.epsilon)
     claims = mapping("certificate.features", certificate["features"], collection.features)
     for name, feature in collection.features.items():
-        claim = mapping(f"certificate.features.{name}", claims[name], CLAIM_KEYS, ("items",) if feature.items else ())
+        required = (*CLAIM_KEYS, "if_wrong") if feature.if_wrong else CLAIM_KEYS
+        claim = mapping(f"certificate.features.{name}", claims[name], required, ("items",) if feature.items else ())
         if number(f"certificate.features.{name}.asked", claim["asked"], 0) != feature.delta:
             raise refuse(f"certificate.features.{name}.asked", claim["asked"], f"the policy's delta {feature.delta}")
         yield from _objections(f"delta of {name}", levels.delta[name], claim["certified"], feature.delta)
         yield from _objections(f"c of {name}", levels.c[name], claim["c"], math.inf)
+        if feature.if_wrong:
+            second = f"delta of {name} at {feature.if_wrong.times:g} times q and odds - 1"
+            yield from _objections(second, wrong[name], claim["if_wrong"], feature.if_wrong.asked)
         stated_items = mapping(f"certificate.features.{name}.items", claim.get("items", {}), feature.items)
         for item, (_, asked) in feature.items.items():
             path = f"certificate.features.{name}.items.{item}"

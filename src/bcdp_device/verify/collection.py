@@ -30,6 +30,7 @@ from bcdp_device.verify.values import (
 )
 
 LARGEST_EPSILON = 20
+LARGEST_MULTIPLE = 1000
 LONGEST_NAME = 200
 LARGEST_WHOLE = 2**53 - 1
 MOST_VALUES = 10_000
@@ -41,7 +42,7 @@ SIZES = {
     "multiple": (2, MOST_ITEMS),
     "open": (1, MOST_VALUES),
 }
-COMMON_KEYS = ("label", "help", "labels", "helps", "delta", "missing", "asked_if")
+COMMON_KEYS = ("label", "help", "labels", "helps", "delta", "missing", "asked_if", "if_wrong")
 OWN_KEYS = {
     "binary": ((), ("values", "value_labels")),
     "numeric": (("bounds",), ("ranges", "dates")),
@@ -123,6 +124,7 @@ class Feature:
     imputed: int | None = None  # the number of the value that no answer counts as
     sets: tuple[Ticked, ...] = ()  # of a list to tick: what may be ticked
     items: Items = field(default_factory=dict)  # of a list: those with a delta of their own
+    if_wrong: Second | None = None  # what is asked where q and odds are larger than stated
     repeated: bool = False  # whether its value is a history over the waves of a panel
 
     @property
@@ -134,6 +136,14 @@ class Feature:
     def extras(self) -> int:
         """How many levels follow those of its values."""
         return self.own + (self.condition is not None)
+
+
+@dataclass(frozen=True)
+class Second:
+    """A level that is asked at so many `times` the stated q and odds - 1."""
+
+    times: float
+    asked: float
 
 
 @dataclass(frozen=True)
@@ -162,15 +172,16 @@ def read_collection(stated: Any) -> Collection:
     epsilon = number("collection.epsilon", collection["epsilon"])
     if not 0 < epsilon <= LARGEST_EPSILON:
         raise refuse("collection.epsilon", epsilon, f"a number above 0 and at most {LARGEST_EPSILON}")
+    stated_features = mapping("collection.features", collection["features"])
     declared = {
-        name: _feature(f"features.{name}", name, feature, epsilon)
-        for name, feature in mapping("collection.features", collection["features"]).items()
+        name: _with_second(f"features.{name}", stated, _feature(f"features.{name}", name, stated, epsilon))
+        for name, stated in stated_features.items()
     }
     features = _conditional(
-        {name: feature for name, feature in declared.items() if feature.kind != "open"}, collection["features"]
+        {name: feature for name, feature in declared.items() if feature.kind != "open"}, stated_features
     )
     if not features:
-        raise refuse("collection.features", stated, "at least one feature that is not open")
+        raise refuse("collection.features", sorted(stated_features), "at least one feature that is not open")
     if math.prod(feature.values or 1 for feature in declared.values() if feature.kind == "open") > MOST_GROUPS:
         raise refuse("collection.features", sorted(declared), f"at most {MOST_GROUPS} combinations of open values")
     order = names("collection.order", collection.get("order", list(declared)), declared, len(declared))
@@ -291,6 +302,22 @@ def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
     return Feature(
         kind, len(values) + own, delta, counted, None, own=own, listed=numbered, imputed=imputed if counted else None
     )
+
+
+def _with_second(path: str, stated: Mapping[str, Any], feature: Feature) -> Feature:
+    """The feature with its second demand, if it states one; a list with strict items has none."""
+    second = stated.get("if_wrong")
+    if second is None:
+        return feature
+    if feature.items:
+        raise refuse(f"{path}.if_wrong", second, "no such key where single items have a delta of their own")
+    times, factor = (
+        number(f"{path}.if_wrong.{key}", mapping(f"{path}.if_wrong", second, ("times", "delta"))[key], 0)
+        for key in ("times", "delta")
+    )
+    if not (1 < times <= LARGEST_MULTIPLE and 1 <= factor <= LARGEST_MULTIPLE):
+        raise refuse(f"{path}.if_wrong", second, f"times above 1 and delta from 1, both up to {LARGEST_MULTIPLE}")
+    return replace(feature, if_wrong=Second(times, factor * feature.delta))
 
 
 def _list(path: str, stated: Any, values: Sequence[Any], delta: float, own: bool) -> Feature:

@@ -37,6 +37,7 @@ class Correlation:
     odds_of: Mapping[str, Fraction] = field(default_factory=dict)
     odds_given: Bounds = field(default_factory=dict)
     cuts: Mapping[str, frozenset[float]] = field(default_factory=dict)  # numbers, as others, that q tells apart there
+    times: Mapping[str, float] = field(default_factory=dict)  # by which q and odds - 1 of some features are multiplied
 
     @property
     def sets_differ(self) -> bool:
@@ -45,6 +46,10 @@ class Correlation:
 
     def q(self, name: str, others: frozenset[str], seen: str) -> Fraction:
         """The bound for answers that see the numbers among the others in this way (`questions.Question.sees`)."""
+        stated = self._stated_q(name, others, seen)
+        return Fraction(min(1.0, self.times[name] * float(stated))) if name in self.times else stated
+
+    def _stated_q(self, name: str, others: frozenset[str], seen: str) -> Fraction:
         if not others:
             return Fraction(0)
         if seen == "multiplied":
@@ -55,6 +60,13 @@ class Correlation:
 
     def odds(self, name: str, others: frozenset[str], seen: str) -> Fraction | None:
         """How many times answers that see the others so could move the odds of a guess: None if nothing is stated."""
+        stated = self._stated_odds(name, others, seen)
+        if stated is None or name not in self.times:
+            return stated
+        larger = 1 + self.times[name] * (float(stated) - 1)
+        return None if math.isinf(larger) else Fraction(larger)
+
+    def _stated_odds(self, name: str, others: frozenset[str], seen: str) -> Fraction | None:
         if seen == "multiplied" or (seen in ("in steps", "as they are") and others & self.rounded):
             return None
         larger = [odds for (feature, known), odds in self.odds_given.items() if feature == name and others <= known]

@@ -16,6 +16,7 @@ from typing import Any
 from bcdp_device.verify.binary_counts import binary_excess, dot, kept_bit
 from bcdp_device.verify.collection import Demand, Feature
 from bcdp_device.verify.correlation import Correlation
+from bcdp_device.verify.geometry import overlap_ends
 from bcdp_device.verify.levels import Levels, masses_moved, view_of
 from bcdp_device.verify.messages import Excess, own_factor, together
 from bcdp_device.verify.questions import MOST_CELLS, TOTAL, Menu, Question, Table, linked, sends_all
@@ -254,6 +255,8 @@ def _table_ends(table: Table) -> tuple[float, float]:
         flip = cell - keep
         same = Fraction(keep**2, flip) + flip
         return float(same / cell), float((same + 2 * keep) / 2 / cell)
+    if table.family == "projective":
+        return overlap_ends(table.numbers)
     if table.levels > MOST_ROWS:
         return float(table.ratio), 1.0
     overlaps = _overlaps(table)

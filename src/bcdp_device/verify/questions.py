@@ -12,6 +12,7 @@ from bcdp_device.errors import refuse
 from bcdp_device.panels import MOST_WAVES
 from bcdp_device.verify.blocks import block_of, combinations
 from bcdp_device.verify.collection import Feature
+from bcdp_device.verify.geometry import projective_columns, read_projective
 from bcdp_device.verify.messages import MOST_MESSAGES
 from bcdp_device.verify.values import mapping, names, rising, sequence, whole
 
@@ -26,6 +27,7 @@ TABLE_KEYS = {
     "response": ("levels", "keep", "other"),
     "hadamard": ("levels", "order", "keep"),
     "waves": ("levels", "waves"),
+    "projective": ("levels", "field", "dimension", "high", "low"),
 }
 QUESTION_KEYS = ("features", "levels", "table")
 PRODUCT_KEYS = (*QUESTION_KEYS, "kind", "categories")
@@ -59,6 +61,8 @@ class Table:
                     likely = [(step * given + answer) % answers < width for given in range(self.levels)]
                     yield tuple(high if inside else low for inside in likely)
             yield (TOTAL - _words(self.numbers["waves"]),) * self.levels
+        elif self.family == "projective":
+            yield from projective_columns(self.numbers)
         else:
             keep = self.numbers["keep"]
             flip = TOTAL // self.numbers["order"] - keep
@@ -74,6 +78,8 @@ class Table:
             return max(over(max(column), min(column)) for column in self.columns())
         if self.family == "waves":
             return max(Fraction(high, low) for *_, high, low in self.numbers["waves"])
+        if self.family == "projective":  # two points are not on all the same hyperplanes
+            return Fraction(self.numbers["high"], self.numbers["low"])
         keep = self.numbers["keep"]
         return Fraction(keep, self.numbers["other"] if self.family == "response" else TOTAL // self.symbols * 2 - keep)
 
@@ -348,6 +354,8 @@ def _table(path: str, stated: Any) -> Table:
         return Table(family, levels, levels, stated)
     if family == "waves":
         return _waves(path, stated)
+    if family == "projective":
+        return Table(family, *read_projective(path, stated), stated)
     levels = whole(f"{path}.levels", stated["levels"], 2, LARGEST_ORDER)
     order = whole(f"{path}.order", stated["order"], levels, LARGEST_ORDER)
     if order & (order - 1):

@@ -9,7 +9,7 @@ from fractions import Fraction
 from bcdp.audit import PlanAudit
 from bcdp.compare.baselines import Errors
 from bcdp.estimates import Estimates
-from bcdp.plan import Plan, certify, mechanism_of
+from bcdp.plan import Plan, certify, demands_if_wrong, mechanism_of
 from bcdp.policy import Feature
 from bcdp.present.batch_promise import batch_promise
 from bcdp.present.pictures import leakage_figure
@@ -91,7 +91,7 @@ def _strictest(plan: Plan, promised: Mapping[str, Promise]) -> tuple[str, Promis
 
 def promises(plan: Plan, promised: Mapping[str, Promise]) -> Html:
     """The certificate in words: each promise, its condition, and what is left without it."""
-    rows = []
+    rows, wrong = [], any(promise.if_wrong for promise in promised.values())
     for name, promise in promised.items():
         asked = plan.certificate.features[name].asked
         rows.append([_label(plan, name), number(asked), f"{promise.level:.4f}", *_cells(promise)])
@@ -109,7 +109,7 @@ def promises(plan: Plan, promised: Mapping[str, Promise]) -> Html:
         ),
         table(
             ["feature", "δ asked", "δ certified", "odds move by at most", "50% becomes at most",
-             "on condition", "at twice that", "with nothing assumed"],
+             "on condition", "if that is wrong" if wrong else "at twice that", "with nothing assumed"],
             rows, words=(5,),
         ),
         paragraph(
@@ -153,6 +153,9 @@ def batch(plan: Plan, users: int) -> Html:
 
 def _cells(promise: Promise) -> list[str]:
     twice = "-" if promise.twice is None else f"× {odds(promise.twice)}"
+    if promise.if_wrong is not None:
+        times, level = promise.if_wrong
+        twice = f"× {odds(level)} at {times:g} times"
     return [f"× {odds(promise.level)}", posterior_at_most(promise.level), promise.condition, twice,
             f"× {odds(promise.nothing)}"]  # fmt: skip
 
@@ -185,11 +188,12 @@ def counts(plan: Plan, promised: Mapping[str, Promise], people: int) -> Html:
 
 def assumption(plan: Plan) -> Html:
     """What the conditions mean, and what the operator says of them."""
+    multiple = "as many times (q and odds - 1)" if demands_if_wrong(plan) else "twice"
     return section(
         "What must be true for it",
         paragraph(
             f"{MEANING} A q of 0 says that the other answers do not depend on it. If a condition is wrong, the last "
-            "column above holds, and the one before it if its numbers are at most twice as large."
+            f"column above holds, and the one before it if its numbers are at most {multiple} as large."
         ),
         paragraph(f"{operator_says(plan)}."),
         *map(paragraph, [*open_said(plan), *panel_said(plan)]),

@@ -76,7 +76,8 @@ def block_table(aim: BlockAim, budget: float) -> Table:
         return optimal(np.array(aim.criterion), limits, map(np.array, aim.sets), aim.further, aim.raised)
     except InputError:
         different = ~np.eye(len(aim.criterion), dtype=np.bool_)
-        return categorical(len(different), float(np.max(np.min(limits[..., different], axis=-1))))
+        budget = float(np.max(np.min(limits[..., different], axis=-1)))
+        return categorical(len(different), budget, geometries=False)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ variance of every linear function of them (theory.md, section 4.3).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,6 +36,26 @@ class HonestRange(NamedTuple):
     largest: float
     growth: float
     error: float = 0.0
+
+
+@dataclass(frozen=True)
+class OneNumber(Mapping[Target, Array]):
+    """The coefficients of one number of a target, which are written out when they are asked for."""
+
+    target: Target
+    number: int
+    size: int
+
+    def __getitem__(self, target: Target) -> Array:
+        if target != self.target:
+            raise KeyError(target)
+        return np.asarray(np.eye(1, self.size, self.number)[0])
+
+    def __iter__(self) -> Iterator[Target]:
+        return iter((self.target,))
+
+    def __len__(self) -> int:
+        return 1
 
 
 @dataclass(frozen=True, eq=False)

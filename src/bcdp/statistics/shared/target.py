@@ -120,7 +120,7 @@ class Single(OneFeature):
     def randomizer(self, policy: Policy, budget: float) -> tuple[tuple[int, ...], Table]:
         kind = policy.features[self.feature].asked_as
         if kind == "categorical":
-            return (self.levels(policy),), categorical(self.levels(policy), budget)
+            return (self.levels(policy),), categorical(self.levels(policy), budget, geometries=policy.batch is None)
         table = numeric(budget) if kind == "numeric" else binary(budget)
         return (table.levels,), table
 

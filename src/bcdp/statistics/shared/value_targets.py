@@ -99,7 +99,7 @@ class AimedValues(OneFeature):
 @lru_cache(maxsize=256)
 def aimed(criterion: Rows, budget: float) -> Table:
     """The table with the least criterion within the budget: a design of its own, or that for all frequencies."""
-    usual = categorical(len(criterion), budget)
+    usual = categorical(len(criterion), budget, geometries=False)
     matrix = np.array(criterion)
     try:
         best = optimal(matrix, np.full(matrix.shape, budget), runs(len(matrix)))

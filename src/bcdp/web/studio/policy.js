@@ -37,8 +37,8 @@ export const withOwn = (policy, key, value) =>
 
 /** What a feature of a type begins as: what it shares with the old one stays. */
 export function retyped(policy, name, type) {
-  const { label, delta, help, values, bounds } = policy.features[name];
-  const shared = isProtected({ type }) ? { label, delta, help } : { label, help };
+  const { label, delta, help, if_wrong, values, bounds } = policy.features[name];
+  const shared = isProtected({ type }) ? { label, delta, help, if_wrong } : { label, help };
   const kept = Object.fromEntries(Object.entries(shared).filter(([, value]) => value !== undefined));
   const shape = {
     binary: { values: (Array.isArray(values) && values.length >= 2 ? values : ["no", "yes"]).slice(0, 2) },

@@ -39,6 +39,9 @@ export const words = {
   ranges: (ranges) => `، لتخمين أيّ هذه المجالات تقع فيه لا لما هو أدق: ${ranges.join("؛ ")}`,
   doubled: { q: "عند ضعف q", odds: "عند ضعف الأرجحية", both: "عند ضعف q والأرجحية" },
   leftDoubled: (times, doubled, nothing) => `${times} ${doubled}، و${nothing} دون أي افتراض`,
+  exceeded: { q: "q", odds: "الأرجحية - 1", both: "q والأرجحية - 1" },
+  leftExceeded: (times, factor, numbers, nothing) =>
+    `${times} عند ${factor} أضعاف ${numbers}، و${nothing} دون أي افتراض`,
   left: (nothing) => `${nothing} دون أي افتراض`,
   unconditional: "ليس له شرط",
   promise: (label, told, condition) =>

@@ -38,6 +38,9 @@ export const words = {
     `, für Vermutungen, in welchem dieser Bereiche sie liegt, und keine feineren: ${ranges.join("; ")}`,
   doubled: { q: "bei doppeltem q", odds: "bei doppelten Chancen", both: "bei doppeltem q und doppelten Chancen" },
   leftDoubled: (times, doubled, nothing) => `${times} ${doubled}, ${nothing} ohne jede Annahme`,
+  exceeded: { q: "q", odds: "Chancen - 1", both: "q und Chancen - 1" },
+  leftExceeded: (times, factor, numbers, nothing) =>
+    `${times} beim ${factor}-fachen von ${numbers}, ${nothing} ohne jede Annahme`,
   left: (nothing) => `${nothing} ohne jede Annahme`,
   unconditional: "es hat keine Bedingung",
   promise: (label, told, condition) =>

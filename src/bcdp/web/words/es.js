@@ -37,6 +37,9 @@ export const words = {
     both: "con el doble de q y de posibilidades",
   },
   leftDoubled: (times, doubled, nothing) => `${times} ${doubled}, ${nothing} sin suponer nada`,
+  exceeded: { q: "q", odds: "posibilidades - 1", both: "q y posibilidades - 1" },
+  leftExceeded: (times, factor, numbers, nothing) =>
+    `${times} a ${factor} veces ${numbers}, ${nothing} sin suponer nada`,
   left: (nothing) => `${nothing} sin suponer nada`,
   unconditional: "no tiene condición",
   promise: (label, told, condition) =>

@@ -34,6 +34,9 @@ export const words = {
     `, pour deviner dans lequel de ces intervalles elle se trouve, et rien de plus fin : ${ranges.join(" ; ")}`,
   doubled: { q: "avec q doublé", odds: "avec la cote doublée", both: "avec q et la cote doublés" },
   leftDoubled: (times, doubled, nothing) => `${times} ${doubled}, ${nothing} sans rien supposer`,
+  exceeded: { q: "q", odds: "cote - 1", both: "q et cote - 1" },
+  leftExceeded: (times, factor, numbers, nothing) =>
+    `${times} à ${factor} fois ${numbers}, ${nothing} sans rien supposer`,
   left: (nothing) => `${nothing} sans rien supposer`,
   unconditional: "elle n’a pas de condition",
   promise: (label, told, condition) =>

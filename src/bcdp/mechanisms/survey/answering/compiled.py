@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bcdp.mechanisms.survey.answering.bit_parallel import AT_ONCE, MOST_MENUS, answer_lanes, compiled, fetch_ahead
-from bcdp.mechanisms.survey.answering.compiled_plan import BITS, DENSE, NUMBER, PRODUCT, RESPONSE, WAVES
+from bcdp.mechanisms.survey.answering.compiled_plan import BITS, DENSE, NUMBER, PRODUCT, PROJECTIVE, RESPONSE, WAVES
 
 __all__ = [
     "AT_ONCE",
@@ -243,6 +243,11 @@ def _symbols(tables: Any, table: Any, given: Any, words: Any, size: Any, answer:
         waves = tables.waves[keep:other]
         for t in range(size):
             answer[t] = answer[t] * symbols + _waved(waves, given[t], np.int64(words[t]), symbols)
+    elif tables.family[table] == PROJECTIVE:
+        field, dimension, high, low = tables.waves[keep, :4]
+        for t in range(size):
+            held = drawn_hyperplane(field, dimension, (high, low), given[t], np.int64(words[t]))
+            answer[t] = answer[t] * symbols + held
     else:
         for t in range(size):
             word = np.int64(words[t])
@@ -254,6 +259,42 @@ def _symbols(tables: Any, table: Any, given: Any, words: Any, size: Any, answer:
             odd ^= odd >> 1
             symbol = 2 * row + ((odd & 1) ^ np.int64((word & ((1 << shift) - 1)) >= keep))
             answer[t] = answer[t] * symbols + symbol
+
+
+@compiled
+def drawn_hyperplane(field: Any, dimension: Any, weights: Any, given: Any, word: Any) -> Any:
+    """`Projective.sample` of one input and word."""
+    high, low = weights
+    planes = (field**dimension - 1) // (field - 1)
+    through = (planes - 1) // field
+    likely = through * high
+    holding = word < likely
+    index = word // high if holding else (word - likely) // low
+    if not holding and index >= planes - through:
+        return planes
+    pivot, below = 0, 0  # the place of the point's last coordinate that is not 0, and the points before those
+    while given >= below * field + 1:
+        below = below * field + 1
+        pivot += 1
+    ways = field ** (dimension - 1 - pivot)
+    after = (ways - 1) // (field - 1)
+    simple = after if holding else ways
+    if index < simple:
+        return index if holding else after + index
+    direction, follows = (index - simple) // ways, (index - simple) % ways
+    first = direction if holding else direction // (field - 1)
+    product = 0 if holding else direction % (field - 1) + 1
+    code, top = first, 1  # of the hyperplane's coordinates before that place, the first that is not 0 added
+    while code >= top:
+        code -= top
+        top *= field
+    code += top
+    power, own = field ** max(pivot - 1, 0), given - below
+    while code and power:
+        product -= code % field * (own // power % field)
+        code //= field
+        power //= field
+    return after * field + 1 + (first * field + product % field) * ways + follows
 
 
 @compiled

@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from bcdp.plan import Plan, Question
 from bcdp.policy import MultipleFeature, Policy
+from bcdp.randomizers.projective import count
 from bcdp.records.columnar import Stored, scale
 from bcdp.records.encoding import coded_numbers
 
 BITS, WHOLE, NUMBER = 0, 1, 2  # forms of a column
 VALUES, PRODUCT = 0, 1  # kinds of a question
-RESPONSE, DENSE, HADAMARD, WAVES = 0, 1, 2, 3  # families of a table
-_FAMILIES = {"response": RESPONSE, "dense": DENSE, "hadamard": HADAMARD, "waves": WAVES}
+RESPONSE, DENSE, HADAMARD, WAVES, PROJECTIVE = 0, 1, 2, 3, 4  # families of a table
+_FAMILIES = {"response": RESPONSE, "dense": DENSE, "hadamard": HADAMARD, "waves": WAVES, "projective": PROJECTIVE}
 _KINDS = {"values": VALUES, "product": PRODUCT}
 _QUESTION_KEYS = {"features", "levels", "table", "kind", "categories", "cuts"}
 _GUIDE_CELLS = 2**15  # of one table: its guide stays in the fastest cache
@@ -65,7 +66,8 @@ class Tables(NamedTuple):
     """For each table its numbers; for those written out where their ends of intervals start, with a guide to them.
 
     For waves `keep` and `other` are the first of its rows and the one after the last: where its words begin and end,
-    its first symbol, and its five numbers. The first table is the draw of a menu.
+    its first symbol, and its five numbers. The row of a geometry, at `keep`, is its field, its dimension and its
+    weights. The first table is the draw of a menu.
     """
 
     ends: Array
@@ -191,6 +193,10 @@ def _tables(documents: list[dict[str, Any]]) -> Tables:
             last = words.cumsum()
             waves.append(np.column_stack([last - words, last, answers.cumsum() - answers, numbers]))
             other = keep + len(numbers)
+        elif family == PROJECTIVE:
+            keep, own = sum(map(len, waves)), [document[key] for key in ("field", "dimension", "high", "low")]
+            symbols = count(own[0], own[1]) + 1
+            waves.append(np.array([[*own, 0, 0, 0, 0]], dtype=np.int64))
         else:
             symbols, keep, shift = (
                 2 * document["order"],

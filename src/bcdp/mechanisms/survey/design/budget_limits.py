@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from bcdp.correlation import Correlation, product_q
 from bcdp.mechanisms.survey.design.budgets_from_laws import exact_limit
@@ -26,6 +27,19 @@ class Binding:
 def binding(policy: Policy, correlation: Correlation, name: str) -> Binding:
     """How much may be asked of one feature alone, and what forbids more (theory.md, sections 4.1 and 4.5)."""
     return BudgetLimits(policy, correlation).binding(name)
+
+
+class SecondDemand(NamedTuple):
+    """A level that a feature demands besides its delta, at larger bounds."""
+
+    delta: float
+    q: float
+    odds: float
+
+    @property
+    def limit(self) -> float:
+        """The largest LDP level of all that is asked of others that it can live with."""
+        return _level_limit(self.delta, self.q, self.odds)
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,13 @@ class BudgetLimits:
         items = feature.strict_items.values() if isinstance(feature, MultipleFeature) else ()
         return min([self.demand(name), *(self.within(delta) for _, delta in items)])
 
+    def second_demand(self, name: str, q: float, odds: float) -> SecondDemand | None:
+        """What `if_wrong` still demands, where the stated bounds are these; None if nothing more than epsilon."""
+        feature = self.policy.features[name]
+        if feature.if_wrong is None or self.is_free(name):
+            return None
+        return SecondDemand(self.within(feature.if_wrong.level(feature.delta)), *feature.if_wrong.moved(q, odds))
+
     def is_free(self, name: str) -> bool:
         """Whether any menu keeps the demand of a feature, so that its correlation does not matter."""
         return self.strictest(name) >= self.epsilon
@@ -74,7 +95,11 @@ class BudgetLimits:
         return self._level_within(name, self.correlation.q(name, others), self.correlation.odds(name, others))
 
     def _level_within(self, name: str, q: float, odds: float) -> float:
-        return _level_limit(self.strictest(name), q, odds)
+        return min(_level_limit(self.strictest(name), q, odds), self._second_limit(name, q, odds))
+
+    def _second_limit(self, name: str, q: float, odds: float) -> float:
+        second = self.second_demand(name, q, odds)
+        return math.inf if second is None else second.limit
 
     @property
     def any_menu(self) -> float:
@@ -97,7 +122,11 @@ class BudgetLimits:
         """The largest budget of a question about `asked` alone that the demand of another feature allows."""
         usual = self.level(name, frozenset({asked}))
         laws = self.correlation.laws(name, asked) if usual < self.epsilon else None
-        return usual if laws is None else max(usual, exact_limit(laws, self.demand(name), self.epsilon))
+        if laws is None:
+            return usual
+        others = frozenset({asked})  # what is known of distributions says nothing where q is wrong
+        second = self._second_limit(name, self.correlation.q(name, others), self.correlation.odds(name, others))
+        return max(usual, min(exact_limit(laws, self.demand(name), self.epsilon), second))
 
     @cached_property
     def alone(self) -> dict[str, float]:

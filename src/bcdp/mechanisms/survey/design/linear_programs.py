@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.mechanisms.survey.design.budget_limits import SecondDemand
 from bcdp.mechanisms.survey.design.joint.subset_families import SIGN, SubsetFamily
 from bcdp.mechanisms.survey.design.lp_solvers import installed_solver
 from bcdp.plan import Parts
@@ -40,6 +41,15 @@ class Demand:
     place: SubsetFamily = SIGN
     parts: Parts = ()
     odds: float = math.inf
+    second: SecondDemand | None = None  # a level at larger bounds that is demanded besides
+
+    @property
+    def each(self) -> tuple[Demand, ...]:
+        """This demand, and then the second, as demands of their own."""
+        if self.second is None:
+            return (self,)
+        first, (delta, q, odds) = replace(self, second=None), self.second
+        return first, replace(first, delta=delta, q=q, odds=odds)
 
     @property
     def sides(self) -> tuple[Parts, ...]:
@@ -129,7 +139,8 @@ def polytope(demands: tuple[Demand, ...], total: float) -> Polytope:
     combinations = np.ones(1)
     for demand in demands:
         combinations = (combinations[:, None] * np.array(demand.place.counts)).ravel()
-    starts = np.cumsum([len(combinations) + 2, *(demand.extremes for demand in demands)])
+    each = [(i, part) for i, demand in enumerate(demands) for part in demand.each]
+    starts = np.cumsum([len(combinations) + 2, *(demand.extremes for _, demand in each)])
     every, variables = np.arange(len(combinations)), int(starts[-1])
     top, bottom = len(combinations), len(combinations) + 1
     blocks = [
@@ -137,19 +148,19 @@ def polytope(demands: tuple[Demand, ...], total: float) -> Polytope:
         _block(variables, (every, -1.0), (bottom, 1.0)),
         _block(variables, (np.array([top]), 1.0), (bottom, -math.exp(total))),
     ]
-    for i, demand in enumerate(demands):
+    for (i, demand), start in zip(each, starts.tolist(), strict=False):
         if demand.delta >= total:
             continue  # LDP keeps it
         ratio, q, step = math.exp(demand.delta), demand.q, 2 ** (len(demands) - 1 - i)
         side = every // step % 2
         if demand.odds < math.inf:
-            blocks += _within_odds(variables, int(starts[i]), demand, every[side == 0], step)
+            blocks += _within_odds(variables, start, demand, every[side == 0], step)
             continue
         if demand.parts:
-            blocks += _ranged(variables, int(starts[i]), demand, every[side == 0], step)
+            blocks += _ranged(variables, start, demand, every[side == 0], step)
             continue
         changed = every + step * (1 - 2 * side)  # the same record but for feature i
-        high = int(starts[i]) + side  # the largest weight on the same side
+        high = start + side  # the largest weight on the same side
         low = high + 2
         # two values on the same side: they share an input, or have one each
         same = every[np.array([demand.shared or count > 1 for count in demand.place.counts])[side]]
@@ -163,7 +174,7 @@ def polytope(demands: tuple[Demand, ...], total: float) -> Polytope:
     matrix = csc_array(np.vstack(blocks))
     most = np.append(np.zeros(matrix.shape[0] - 1), 1.0)
     lowest = np.zeros(variables)
-    for demand, start in zip(demands, starts, strict=False):
+    for (_, demand), start in zip(each, starts, strict=False):
         lowest[start : start + demand.extremes] = -np.inf if demand.odds < math.inf else 0.0
     return Polytope(matrix, np.where(most == 1, 1.0, -np.inf), most, combinations, lowest)
 

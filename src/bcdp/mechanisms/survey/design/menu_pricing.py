@@ -39,14 +39,21 @@ class Priced:
 
 
 def caps(total: Array, c: FeatureClass) -> Array:
-    """The largest budget of a feature in menus of the given totals; negative infinity where the menu breaks `delta`."""
-    if c.odds < math.inf:
-        budgets = budgets_from(c.delta, np.minimum(total, c.limit), c.q, c.odds)
-        return np.where(total > c.limit, -np.inf, budgets)
+    """The largest budget of a feature in menus of the given totals; negative infinity where the menu breaks `delta`.
+
+    Of two demands the stricter one counts: as each of them, the cap rises up to `delta` and then falls.
+    """
+    first = _cap(total, c.delta, c.q, c.odds, c.limit)
+    return first if c.second is None else np.minimum(first, _cap(total, *c.second, c.limit))
+
+
+def _cap(total: Array, delta: float, q: float, odds: float, limit: float) -> Array:
+    if odds < math.inf:
+        return np.where(total > limit, -np.inf, budgets_from(delta, np.minimum(total, limit), q, odds))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio = (math.exp(c.delta) - c.q * np.exp(total)) / (1 - c.q) if c.q < 1 else np.zeros_like(total)
+        ratio = (math.exp(delta) - q * np.exp(total)) / (1 - q) if q < 1 else np.zeros_like(total)
         shrunk = np.log(np.maximum(ratio, 0.0))
-    return np.where(c.delta >= total, total, shrunk)
+    return np.where(delta >= total, total, shrunk)
 
 
 def _most_large(total: float) -> int:

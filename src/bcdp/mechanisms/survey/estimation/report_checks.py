@@ -11,7 +11,6 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,6 @@ from bcdp.mechanisms.survey.estimation.readings import CountsOf, marginals
 from bcdp.plan import Plan
 from bcdp.plan.messages import sends_all
 from bcdp.questions import Question
-from bcdp.randomizers import Table
 from bcdp.tally import Check
 
 Array = npt.NDArray[np.float64]
@@ -81,7 +79,7 @@ def _duplicates(plan: Plan, people: int, counts: CountsOf) -> Check:
             continue
         likely = np.full(len(given[0]), chance)
         for table, symbols in zip(tables, given, strict=True):
-            likely *= _largest_weights(table)[symbols] / TOTAL
+            likely *= table.largest_weights[symbols] / TOTAL
         rare = at_least(observed[given].astype(float), senders, likely)
         worst = int(rare.argmin())
         if rare[worst] < least:
@@ -188,8 +186,3 @@ def _chernoff(rows: Array, each: Array, total: float, people: float) -> float:
 
 def _chances(plan: Plan) -> Array:
     return np.array([menu.weight for menu in plan.menus], dtype=float) / TOTAL
-
-
-def _largest_weights(table: Table) -> Array:
-    """The largest weight of each symbol over all inputs."""
-    return np.asarray(reduce(np.maximum, map(table.row, range(table.levels))), dtype=float)

@@ -63,6 +63,23 @@ export function stronger({ q, odds, productQ, rounded, ranges, cuts, alike }, fa
   };
 }
 
+/**
+ * The same numbers with q and odds - 1 of the features with a second demand as many times as large, and no laws (`Exceeded`
+ * in Python).
+ * @type {(stated: Correlation, features: Named<Feature>) => Correlation}
+ */
+export function exceeded({ q, odds, productQ, ...rest }, features) {
+  /** @type {(bound: Bound, larger: (stated: number, times: number) => number) => Bound} */
+  const where = (bound, larger) => (name, others) => {
+    const [stated, second] = [bound(name, others), features.get(name).ifWrong];
+    return second ? larger(stated, second.times) : stated;
+  };
+  /** @type {(stated: number, times: number) => number} */
+  const more = (stated, times) => Math.min(1, times * stated);
+  const moreOdds = where(odds, (stated, times) => 1 + times * (stated - 1));
+  return { ...rest, q: where(q, more), odds: moreOdds, productQ: where(productQ, more), laws: () => null };
+}
+
 /** @type {(document: any) => Correlation & { source: string }} */
 function perFeature(document) {
   const named = new Map(entries("correlation.named", document.named));

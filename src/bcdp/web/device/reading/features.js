@@ -19,10 +19,11 @@ import { pythonFloat } from "./spelling.js";
 /** @typedef {Map<string | undefined, number>} Words the number of each value by its word */
 /** @typedef {Record<string, string> | null} Translations */
 /**
- * `askedIf` is the condition of a follow-up, as stated; `extras` counts the inputs after those of its values;
- * `repeated` says that its value is a history over the waves of a panel.
+ * `askedIf` is the condition of a follow-up, as stated; `ifWrong` the level asked at so many times q and odds - 1;
+ * `extras` counts the inputs after those of its values; `repeated` says that its value is a history over the waves of a
+ * panel.
  * @typedef {{ label: string, help: string | null, labels: Translations, helps: Translations, askedIf: any,
- *   extras: number, repeated?: boolean }} Told
+ *   extras: number, ifWrong: { times: number, asked: number } | null, repeated?: boolean }} Told
  */
 /**
  * A number; `own` says that no answer is a value of its own, and `imputed` is what it counts as. Of a date, `numberOf`
@@ -48,7 +49,8 @@ import { pythonFloat } from "./spelling.js";
 
 const LONGEST_NAME = 200;
 const TOLD_KEYS = ["label", "help", "labels", "helps"];
-const COMMON_KEYS = [...TOLD_KEYS, "delta", "missing", "asked_if"];
+const COMMON_KEYS = [...TOLD_KEYS, "delta", "missing", "asked_if", "if_wrong"];
+const LARGEST_MULTIPLE = 1000;
 /** @type {Record<string, string[][]>} */
 const OWN_KEYS = {
   binary: [[], ["values", "value_labels"]],
@@ -107,7 +109,8 @@ function readFeature(name, feature, epsilon) {
   const [required, optional] = OWN_KEYS[feature.type];
   keys(path, feature, ["type", ...required], [...(feature.type === "open" ? TOLD_KEYS : COMMON_KEYS), ...optional]);
   const { type, delta = epsilon, missing = null } = feature;
-  const common = { type, ...readTold(path, name, feature), missing, delta: level(`${path}.delta`, delta) };
+  const ifWrong = readIfWrong(`${path}.if_wrong`, feature, level(`${path}.delta`, delta));
+  const common = { type, ...readTold(path, name, feature), missing, delta, ifWrong };
   /** @type {any} */
   const coded = (type === "numeric" ? readNumber : readValues)(path, feature, missing);
   const extras = Number(coded.own) + Number(common.askedIf !== null);
@@ -116,8 +119,27 @@ function readFeature(name, feature, epsilon) {
 }
 
 /**
+ * What is asked where q and odds are larger than stated; a list with strict items has none.
+ * @type {(path: string, feature: any, delta: number) => Told["ifWrong"]}
+ */
+function readIfWrong(path, { if_wrong: stated = null, items = null }, delta) {
+  if (stated === null) return null;
+  keys(path, stated, ["times", "delta"]);
+  const { times, delta: factor } = stated;
+  const inside = level(path, times) > 1 && level(path, factor) >= 1 && Math.max(times, factor) <= LARGEST_MULTIPLE;
+  if (!inside || items !== null) {
+    throw refuse(
+      path,
+      stated,
+      `times above 1, delta from 1, both up to ${LARGEST_MULTIPLE}, and no delta of single items`,
+    );
+  }
+  return { times, asked: factor * delta };
+}
+
+/**
  * What people are told of a feature: its label and help, perhaps in several languages.
- * @type {(path: string, name: string, feature: any) => Omit<Told, "extras">}
+ * @type {(path: string, name: string, feature: any) => Omit<Told, "extras" | "ifWrong">}
  */
 function readTold(path, name, feature) {
   const labels = readTranslations(`${path}.labels`, feature.labels ?? null);

@@ -7,7 +7,7 @@ import { checkMenus, checkQuestions, sendsAll } from "./questions.js";
 import { canonical } from "./spelling.js";
 import { readTable } from "./randomizers.js";
 
-/** @typedef {{ asked: number, certified: number, c: number, items?: Record<string, Claim> }} Claim */
+/** @typedef {{ asked: number, certified: number, c: number, items?: Record<string, Claim>, if_wrong?: number }} Claim */
 /**
  * @typedef {import("./questions.js").Parts & { id: string, epsilon: number, byTicket: boolean, separate: boolean,
  *   panel: import("./panel.js").Panel | null,
@@ -110,8 +110,10 @@ function readCertificate(certificate, features, more) {
   }
   keys("certificate.features", certificate.features, [...features.keys()]);
   for (const [name, claim] of Object.entries(certificate.features)) {
-    keys(`certificate.features.${name}`, claim, CLAIM_KEYS, features.get(name).stated.items ? ["items"] : []);
-    for (const key of CLAIM_KEYS) level(`certificate.features.${name}.${key}`, claim[key]);
+    const { stated, ifWrong } = features.get(name);
+    const claims = ifWrong ? [...CLAIM_KEYS, "if_wrong"] : CLAIM_KEYS;
+    keys(`certificate.features.${name}`, claim, claims, stated.items ? ["items"] : []);
+    for (const key of claims) level(`certificate.features.${name}.${key}`, claim[key]);
   }
   const claims = new Map([...features.keys()].map((name) => [name, certificate.features[name]]));
   return { epsilon: level("certificate.epsilon", certificate.epsilon), features: claims };

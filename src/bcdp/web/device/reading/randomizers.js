@@ -5,11 +5,13 @@ import { larger, ratioOf } from "../exact.js";
 
 /**
  * What the families state; every number is checked before it is used.
- * @typedef {{ levels: number, keep: number, other: number, order: number, weights: number[][], waves: number[][] }} Stated
+ * @typedef {{ levels: number, keep: number, other: number, order: number, weights: number[][], waves: number[][],
+ *   field: number, dimension: number, high: number, low: number }} Stated
  */
 /**
  * @typedef {{ levels: number, symbols: number, ratio: import("../exact.js").Ratio,
- *   weight: (input: number, symbol: number) => number, sample: (input: number, word: number) => number }} Table
+ *   weight: (input: number, symbol: number) => number, sample: (input: number, word: number) => number,
+ *   ends?: [number, number] }} Table `ends` are the most and the least that two rows overlap, where these are known
  */
 
 const LARGEST_ORDER = 2 ** 14;
@@ -81,12 +83,22 @@ const FAMILIES = {
   },
 };
 
+/**
+ * Those of few plans, loaded with them.
+ * @type {Record<string, () => Promise<(path: string, document: Stated) => Table>>}
+ */
+const SELDOM = {
+  waves: async () => (await import("./waves.js")).readWaves,
+  projective: async () => (await import("./projective.js")).readProjective,
+};
+
 /** @type {Record<string, string[]>} */
 const FIELDS = {
   response: ["levels", "keep", "other"],
   dense: ["weights"],
   hadamard: ["levels", "order", "keep"],
   waves: ["levels", "waves"],
+  projective: ["levels", "field", "dimension", "high", "low"],
 };
 
 /** @type {(number: number) => number} */
@@ -104,6 +116,6 @@ export async function readTable(path, document) {
   const family = document?.family;
   if (!Object.hasOwn(FIELDS, String(family))) throw refuse(`${path}.family`, family, Object.keys(FIELDS).join(", "));
   keys(path, document, ["family", ...FIELDS[family]]);
-  const read = family === "waves" ? (await import("./waves.js")).readWaves : FAMILIES[family];
+  const read = FAMILIES[family] ?? (await SELDOM[family]());
   return { family, ...read(path, document) };
 }

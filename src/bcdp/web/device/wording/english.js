@@ -16,9 +16,10 @@ import { SENTENCES } from "./sentences.js";
 /**
  * @typedef {Spelling & Record<"all" | "nothingAssumed" | "noAnswer" | "apart" | "notAsked" | "noneTicked" | "meaning" | "anyTimes" | "unmoved" | "byLaws" |
  *   "unconditional" | "nothing" | "no" | "yes", string> & Record<"operatorSays" | "times" | "learned" | "within" | "left" |
- *   "otherwise" | "near" | "square" | "product", One> & Record<"told" | "movedBetween" | "learnedBetween" | "openSent", Two> & Record<"condition" | "ranges" | "and" | "or", Many> & { doubled: Record<"q" | "odds" | "both", string>,
+ *   "otherwise" | "near" | "square" | "product", One> & Record<"told" | "movedBetween" | "learnedBetween" | "openSent", Two> & Record<"condition" | "ranges" | "and" | "or", Many> & { doubled: Record<"q" | "odds" | "both", string>, exceeded: Record<"q" | "odds" | "both", string>,
  *   moved: (points: string, several: boolean) => string, chance: (menus: number) => string, separate: (messages: number) => string, more: (count: number) => string,
  *   leftDoubled: (times: string, numbers: string, nothing: string) => string,
+ *   leftExceeded: (times: string, factor: string, numbers: string, nothing: string) => string,
  *   promise: (label: string, told: string, condition: string) => string,
  *   range: (...ends: string[]) => string,
  *   hint: (about: string, hint: string, least: string, most: string) => string }} Words
@@ -70,6 +71,9 @@ export const ENGLISH = {
   ranges: (ranges) => filled(SENTENCES.ranges, { ranges: ranges.join(", ") }),
   doubled: { q: "q", odds: "the odds", both: "q and odds" },
   leftDoubled: (times, numbers, nothing) => filled(SENTENCES.leftDoubled, { times, numbers, nothing }),
+  exceeded: { q: "q", odds: "odds - 1", both: "q and odds - 1" },
+  leftExceeded: (times, factor, numbers, nothing) =>
+    filled(SENTENCES.leftExceeded, { times, factor, numbers, nothing }),
   left: (nothing) => filled(SENTENCES.left, { nothing }),
   unconditional: SENTENCES.unconditional,
   promise: (label, told, condition) => filled(SENTENCES.promise, { label, told, condition }),

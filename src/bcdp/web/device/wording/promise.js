@@ -6,6 +6,7 @@
  */
 
 import { byMenu, certify } from "../certificate.js";
+import { levelsIfWrong } from "../verify.js";
 import { counted, least, most } from "../checks.js";
 import { stronger } from "../reading/correlation.js";
 import { linkedMenus } from "../reading/questions.js";
@@ -57,6 +58,7 @@ function computed(plan) {
   /** @type {(factor: number) => Assuming} */
   const assuming = (factor) => ({ ...plan, correlation: stronger(correlation, factor) });
   const [stated, twice, certain] = [plan, assuming(2), assuming(Infinity)].map(certify);
+  const wrong = new Map(levelsIfWrong(plan));
   const [withoutLaws, unconditional] = [assuming(1), assuming(Infinity)].map(byMenu);
   const found = [...plan.features.keys()].map((name) => {
     const nothing = Math.max(certain.delta.get(name), stated.delta.get(name)); // the last digits of doubles
@@ -69,7 +71,9 @@ function computed(plan) {
     const doubled = byLaws || bounds.some(({ q }) => q > 0) ? oddsOf(twice.delta.get(name)) : null;
     const condition = conditionOf(plan, name, bounds, byLaws);
     const numbers = numbersOf(bounds);
-    return { name, ...levelOf(level), condition, doubled, numbers, nothing: oddsOf(nothing) };
+    const times = plan.features.get(name).ifWrong?.times;
+    const exceeded = times ? { times, odds: oddsOf(/** @type {number} */ (wrong.get(name))) } : null;
+    return { name, ...levelOf(level), condition, doubled, exceeded, numbers, nothing: oddsOf(nothing) };
   });
   const whole = stated.epsilon;
   return [

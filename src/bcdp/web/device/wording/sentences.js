@@ -23,6 +23,7 @@ export const SENTENCES = {
   "within": ", among people with the same {labels}",
   "ranges": ", for guesses which of these ranges it is in and no finer ones: {ranges}",
   "leftDoubled": "{times} at twice {numbers}, {nothing} with nothing assumed",
+  "leftExceeded": "{times} at {factor} times {numbers}, {nothing} with nothing assumed",
   "left": "{nothing} with nothing assumed",
   "unconditional": "it has no condition",
   "promise": "Whoever sees the report can raise the odds of a guess about {label} {told}, {condition}.",

@@ -15,7 +15,7 @@ import { ENGLISH } from "./english.js";
 /** @typedef {{ points: Ends | null, times: Ends | null, byLaws: boolean, ends: (number | string)[] | null, block: boolean }} Condition */
 /**
  * @typedef {{ name: string | null, odds: number, becomes: number, condition: Condition | null, doubled: number | null,
- *   numbers: "q" | "odds" | "both", nothing: number }} Promised
+ *   exceeded?: { times: number, odds: number } | null, numbers: "q" | "odds" | "both", nothing: number }} Promised
  */
 /**
  * @typedef {{ name: string | null, label: string, odds: number, becomes: number, told: string, condition: string,
@@ -56,16 +56,22 @@ export function quoted(text) {
  * the labels of the open features, within whose groups every condition is to hold.
  * @type {(promise: Promised, words: Words, label?: string, open?: readonly string[]) => Guarantee}
  */
-export function tellPromise({ name, odds, becomes, condition, doubled, numbers, nothing }, words, label, open = []) {
+export function tellPromise(promised, words, label, open = []) {
+  const { name, odds, becomes, condition, doubled, exceeded, numbers, nothing } = promised;
   const about = name === null ? words.all : /** @type {string} */ (label);
   /** @type {(factor: number) => string} */
   const times = (factor) => (factor === Infinity ? words.anyTimes : words.times(words.factor(factor)));
   const told = words.told(times(odds), words.percent(becomes, 1));
   const stated = condition === null ? words.nothingAssumed : tellCondition(condition, words, open);
-  const left = () =>
-    doubled === null
+  const left = () => {
+    if (exceeded) {
+      const factor = words.plain(exceeded.times);
+      return words.leftExceeded(times(exceeded.odds), factor, words.exceeded[numbers], times(nothing));
+    }
+    return doubled === null
       ? words.left(times(nothing))
       : words.leftDoubled(times(doubled), words.doubled[numbers], times(nothing));
+  };
   const rest = condition === null ? words.unconditional : left();
   const sentence = words.promise(quoted(about), told, stated) + (condition === null ? "" : words.otherwise(rest));
   return { name, label: about, odds, becomes, told, condition: stated, left: rest, sentence };

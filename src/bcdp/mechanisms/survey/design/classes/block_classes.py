@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import refuse
-from bcdp.mechanisms.survey.design.budget_limits import BudgetLimits
+from bcdp.mechanisms.survey.design.budget_limits import BudgetLimits, SecondDemand
 from bcdp.mechanisms.survey.design.classes.feature_classes import NEGLIGIBLE, FeatureClass
 from bcdp.mechanisms.survey.design.information import Kind
 from bcdp.plan.views import View, views_of
@@ -58,6 +58,7 @@ def block_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> Iter
             alone=min(alone, aim.largest),
             weight=float(f"{sum(wanted.values()):.12g}"),
             odds=max(odds for _, odds in bounds),
+            second=_strictest_second(limits, block),
         )
 
 
@@ -99,7 +100,18 @@ def _ticked(limits: BudgetLimits, name: str, weight: float, alone: float) -> Fea
         alone=alone,
         weight=weight,
         odds=odds,
+        second=limits.second_demand(name, q, odds),
     )
+
+
+def _strictest_second(limits: BudgetLimits, block: Sequence[str]) -> SecondDemand | None:
+    """The least of the levels that the features of a block still demand, at the largest of their larger bounds."""
+    demands = [limits.second_demand(name, *limits.total_bounds(name)) for name in block]
+    stated = [demand for demand in demands if demand is not None]
+    if not stated:
+        return None
+    delta, q, odds = zip(*stated, strict=True)
+    return SecondDemand(min(delta), max(q), max(odds))
 
 
 def _criterion(policy: Policy, question: Question, wanted: Mapping[Target, float]) -> tuple[tuple[float, ...], ...]:

@@ -97,6 +97,7 @@ def _feature_classes(limits: BudgetLimits, weights: Mapping[Target, float]) -> d
             parts=parts,
             odds=odds,
             apart=name in distributed or (feature.own and bool(parts)),
+            second=limits.second_demand(name, q, odds),
         )
     return result
 
@@ -179,8 +180,9 @@ def _steps_class(limits: BudgetLimits, target: Steps, weight: float) -> Iterator
     by_range = limits.correlation.ranges.get(name) == target.cuts  # then guesses are between the steps themselves
     shared = feature.imputes if by_range else True
     kind = Kind("categorical", len(target.cuts) + 1)
+    second = limits.second_demand(name, q, odds)
     yield FeatureClass(
-        (target,), kind, limits.demand(name), q=q, alone=alone, weight=weight, shared=shared, parts=(), odds=odds
+        (target,), kind, limits.demand(name), q=q, alone=alone, weight=weight, shared=shared, odds=odds, second=second
     )
 
 

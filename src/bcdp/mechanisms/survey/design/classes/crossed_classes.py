@@ -126,10 +126,11 @@ def _raised(
         own = [view for view in views if view.feature in block]
         demand = min(limits.within(view.delta) for view in own)
         most = min([total, *(limits.within(view.delta) for view in views if view.feature not in block)])
-        bounds = [_within(limits, view, asked) for view in own]
+        bounds = [(demand, _within(limits, view, asked)) for view in own]
+        bounds += [second for view in own for second in _second(limits, view, asked)]
         for high, part in product(_halves(views, block), range(1, _STEPS)):
             fall = (most - demand) * part / (_STEPS - 1)
-            steps = [rises(demand, fall, within) for within in bounds]
+            steps = [rises(level, fall, within) for level, within in bounds]
             if fall > 0 and min(low for _, low in steps) > 0:
                 upper, lower = (min(rise) for rise in zip(*steps, strict=True))
                 base, rise = np.where(high, 0.0, -fall), np.where(high, upper, lower)
@@ -169,12 +170,19 @@ def _within(limits: BudgetLimits, view: View, asked: frozenset[str]) -> Within:
     return Within(limits.correlation.q(view.feature, others), limits.correlation.odds(view.feature, others))
 
 
+def _second(limits: BudgetLimits, view: View, asked: frozenset[str]) -> list[tuple[float, Within]]:
+    """What a feature still demands where its bounds are wrong; nothing where it states no such demand."""
+    second = limits.second_demand(view.feature, *_within(limits, view, asked))
+    return [] if second is None else [(second.delta, Within(second.q, second.odds))]
+
+
 def _ways(limits: BudgetLimits, view: View, asked: frozenset[str], total: float) -> list[tuple[float, float]]:
     """How far two values may differ with all else held fixed, and whatever else moves with them, from near to far."""
-    within = _within(limits, view, asked)
     demand = min(limits.within(view.delta), total)
-    farthest = max(demand, min(total, float(ldp_limit(demand, *within))))
-    return [(own_level(demand, moving, within), moving) for moving in np.linspace(demand, farthest, _STEPS).tolist()]
+    demands = [(demand, _within(limits, view, asked)), *_second(limits, view, asked)]
+    farthest = max(demand, min([total, *(float(ldp_limit(level, *within)) for level, within in demands)]))
+    steps = np.linspace(demand, farthest, _STEPS).tolist()
+    return [(min(own_level(level, moving, within) for level, within in demands), moving) for moving in steps]
 
 
 def _of(numbers: Sequence[int], chosen: Integers) -> tuple[int, ...]:

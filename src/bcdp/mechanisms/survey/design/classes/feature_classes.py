@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bcdp.mechanisms.survey.design.budget_limits import SecondDemand
 from bcdp.mechanisms.survey.design.information import Kind
 from bcdp.mechanisms.survey.design.joint.cell_questions import CellQuestion
 from bcdp.mechanisms.survey.design.joint.tables import Shape
@@ -47,17 +48,19 @@ class FeatureClass:
     scale: float = 1.0  # then, one over the second moment of an answer that always reveals the truth, without averages
     whole: CellQuestion | None = None  # then, of two features, the question about both as one
     begun: bool = False  # then, whether the design begins with the question about all of them
+    second: SecondDemand | None = None  # what is demanded of it besides `delta`, at larger bounds
 
     @property
     def sort_key(self) -> tuple[Any, ...]:
         """What its members have in common; classes with equal keys are one."""
         stated = (self.kind, self.delta, self.q, self.alone, self.weight, self.shared, self.parts, self.odds)
-        return (*stated, self.apart)
+        return (*stated, self.apart, self.second or ())
 
     @cached_property
     def limit(self) -> float:
         """The largest LDP level of all that is asked of others that its demand can live with."""
-        return max(float(ldp_limit(self.delta, self.q, self.odds)), self.delta)
+        first = max(float(ldp_limit(self.delta, self.q, self.odds)), self.delta)
+        return first if self.second is None else min(first, self.second.limit)
 
     @property
     def joinable(self) -> bool:

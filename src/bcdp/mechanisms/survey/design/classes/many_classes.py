@@ -76,7 +76,7 @@ class MergedPricing:
         self._pricing = pricing
         self._alike: dict[tuple[object, ...], list[int]] = {}
         for j, c in enumerate(pricing.classes):
-            self._alike.setdefault((c.kind, c.delta, c.q, c.odds, c.is_feature), []).append(j)
+            self._alike.setdefault((c.kind, c.delta, c.q, c.odds, c.second, c.is_feature), []).append(j)
 
     def best(self, prices: Array, tolerance: float) -> Profile:
         """The most valuable menu of the search, of the dearest features of each merged class."""

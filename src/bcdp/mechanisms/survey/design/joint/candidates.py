@@ -194,7 +194,7 @@ class ShapeOffers:
     def _demands(self, group: Group, families: tuple[SubsetFamily, ...] = ()) -> tuple[Demand, ...]:
         members = [self._classes[j] for j in group]
         return tuple(
-            Demand(c.delta, c.q, c.shared, family, c.parts, c.odds)
+            Demand(c.delta, c.q, c.shared, place=family, parts=c.parts, odds=c.odds, second=c.second)
             for c, family in zip(members, families or [self._places[j] for j in group], strict=True)
         )
 

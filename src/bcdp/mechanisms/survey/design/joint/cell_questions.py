@@ -59,7 +59,7 @@ def best_whole(families: tuple[SubsetFamily, SubsetFamily], budget: float) -> Ce
     """The question about all cells, within the budget, of least error over the whole table."""
     cells = math.prod(family.kind.values for family in families)
     sizes = sorted(range(1, cells // 2 + 1), key=lambda size: float(subset_moment(cells, size, np.array(budget))))
-    candidates = [categorical(cells, budget)]
+    candidates = [categorical(cells, budget, geometries=False)]
     if sizes[0] > 1 and 2 * cells**2 <= _MOST_WEIGHTS:
         candidates.append(_cyclic_subset(cells, sizes[0], budget))
     table = min(candidates, key=lambda table: table.second_moment)

@@ -187,7 +187,8 @@ def kept_exactly(best: bytes, demands: tuple[Demand, ...], total: float) -> Shap
 def _keeps(table: Dense, demands: tuple[Demand, ...], levels: tuple[int, ...]) -> bool:
     return all(
         joint_delta(table, levels, i, rest=Fraction(1), q=d.q, shared=d.shared, parts=d.parts, odds=d.odds) <= d.delta
-        for i, d in enumerate(demands)
+        for i, both in enumerate(demands)
+        for d in both.each
     )
 
 

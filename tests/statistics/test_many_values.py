@@ -1,0 +1,79 @@
+"""Features with many values: the most frequent are shown, and the intervals of all values hold together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import binom
+
+from bcdp import InputError, Policy, Tally, estimate, make_plan, privatize
+from bcdp.exact import TOTAL
+
+VALUES = 120
+FALSE_ALARM = 1e-9
+
+
+def policy(values: int, epsilon: float = 2.0) -> Policy:
+    return Policy(
+        epsilon=epsilon, features={"code": {"type": "categorical", "values": [f"c{i}" for i in range(values)]}}
+    )
+
+
+def collected(plan: Any, codes: Any, rng: np.random.Generator) -> Any:
+    """The estimates from the answers of people with these values; the one menu asks one question."""
+    table = plan.tables[0]
+    answers = table.sample(codes, rng.integers(0, TOTAL, len(codes), dtype=np.uint32))
+    counts = np.bincount(answers, minlength=table.symbols)
+    given = np.flatnonzero(counts)
+    reports = {"menu": np.zeros(len(given), dtype=int), "answer": given, "count": counts[given]}
+    return estimate(Tally(plan).add(reports)).frequencies["code"]
+
+
+def test_the_intervals_of_all_values_hold_together() -> None:
+    """In 95% of collections at least; single intervals would all hold in none of them."""
+    plan, rng, collections, people = make_plan(policy(VALUES)), np.random.default_rng(8), 60, 4000
+    shares = np.arange(1, VALUES + 1) ** -1.0
+    shares /= shares.sum()
+    together = alone = 0
+    for _ in range(collections):
+        estimates = collected(plan, rng.choice(VALUES, people, p=shares), rng)
+        low, high, raw, se = np.array([(e.low, e.high, e.raw, e.se) for e in estimates.values()]).T
+        together += bool(((low <= shares) & (shares <= high)).all())
+        alone += bool((np.abs(raw - shares) <= 1.96 * se).all())
+    assert together >= binom.ppf(FALSE_ALARM, collections, 0.95)
+    assert alone <= collections / 4
+
+
+def test_the_most_frequent_values_are_shown_and_all_are_in_the_document() -> None:
+    plan, rng = make_plan(policy(2000, epsilon=4.0)), np.random.default_rng(9)
+    codes = np.where(rng.random(50_000) < 0.5, rng.integers(7, 10, 50_000), rng.integers(0, 2000, 50_000))
+    records = pa.table({"code": [f"c{code}" for code in codes]})
+    estimates = estimate(Tally(plan).add(privatize(plan, records)))
+    (section,) = estimates.sections()
+    assert len(section.rows) == 20
+    assert {row.name for row in section.rows[:3]} == {"c7", "c8", "c9"}
+    assert section.remarks == ("The 20 most frequent of 2,000 values.",)
+    assert "together" in section.interval
+    assert len(estimates.to_dict()["frequencies"]["code"]) == 2000
+    few = estimate(Tally(make_plan(policy(3))).add({"menu": [0], "answer": [0], "count": [9]}))
+    assert [section.interval for section in few.sections()] == [""]
+
+
+class Unread(list[int]):
+    """A list that only tells how long it is."""
+
+    def __iter__(self) -> Any:
+        raise AssertionError("read one by one")
+
+
+def test_too_many_are_refused_before_they_are_read() -> None:
+    values = Unread(range(300_000))
+    with pytest.raises(InputError, match=r"features\.code\.values: got '300000 values'; accepted: .* 10000"):
+        Policy(epsilon=1, features={"code": {"type": "categorical", "values": values}})
+    with pytest.raises(AssertionError, match="one by one"):
+        Policy(epsilon=1, features={"code": {"type": "categorical", "values": Unread([1, 2])}})
+    with pytest.raises(InputError, match="features: got '20000 features'"):
+        Policy(epsilon=1, features={f"x{i}": {"type": "binary"} for i in range(20_000)})
