@@ -243,7 +243,7 @@ MUTANTS: list[tuple[str, str, str, str]] = [
     ("ranges that no feature has", LISTED, "!cuts.every((cut, place) => cut === own[place])", "false"),
     ("an address without TLS", RELAY, " || !URL.test(url)", ""),
     ("a key of any form", RELAY, "if (!KEY.test(text(", "if (!/^/.test(text("),
-    ("claims that are no levels", PLAN, "for (const key of CLAIM_KEYS) level(", "for (const key of []) level("),
+    ("claims that are no levels", PLAN, "for (const key of claims) level(", "for (const key of []) level("),
     ("messages of which only the first counts", MESSAGES, ".reduce(convolved)", "[0]"),
     ("chances that overwrite each other", MESSAGES, "total[a + b] += one[a] * other[b]", "total[a + b] = one[a]"),
     ("other messages that reveal nothing", MESSAGES, "Math.max(record(whole), own ===", "Math.max(0, own ==="),

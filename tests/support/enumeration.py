@@ -284,9 +284,9 @@ def _rows(table: Any) -> list[list[int]]:
         given = [(wave, answer) for wave in table["waves"] for answer in range(wave[0])]
         rows = [[w[3] if (w[1] * x + answer) % w[0] < w[2] else w[4] for w, answer in given] for x in levels]
         return [[*row, WORDS - sum(row)] for row in rows]
-    cell = WORDS // table["order"]
     if table["family"] == "projective":
         return hyperplane_rows(table)
+    cell = WORDS // table["order"]
     sent = [[f"{row & x:b}".count("1") % 2 == bit for row in range(table["order"]) for bit in (0, 1)] for x in levels]
     return [[table["keep"] if true else cell - table["keep"] for true in row] for row in sent]
 

@@ -45,8 +45,8 @@ class PanelEstimates(WaveEstimates):
     def trends(self) -> Iterator[Trend]:
         """Every number that can be subtracted and is known in two waves; of changes there is none in the first."""
         for section, row, (*numbers, overall) in aligned([*self.waves.values(), self.together]):
-            told = zip(self.waves, numbers, strict=True)
-            waves = {wave: number for wave, number in told if math.isfinite(number.raw)}
+            by_wave = zip(self.waves, numbers, strict=True)
+            waves = {wave: number for wave, number in by_wave if math.isfinite(number.raw)}
             if len(waves) > 1:
                 yield Trend(section, row, waves, slope(waves), overall, average(list(waves.values()), row.possible))
 

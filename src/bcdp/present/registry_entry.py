@@ -101,10 +101,10 @@ def _slug(name: str) -> str:
 
 def _privacy_loss(plan: Plan) -> dict[str, Any]:
     """The level of the record, then each feature's with its condition: of a batch where that is the main promise."""
-    batch, whole = batch_promise(plan), promise_of_all(plan)
-    lines = [f"- {promise.sentence}" for promise in (whole, *promises(plan).values())]
+    batch, record_promise = batch_promise(plan), promise_of_all(plan)
+    lines = [f"- {promise.sentence}" for promise in (record_promise, *promises(plan).values())]
     if batch is None:
-        parameters = {"epsilon": whole.level}
+        parameters = {"epsilon": record_promise.level}
         details = ["What one report reveals:", *lines]
     else:
         *features, record = batch.counted

@@ -89,7 +89,7 @@ const FAMILIES = {
  */
 const SELDOM = {
   waves: async () => (await import("./waves.js")).readWaves,
-  projective: async () => (await import("./projective.js")).readProjective,
+  projective: async () => (await import("../projective.js")).readProjective,
 };
 
 /** @type {Record<string, string[]>} */

@@ -1,7 +1,7 @@
 /** Tables of hyperplanes of a projective geometry; loaded with the plans that have one. */
 
-import { TOTAL, refuse, whole } from "../checks.js";
-import { ratioOf } from "../exact.js";
+import { TOTAL, refuse, whole } from "./checks.js";
+import { ratioOf } from "./exact.js";
 
 const LARGEST_FIELD = 127;
 const MOST_HYPERPLANES = 2 ** 23;
@@ -61,7 +61,7 @@ function hyperplaneAt(field, point, index, holding) {
 /**
  * The table that a geometry describes: an input is the point of its number, whose coordinates are those of the hyperplane
  * of that number in reverse order.
- * @type {(path: string, document: Stated) => import("./randomizers.js").Table}
+ * @type {(path: string, document: Stated) => import("./reading/randomizers.js").Table}
  */
 export function readProjective(path, { levels, field, dimension, high, low }) {
   whole(`${path}.levels`, levels, 2, MOST_POINTS);
