@@ -159,6 +159,8 @@ FORMS: list[tuple[str, tuple[Any, ...], Any]] = [
     ),
     ("a correlation in the collection", ("collection", "correlation"), 0.1),
     ("a mechanism in the collection", ("collection", "mechanism"), "survey"),
+    ("a trust that need not be stated", ("collection", "trust"), "device"),
+    ("no panel, stated", ("collection", "panel"), None),
     ("an unknown key of a feature", (*FEATURES, "bit", "note"), "x"),
     ("a key that JavaScript knows", (*FEATURES, "bit", "__proto__"), {}),
     ("an unknown key of a question", ("questions", 0, "note"), "x"),

@@ -30,17 +30,22 @@ class Memory:
 
     @contextmanager
     def reports(self) -> Iterator[Reports]:
-        """What is remembered, nobody else's to read or change before a new answer is safely kept."""
+        """What is remembered, nobody else's to read or change before a new answer is safely kept.
+
+        What was entered is kept even if an error follows: a wave that was drawn must not be drawn again.
+        """
         if self.path is None:
             yield self._kept
             return
         with locked(self.path):
             known = _read(self.path)
             before = json.dumps(known)
-            yield known
-            if json.dumps(known) != before:
-                with written_whole(self.path) as draft:
-                    draft.write_text(json.dumps(known), encoding="utf-8")
+            try:
+                yield known
+            finally:
+                if json.dumps(known) != before:
+                    with written_whole(self.path) as draft:
+                        draft.write_text(json.dumps(known), encoding="utf-8")
 
 
 def _read(path: Path) -> dict[str, Kept]:

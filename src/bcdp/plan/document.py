@@ -34,6 +34,7 @@ PLAN_KEY = b"bcdp.plan"  # where reports name the plan that they answer
 A_PLAN = "a Plan, from make_plan(policy) or Plan.load(path)"  # what every function of a plan says it accepts
 # A plan states its correlation and mechanism itself.
 _COLLECTION = {"epsilon", "features", "tasks", "order", "survey", "relay", "counts", "trust", "menu_from", "panel"}
+_DEFAULTS = {"trust": "device", "panel": None}  # which a plan leaves out
 # what a plan is, whatever it claims
 _UNCLAIMED = {"policy", "correlation_model", "tables", "symbols", "levels", "_derived"}
 
@@ -82,6 +83,8 @@ class Plan(PlanPart):
         """The features, tasks and demands, and the correlation, unless it was measured."""
         if not set(self.collection) <= _COLLECTION:
             raise refuse("collection", sorted(self.collection), f"the keys {', '.join(sorted(_COLLECTION))}")
+        if unstated := [key for key in _DEFAULTS if self.collection.get(key, "") == _DEFAULTS[key]]:
+            raise refuse(f"collection.{unstated[0]}", self.collection[unstated[0]], "another value, or no such key")
         if ("counts" in self.collection) != (self.collection.get("trust", "device") != "device"):
             raise refuse("collection.trust", self.collection.get("trust"), "relay or collector with counts, or neither")
         if self.collection.get("menu_from", "ticket") != "ticket":

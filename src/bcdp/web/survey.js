@@ -9,7 +9,7 @@ import { inGrids } from "./survey/grids.js";
 import { followUpsOf } from "./survey/follow_ups.js";
 import { becomes, kindFor, showLimits, showTotal, withinLimits } from "./survey/limits.js";
 import { answerTo, ledger, memory, remember, remembered, withoutFail } from "./survey/memory.js";
-import { join, keptForLater, whenAsked } from "./survey/panel.js";
+import { isAskedNow, join, keptForLater, whenAsked } from "./survey/panel.js";
 import { fetchPlan, sendReports, senderFor } from "./survey/transport.js";
 import { LANGUAGES, languageOf, loadLanguages, spoken, wordsOf } from "./words/choose.js";
 
@@ -274,7 +274,7 @@ async function makeAnswer(record) {
   await alone(async () => {
     if (answer.exists()) return answer.wasSent() ? open() : showKept(answer);
     if (!obeyed()) return; // another tab may have spent what was left
-    if (sheet.panel && sheet.joined?.due !== "now") return notNow(record);
+    if (sheet.panel && !(await isAskedNow(sheet, device, inAddress("ticket")))) return notNow(record);
     const report = await device.ask("draw", { record, ticket: inAddress("ticket"), part: sheet.joined?.part });
     const release = await device.ask("release", { report });
     if (answer.exists()) return open(); // where there are no locks

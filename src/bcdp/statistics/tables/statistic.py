@@ -109,6 +109,14 @@ class ContingencyTable(Statistic):
     shrink: Annotated[StrictBool | None, Accepts("true or false")] = None  # towards independence, unless false
     weight: Weight = 1.0
 
+    @field_validator("features")
+    @classmethod
+    def _varied(cls, features: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        known = (info.context or {}).get("values", {})
+        if any(len(known.get(name, (0, 1))) < 2 for name in features):
+            raise expected("features of at least two values")
+        return features
+
     @field_validator("items")
     @classmethod
     def _listed(cls, items: dict[str, Any] | None, info: ValidationInfo) -> dict[str, Any] | None:

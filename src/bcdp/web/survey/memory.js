@@ -85,6 +85,8 @@ export function answerTo({ id }) {
       try {
         memory.set(`report.${id}`, text);
         ledger.add(release);
+        const part = memory.get(`panel.${id}`); // of earlier values nothing is left
+        if (part !== null) memory.set(`panel.${id}`, JSON.stringify({ word: JSON.parse(part).word }));
       } catch (failure) {
         memory.remove(`report.${id}`);
         throw failure;

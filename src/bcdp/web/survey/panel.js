@@ -28,12 +28,21 @@ export async function join(id, device, ticket) {
 }
 
 /**
+ * Whether this device is asked now, by what it keeps and today's date; whoever calls it is `alone`.
+ * @type {(sheet: { id: string, joined: Joined | null }, device: Device, ticket: string | null) => Promise<boolean>}
+ */
+export async function isAskedNow(sheet, device, ticket) {
+  sheet.joined = await join(sheet.id, device, ticket);
+  return sheet.joined.due === "now";
+}
+
+/**
  * In the earlier wave of a question about a change: prepares the answer, and keeps it. Says when this device is asked.
  * @type {(sheet: { id: string, joined: Joined | null }, device: Device, ticket: string | null, record: unknown,
  *   words: Spoken) => Promise<string>}
  */
 export async function keptForLater(sheet, device, ticket, record, words) {
-  const joined = (sheet.joined ??= await join(sheet.id, device, ticket));
+  const joined = (sheet.joined = await join(sheet.id, device, ticket)); // as it is now, whatever other tabs did
   if (joined.due !== "earlier") return whenAsked(joined, words);
   memory.set(keyOf(sheet.id), JSON.stringify(await device.ask("prepare", { part: joined.part, record })));
   return `${words.panelPrepared} ${whenAsked({ ...joined, due: "between" }, words)}`;
