@@ -19,8 +19,10 @@ export async function meet(vectors) {
     check(plan.id === vector.id && epsilon === vector.levels.epsilon, name);
     for (const [feature, level] of delta) check(level === vector.levels.delta[feature], `${name}: ${feature}`);
     for (const [feature, level] of c) check(level === vector.levels.c[feature], `${name}: ${feature}`);
-    for (const { record, words: given, menu, answer: expected, answers: several } of vector.examples) {
-      const reports = messages(plan, record, Uint32Array.from(given));
+    const before = vector.examples.map(({ record }) => record).reverse(); // of a question about change
+    for (const [number, example] of vector.examples.entries()) {
+      const { record, words: given, menu, answer: expected, answers: several } = example;
+      const reports = messages(plan, record, Uint32Array.from(given), before[number]);
       const wanted = several ?? [expected];
       const met = reports.every((report, place) => report.answer === wanted[place] && report.menu === (menu ?? place));
       check(met && reports.length === wanted.length, `${name}: an answer`);

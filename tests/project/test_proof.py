@@ -37,6 +37,7 @@ OTHERS = (
     "messages",
     "messages-of-groups",
     "panel",
+    "steps-and-no-number",
 )
 VECTORS = sorted(path.stem for path in (ROOT / "vectors").glob("*.json") if path.stem not in OTHERS)
 REFUSED = {case["why"]: case["plan"] for case in json.loads((ROOT / "vectors" / "refused.json").read_text("utf-8"))}

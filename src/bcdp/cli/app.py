@@ -37,7 +37,7 @@ COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the 
     "privatize": ("collect", "Do what devices do, for a file: records become reports."),
     "tally": ("collect", "Count reports; the counts are all that estimates need."),
     "estimate": ("collect", "Estimate with intervals, in the features' own units."),
-    "trend": ("trend", "Tell the trend over waves of one plan or of a panel, and all waves together."),
+    "trend": ("trend", "Report trends over waves of a plan or a panel, and all together."),
     "tiers": ("trend", "Estimate where people chose among plans of one policy."),
     "synthesize": ("synthesize", "Write synthetic records that agree with the estimates."),
     "report": ("report", "Write a page that explains a collection and its results."),

@@ -89,8 +89,8 @@ def synthesize(
     >>> plan = make_plan(Policy(epsilon=2, features={"ill": {"type": "binary"}}))
     >>> found = estimate(Tally(plan).add(privatize(plan, {"ill": [1, 0, 0, 0] * 500})))
     >>> made = synthesize(found, 1000)
-    >>> len(made.records), made.outside
-    (1000, ())
+    >>> len(made.records), [each.name for each in made.agreements]
+    (1000, ['mean of ill'])
     """
     expect("estimates", estimates, Estimates, "estimates, by bcdp.estimate(tally)")
     if not isinstance(people, int) or not 1 <= people <= MOST_RECORDS:

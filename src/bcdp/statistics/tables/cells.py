@@ -149,7 +149,7 @@ def shrunk(table: Array, raw: Array, covariance: Array) -> Array:
 def departure_noise(cells: Array, covariance: Array) -> float:
     """The variance of all departures from independence together, to first order.
 
-    >>> round(departure_noise(np.full((2, 2, 2), 1 / 8), np.eye(8) * 1e-4), 10)
+    >>> round(departure_noise(np.full((2, 2, 2), 1 / 8), (np.eye(8) - 1 / 8) * 1e-4), 10)
     0.0004
     """
     margins, slope = margins_of(cells), np.eye(cells.size)
