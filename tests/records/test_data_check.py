@@ -209,7 +209,7 @@ def test_no_value_is_made_up_for_one_that_is_missing(tmp_path: Path, capsys: pyt
     found = check_data(POLICY, table({}, {"smoker": None}, {"income": None}).to_batches())
     lines = yaml.safe_load("\n".join(policy_lines(DOCUMENT, found.problems)))
     assert {name: line["missing"] for name, line in lines.items()} == {"smoker": "own", "income": "own"}
-    spread = Policy(**DOCUMENT, tasks=[{"distribution": ["income"]}, {"mean": ["smoker"]}])
+    spread = Policy(**DOCUMENT, tasks=[{"regression": {"target": "income", "features": ["smoker"]}}])
     homes = Policy(epsilon=1, features={"home": {"type": "categorical", "values": ["own", "rent"]}})
     for policy, gap in ((spread, table({}, {"income": None})), (homes, pa.table({"home": ["own", None]}))):
         [problem] = check_data(policy, gap.to_batches()).problems
