@@ -17,10 +17,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "statistics"))
 
-from test_two_way_tables import planned, untrue_of_tables
+from test_two_way_tables import planned
 
 from support import helpers
 from support.steps import fine
+from support.table_priors import untrue_of_tables
 
 
 def main(plans: int = 200, priors: int = 100) -> int:

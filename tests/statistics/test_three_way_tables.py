@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_two_way_tables import untrue_of_tables
 
 from bcdp import Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.errors import InputError
@@ -22,6 +21,7 @@ from bcdp.statistics.tables.cells import (
     parts_of,
     shrunk,
 )
+from support.table_priors import untrue_of_tables
 
 KINDS: dict[str, dict[str, Any]] = {
     "a": {"type": "binary"},

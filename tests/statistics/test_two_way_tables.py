@@ -26,7 +26,6 @@ from bcdp.mechanisms.survey.design.joint.cell_questions import balanced_sets
 from bcdp.mechanisms.survey.design.joint.subset_families import SubsetFamily, places
 from bcdp.mechanisms.survey.design.planner import Setting, plan_evenly
 from bcdp.mechanisms.survey.estimation.decoder import information
-from bcdp.plan import certify
 from bcdp.present.pictures import estimate_figure, save
 from bcdp.present.plan_summary import expectations
 from bcdp.randomizers.categorical import subset_moment
@@ -34,10 +33,11 @@ from bcdp.statistics import Interaction, Single
 from bcdp.statistics.shared.ratios import difference_interval, ratio_interval
 from bcdp.statistics.tables.association import departures, independence
 from bcdp.statistics.tables.cells import nearest_table, shrunk
-from support.helpers import exact_q, exceeded, full_kernel, listed, random_prior, tally_of
+from support.helpers import full_kernel, tally_of
 from support.node import node
 from support.paths import ROOT
 from support.steps import on_eighths as on_eighths
+from support.table_priors import untrue_of_tables
 
 sys.path.append(str(ROOT / "benchmarks" / "sweeps"))  # last: some names are in both
 from table_sweep import random_policy, ratios
@@ -593,31 +593,6 @@ def planned(rng: np.random.Generator, tasks: Sequence[dict[str, Any]] = ()) -> P
     return make_plan(
         Policy(epsilon=epsilon, features=features, correlation=float(rng.choice([0.05, 0.3])), tasks=wanted)
     )
-
-
-def with_missing(plan: Plan, kernel: Array) -> Array:
-    """The kernel with one more value of each feature that has a rule: missing, which is coded as another value."""
-    for axis, (name, feature) in enumerate(plan.policy.features.items()):
-        if feature.missing is not None:
-            size = kernel.shape[axis]
-            coded = 0 if feature.is_number else list(feature.categories).index(MISSING[name])
-            kernel = np.take(kernel, [*range(size), coded], axis=axis)
-    return kernel
-
-
-def untrue_of_tables(plan: Plan, rng: np.random.Generator, count: int, part: float = 1.0) -> list[list[str]]:
-    """The claims that random priors exceed, missing values told apart from those coded alike.
-
-    The plan states so large a part of the prior's own q.
-    """
-    kernel = with_missing(plan, full_kernel(plan))
-    found = []
-    for _ in range(count):
-        prior = random_prior(rng, kernel.shape[:-1])
-        bounds = {pair: part * q for pair, q in exact_q(plan, prior).items()}
-        stated = Plan.build({**json.loads(plan.text), "correlation": listed(bounds)})
-        found.append(exceeded(certify(stated), prior, kernel))
-    return found
 
 
 @pytest.mark.usefixtures("on_eighths")
