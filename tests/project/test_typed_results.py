@@ -21,16 +21,16 @@ from support.paths import ROOT
 SHARED = "bcdp.statistics.shared"
 ESTIMATE = "bcdp.statistics.shared.interval.Estimate"
 TYPES = {
-    "found": "bcdp.estimates.results.Estimates",
-    "found.means['a']": f"{ESTIMATE} | {SHARED}.nonresponse.AnsweredMean | {SHARED}.follow_ups.AskedMean",
-    "found.means['a'].low": "float",
-    "found.frequencies['a']['b']": f"{ESTIMATE} | {SHARED}.nonresponse.AnsweredShare | {SHARED}.follow_ups.AskedShare",
-    "found.tables['a', 'b']": "bcdp.statistics.tables.statistic.TableEstimate",
-    "found.groups['a', 'b']": "bcdp.statistics.group_means.GroupEstimate",
-    "found.distributions['a']": "bcdp.statistics.distribution.DistributionEstimate",
-    "found.regressions[0]": "bcdp.statistics.regression.model.RegressionEstimate",
+    "estimates": "bcdp.estimates.results.Estimates",
+    "estimates.means['a']": f"{ESTIMATE} | {SHARED}.nonresponse.AnsweredMean | {SHARED}.follow_ups.AskedMean",
+    "estimates.means['a'].low": "float",
+    "estimates.frequencies['a']['b']": f"{ESTIMATE} | {SHARED}.nonresponse.AnsweredShare | {SHARED}.follow_ups.AskedShare",
+    "estimates.tables['a', 'b']": "bcdp.statistics.tables.statistic.TableEstimate",
+    "estimates.groups['a', 'b']": "bcdp.statistics.group_means.GroupEstimate",
+    "estimates.distributions['a']": "bcdp.statistics.distribution.DistributionEstimate",
+    "estimates.regressions[0]": "bcdp.statistics.regression.model.RegressionEstimate",
 }
-WRONG = ["found.meens", "found.means['a'].valve", "found.tables['a'].cells", "bcdp.estimates_of"]
+WRONG = ["estimates.meens", "estimates.means['a'].valve", "estimates.tables['a'].cells", "bcdp.estimates_of"]
 FEATURES: dict[str, Any] = {
     "bit": {"type": "binary"},
     "kind": {"type": "categorical", "values": ["a", "b", "c"], "missing": "own"},

@@ -188,7 +188,9 @@ class Reader:
                 return ""
             case ["pip", "install", package]:
                 extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-                assert package == "bcdp-privacy" or package.removeprefix("bcdp-privacy[").removesuffix("]") in extras
+                named = re.fullmatch(r"(?:\.|bcdp-privacy)(?:\[(.+)\])?", package)
+                assert named, "neither this folder nor the package"
+                assert named[1] in (None, *extras), "no such extra"
                 return ""
             case ["systemctl", "stop", "bcdp"] if self.servers:
                 assert {server.stop() for server in self.servers} <= {0, -15}

@@ -70,7 +70,7 @@ class Tree:
 
     A set is reached over at most as many branches as it has features, and no branch moves more than its first feature;
     all together move by at most `1 - product of (1 - q)`, and the odds by at most the product of theirs
-    (docs/guide/correlation.md). No sample proves that it is a tree.
+    (measured-correlation.md). No sample proves that it is a tree.
     """
 
     pairs: Estimated

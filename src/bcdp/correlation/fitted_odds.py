@@ -1,7 +1,7 @@
 """By how much all other features together move the odds of a guess, as a logistic model fits them: a guide, no proof.
 
 No sample of usual size bounds it, because most combinations of the others are never seen. A logistic model with one
-term for each cell of each other feature says what the seen ones have in common (docs/guide/correlation.md).
+term for each cell of each other feature says what the seen ones have in common (measured-correlation.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Upper confidence limits on distances between distributions, from a table of counts (docs/guide/correlation.md
+"""Upper confidence limits on distances between distributions, from a table of counts (measured-correlation.md
 proves them).
 
 A table has one row for each value of a feature and one column for each cell of the others. Given the row sums, each row

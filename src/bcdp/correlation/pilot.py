@@ -1,4 +1,4 @@
-"""From a pilot sample of records to limits on every correlation (docs/guide/correlation.md).
+"""From a pilot sample of records to limits on every correlation (measured-correlation.md).
 
 The sample counts as public. Records are coded by the policy's own rules, as a device codes them. A number that is
 *given* counts as its range, so that the limit covers guesses which of its ranges it is in (the model's `ranges`); a

@@ -1,4 +1,4 @@
-"""From the counts of a first private wave to limits on the correlation of pairs (docs/guide/correlation.md).
+"""From the counts of a first private wave to limits on the correlation of pairs (measured-correlation.md).
 
 A wave planned with q = 1 needs no assumption. Where its menus ask two features together, the joint frequencies of their
 values can be decoded without bias; Hoeffding's inequality bounds each, and from them the distributions of one given
