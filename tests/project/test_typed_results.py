@@ -19,12 +19,13 @@ from support.documents import blocks
 from support.paths import ROOT
 
 SHARED = "bcdp.statistics.shared"
+ANSWERED, ASKED = f"{SHARED}.nonresponse.Answered", f"{SHARED}.follow_ups.Asked"
 ESTIMATE = "bcdp.statistics.shared.interval.Estimate"
 TYPES = {
     "estimates": "bcdp.estimates.results.Estimates",
-    "estimates.means['a']": f"{ESTIMATE} | {SHARED}.nonresponse.AnsweredMean | {SHARED}.follow_ups.AskedMean",
+    "estimates.means['a']": f"{ESTIMATE} | {ANSWERED}Mean | {ASKED}Mean",
     "estimates.means['a'].low": "float",
-    "estimates.frequencies['a']['b']": f"{ESTIMATE} | {SHARED}.nonresponse.AnsweredShare | {SHARED}.follow_ups.AskedShare",
+    "estimates.frequencies['a']['b']": f"{ESTIMATE} | {ANSWERED}Share | {ASKED}Share",
     "estimates.tables['a', 'b']": "bcdp.statistics.tables.statistic.TableEstimate",
     "estimates.groups['a', 'b']": "bcdp.statistics.group_means.GroupEstimate",
     "estimates.distributions['a']": "bcdp.statistics.distribution.DistributionEstimate",
