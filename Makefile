@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick coverage check proof bench nightly vectors notebook system clean
+.PHONY: demo test quick coverage check proof bench nightly vectors schemas notebook system clean
 
 $(VENV)/.runtime: requirements/runtime.txt requirements/build.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "bcdp needs Python 3.11 or newer")'
@@ -112,6 +112,9 @@ vectors: $(VENV)/.runtime
 	$(BIN)/python tools/make_vectors.py
 	$(BIN)/python tools/make_refused.py
 	$(BIN)/python tools/refused_tasks.py
+
+schemas: $(VENV)/.runtime
+	$(BIN)/python tools/make_schemas.py
 
 notebook: $(VENV)/.dev
 	$(BIN)/python tools/run_notebook.py notebooks/tour.ipynb
