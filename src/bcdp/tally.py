@@ -18,6 +18,7 @@ import pyarrow as pa
 import bcdp
 from bcdp.errors import InputError, expect, refuse
 from bcdp.files import Source, naming_file, path_of, read_text, write_text
+from bcdp.files.mistaken import refuse_mistaken
 from bcdp.plan import A_PLAN, GROUP, PLAN_KEY, Plan, mechanism_of
 from bcdp.records.encoding import as_arrow
 from bcdp.records.open_groups import digits_of, value_number, whole_column
@@ -179,6 +180,7 @@ class Tally:
         """The tally in a file, for the plan that it counts."""
         accepted = "a file written by `bcdp tally`"
         expect("plan", plan, Plan, A_PLAN)
+        refuse_mistaken(path, "a tally")
         text, name = read_text(path, accepted), path_of(path)
         try:
             document = json.loads(text)

@@ -218,3 +218,41 @@ def test_a_wrong_table_of_pairs_is_told_by_its_size(folder: Path) -> None:
     Path("pairs.csv").write_text(f",smoker,{SECRET}\nsmoker,0,0.1\n{SECRET},0.1,0\n")
     with pytest.raises(InputError, match=r"correlation.pairs \(pairs.csv\): got '3 rows, 2 names of no feature'"):
         correlation_of(Policy(**{**DOCUMENT, "correlation": {"pairs": "pairs.csv"}}))
+
+
+@pytest.mark.parametrize(
+    ("command", "meant"),
+    [
+        ("plan people.csv", "`bcdp policy FILE -o policy.yaml` drafts one from a data file"),
+        ("plan tally.json", "seems to be a tally; accepted: a policy"),
+        ("privatize policy.yaml people.csv -o new.csv", "`bcdp plan POLICY -o plan.json` makes it from a policy"),
+        ("privatize people.csv plan.json -o new.csv", "a plan; it comes before records and reports"),
+        ("tally reports.parquet plan.json -o new.json", "a plan; it comes before records and reports"),
+        ("estimate tally.json plan.json", "a plan; it comes before the tally"),
+        ("report plan.json plan.json -o new.html", "a tally; it comes after the plan"),
+    ],
+)
+def test_files_in_the_wrong_order_are_named_with_the_way_on(
+    command: str, meant: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command.split()) == 2
+    assert meant in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("feature", "meant"),
+    [
+        ("{type: numeric, min: 0, max: 10}", "write bounds: [least, greatest]"),
+        ("{type: numeric, bounds: [0, 1_000]}", "write numbers without separators, such as 250000"),
+        ('{type: numeric, bounds: [0, "250,000"]}', "write numbers without separators, such as 250000"),
+        ("{type: numeric, bounds: [0, 250,000]}", "write numbers without separators, such as 250000"),
+        ("{type: Binary}", "did you mean 'binary'?"),
+        ("{type: binary, label: Smoke?, help: ?}", "put a text with ? in quotes"),
+        ("{type: binary, label: Do you: smoke}", "put a text with : in quotes"),
+    ],
+)
+def test_common_mistakes_in_a_policy_are_answered_with_what_to_write(feature: str, meant: str, folder: Path) -> None:
+    Path("mine.yaml").write_text(f"epsilon: 1\nfeatures:\n  a: {feature}\n", encoding="utf-8")
+    with pytest.raises(InputError) as refusal:
+        Policy.load("mine.yaml")
+    assert meant in str(refusal.value)

@@ -17,6 +17,7 @@ from bcdp.correlation.from_policy import as_stated
 from bcdp.errors import InputError, accepted, refuse
 from bcdp.exact import TOTAL
 from bcdp.files import Source, naming_file, path_of, read_text, write_text
+from bcdp.files.mistaken import refuse_mistaken
 from bcdp.plan.certificate import Certified
 from bcdp.plan.claims import Certificate, Claim, CountsCertificate
 from bcdp.plan.mechanism import mechanism_of
@@ -158,6 +159,7 @@ class Plan(PlanPart):
     @classmethod
     def load(cls, path: Source) -> Plan:
         """The plan in a file, verified: a plan that promises more than it keeps is refused."""
+        refuse_mistaken(path, "a plan")
         text = read_text(path, "a file written by `bcdp plan`")
         with naming_file(path_of(path)):
             return cls.parse(text)

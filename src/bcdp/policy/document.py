@@ -290,12 +290,11 @@ class Policy(Record):
 
 
 def read_document(path: Source, mistakes: list[str]) -> object:
-    """The plain data of a policy's file, the files that it names as seen from outside its folder.
-
-    What it holds by mistake is added to `mistakes`; whether it is a policy is not looked at.
-    """
+    """The plain data of a policy's file, its mistakes added to `mistakes`; files that it names are seen from outside."""
     from bcdp.files import path_of, read_text  # what policies need of them is little, what they import much
+    from bcdp.files.mistaken import refuse_mistaken
 
+    refuse_mistaken(path, "a policy")
     text = read_text(path, "a YAML file with a policy").removeprefix("\ufeff")  # the mark of some editors
     return _in_folder(read_yaml(text, mistakes), path_of(path).parent)
 

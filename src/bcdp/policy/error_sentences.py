@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import BaseModel
@@ -10,6 +11,8 @@ from pydantic_core import ErrorDetails
 from bcdp.errors import InputError, refuse
 from bcdp.policy.field_checks import Accepts, nearest
 
+_ENDS = {"min", "max", "minimum", "maximum", "low", "high"}  # what other programs call the ends of bounds
+_SEPARATED = re.compile(r"[-+]?\d+([_,' ]\d{3})+(\.\d+)?|000")  # 000: what a list makes of 250,000
 _TAG_POSITION = {"features": 2, "tasks": 2, "correlation": 1}  # where pydantic puts the class among the keys
 
 
@@ -21,7 +24,8 @@ def sentence(mistake: ErrorDetails, owner_of: Mapping[str, type[BaseModel]]) -> 
     location = mistake["loc"]
     where = _path(location)
     if mistake["type"] == "expected":
-        return str(refuse(where, mistake["input"], mistake["ctx"]["accepted"]))
+        accepted = mistake["ctx"]["accepted"]
+        return f"{refuse(where, mistake['input'], accepted)}{_meant(mistake['input'], accepted)}"
     pair = location[:2] == ("correlation", "Pairs") and len(location) > 3
     of_feature = pair or location[:2] == ("correlation", "QPerFeature")  # the key before the last is a feature's name
     of_item = location[2:4] == ("MultipleFeature", "items")
@@ -30,7 +34,19 @@ def sentence(mistake: ErrorDetails, owner_of: Mapping[str, type[BaseModel]]) -> 
     if mistake["type"] == "missing":
         accepted = next(mark.text for mark in fields[str(location[-1])].metadata if isinstance(mark, Accepts))
         return f"{where}: got nothing; accepted: {accepted}"
-    return f"{where}: got an unknown key; accepted: {', '.join(fields)}{nearest(location[-1], fields)}"
+    meant = "; write bounds: [least, greatest]" if location[-1] in _ENDS and "bounds" in fields else ""
+    return f"{where}: got an unknown key; accepted: {', '.join(fields)}{meant or nearest(location[-1], fields)}"
+
+
+def _meant(value: object, accepted: str) -> str:
+    """The end of a sentence for two common mistakes: another spelling of a listed word, separators in a number."""
+    words = re.split(r", | or ", accepted)
+    if isinstance(value, str) and value not in words and value.strip().lower() in words:
+        return f"; did you mean {value.strip().lower()!r}?"
+    parts = value if isinstance(value, list | tuple) else [value]
+    if "number" in accepted and any(isinstance(part, str) and _SEPARATED.fullmatch(part.strip()) for part in parts):
+        return "; write numbers without separators, such as 250000"
+    return ""
 
 
 def broken_keys(value: object, path: tuple[object, ...] = ()) -> Iterator[str]:

@@ -104,6 +104,8 @@ def one_line(data: Any) -> str:
 
 def _not_yaml(line: int, problem: str) -> InputError:
     accepted = "YAML, indented with spaces, without aliases"
+    if sign := re.search(r"(?:got|found|character) '([][?:,{}&*!|>%@`])'", problem):
+        accepted += f"; put a text with {sign[1]} in quotes"
     return InputError(f"policy: got what cannot be read on line {line + 1} ({problem}); accepted: {accepted}")
 
 
