@@ -290,7 +290,7 @@ class Policy(Record):
 
 
 def read_document(path: Source, mistakes: list[str]) -> object:
-    """The plain data of a policy's file, its mistakes added to `mistakes`; files that it names are seen from outside."""
+    """The plain data of a policy's file, its mistakes in `mistakes`; files it names are seen from outside."""
     from bcdp.files import path_of, read_text  # what policies need of them is little, what they import much
     from bcdp.files.mistaken import refuse_mistaken
 
