@@ -102,11 +102,15 @@ def test_every_reader_refuses_tasks_in_another_spelling(tasks: str) -> None:
 
 
 def test_what_is_accepted_claims_no_less_than_enumeration_finds(texts: list[str], accepted: list[bool]) -> None:
-    """Changed plans that take seconds to enumerate are left to the sweep, which has 5,000; blocks to theirs."""
+    """Changed plans that take seconds to enumerate are left to the sweep, which has 5,000; blocks to theirs.
+
+    So is the vector about hyperplanes of 60 values, of which test_projective.py enumerates every field.
+    """
     plans = [text for text, said in zip(texts, accepted, strict=True) if said and len(text) < 4000]
     plans = [text for text in plans if "asked_if" not in text]
     vectors = set(map(canonical, vector_plans()))
-    kept = [text for text in plans if text in vectors or size_of(json.loads(text)) < 3000]
+    most = {text: 100_000 if text in vectors else 2000 for text in plans}
+    kept = [text for text in plans if size_of(json.loads(text)) < most[text]]
     assert [text for text in kept if untrue(text)] == []
     assert len(kept) > 50
 
