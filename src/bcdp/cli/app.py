@@ -48,9 +48,9 @@ COMMANDS = {  # a function of this name in a module of `bcdp.cli`, and what the 
     "relay": ("serve", "Hand sealed reports on, so that no collector sees who sends."),
     "export": ("export", "Write a store's counts to a tally, without ids and order."),
     "verify": ("verify", "Check a plan against its claims and your own limits."),
-    "audit": ("audit", "Compute what a plan's reports tell about a population."),
-    "ledger": ("ledger", "Keep account of what one person gave away over several plans."),
-    "power": ("power", "Tell how many people a plan takes, or what so many show."),
+    "audit": ("audit", "Compute what a plan's reports reveal about a population."),
+    "ledger": ("ledger", "Add up what several plans reveal about one person."),
+    "power": ("power", "Compute the sample size for a precision, or the reverse."),
     "simulate": ("simulate", "See the error to expect of every task, on data that you have."),
     "experiment": ("experiment", "Repeat the paper's experiments; writes a table and a picture."),
 }

@@ -1,4 +1,4 @@
-"""`bcdp audit`: what a plan tells about people, computed instead of believed."""
+"""`bcdp audit`: what a plan reveals about people, computed instead of believed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def audit(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute exactly what a plan's reports tell about one population, next to what the plan certifies.
+    """Compute exactly what a plan's reports reveal about one population, next to what the plan certifies.
 
     Every menu is enumerated for the population of a prior or of a data file, and the most telling answer about each
     feature is named. The exit code is 1 if anything exceeds its certificate: a false claim, or a population whose

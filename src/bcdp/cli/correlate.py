@@ -1,4 +1,4 @@
-"""`bcdp correlate`: from a sample, or a first private wave, to q and odds, and to what an answer tells about others."""
+"""`bcdp correlate`: from a sample, or a first private wave, to q, odds and what an answer reveals about others."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def correlate(
     """Estimate how much the features say of each other, with limits that hold together.
 
     The sample is treated as public: take volunteers, older public data, or a first wave collected with q = 1. Shows q
-    and odds of each feature, of each pair, and how many nats a question about one feature tells about every other; and
+    and odds of each feature, of each pair, and how many nats a question about one feature reveals about every other;
     ends with lines for the policy: the sample or the pairs as a file, and numbers only if they hold on the sample
     itself. The odds against all others together that a model fits are a guide, and no limit.
 
@@ -173,7 +173,7 @@ def _show(document: dict[str, Any], written: list[str], files: dict[str, Path]) 
         limits = [[pairs_of[i][j]["limit"] if j in pairs_of[i] else None for j in names] for i in names]
         leaks = [[document["leakage"][i][j] for j in names] for i in names]
         parts += ["", "q of pairs, limits: how far the column's law moves with the row", _matrix(names, limits)]
-        parts += ["", "Leakage in nats: what a question about the column tells about the row", _matrix(names, leaks)]
+        parts += ["", "Leakage in nats: what a question about the column reveals about the row", _matrix(names, leaks)]
     show(*parts, "", *limited, *written, "", *_lines(document["stated"], guide, files))
 
 

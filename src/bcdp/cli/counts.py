@@ -1,4 +1,4 @@
-"""What published counts tell, on the terminal and as JSON; and the note of what was published."""
+"""What published counts reveal, on the terminal and as JSON; and the note of what was published."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Counts = list[list[int]]  # rows of menu, answer, with open features their group
 
 
 def counts_lines(plan: Plan, promised: Sequence[CountsPromise]) -> list[str | Table]:
-    """What counts tell, for a person to read, and whom to trust for which promise."""
+    """What counts reveal, for a person to read, and whom to trust for which promise."""
     from bcdp.present.published_counts import trusted, void
 
     if not promised:
@@ -43,7 +43,7 @@ def counts_lines(plan: Plan, promised: Sequence[CountsPromise]) -> list[str | Ta
     if plan.policy.open:
         of = f"by groups of open values, of at least {record.people:,} people each,"
     return [
-        f"What the published counts {of} tell, except with {one_in(record.chance)}",
+        f"What the published counts {of} reveal, except with {one_in(record.chance)}",
         table(["feature", "epsilon", "odds"], rows),
         *together((promise.name or promise.label, promise.condition) for promise in promised),
         *wrap(void(plan), PIPED_WIDTH),
@@ -95,10 +95,10 @@ def trust_lines(choices: Sequence[TrustChoice], people: int) -> list[str | Table
 
 
 def published(tally: Tally, output: Path, only_added: bool = False) -> list[CountsPromise]:
-    """Writes counts to publish, after a note of them in its folder; gives what they tell.
+    """Writes counts to publish, after a note of them in its folder; returns what they reveal.
 
-    Two tallies of nearly the same people tell what the few answered that they differ in. So the counts are of at least
-    1,000 people, and where counts of this plan were published before, they are the same, or contain them cell by cell
+    Two tallies of nearly the same people reveal the answers of the few who are in one of them. So counts are of
+    at least 1,000 people, and where counts of this plan were published before, they are the same, or contain them cell by cell
     and at least 1,000 people more: then each person is counted once, in the first tally or in a difference of two,
     provided that nobody was deleted, corrected or moved to another group in between (`only_added`). Counts do not show
     whether somebody was, so the publisher has to say that nobody was (theory.md, 4.8).

@@ -156,7 +156,7 @@ def _audited(step: _Step, plan: Plan, women: pa.Table) -> PlanAudit:
     from bcdp.audit import audit_plan, population_from_records
 
     step.starts(
-        "4. An audit computes what the answers really tell about these women, next to what was certified (in nats).",
+        "4. An audit computes what the answers really reveal about these women, next to what was certified (in nats).",
         "audit @plan.json --data @women.parquet",
     )
     with working("auditing"):

@@ -1,4 +1,4 @@
-"""What a collection is expected to tell beyond standard errors, before anybody is asked: for `plan` and `simulate`."""
+"""What a collection is expected to show beyond standard errors, before anybody is asked: for `plan` and `simulate`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def data_expectations(plan: Plan, table: Any, people: int) -> list[Expected]:
-    """What a survey of so many people drawn from the table will be able to tell."""
+    """What a survey of so many people drawn from the table will be able to show."""
     from bcdp.present.plan_summary import expectations
     from bcdp.records.encoding import encode
 

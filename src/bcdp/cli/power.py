@@ -1,4 +1,4 @@
-"""`bcdp power`: how many people to ask, and what so many will tell."""
+"""`bcdp power`: how many people to ask, and how precise so many answers are."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def studio(
         Path, typer.Option(metavar="DIR", help="Where a collection that is started there keeps its files.")
     ] = Path(),
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page, or only tell its address.")
+        bool, typer.Option("--browser/--no-browser", help="Open the page, or only print its address.")
     ] = True,
 ) -> None:
     """Plan a collection on a page: what is asked, how it is protected, and what that costs.

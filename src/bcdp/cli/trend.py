@@ -1,4 +1,4 @@
-"""`bcdp trend` and `bcdp tiers`: what several collections of different people tell side by side, and together."""
+"""`bcdp trend` and `bcdp tiers`: estimates of several collections of different people, each and together."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def trend(
 
     A panel's plan has its waves in its menus: give its files without times.
 
-    The slope is that of the line of least squares through the waves, for one unit of the times, in own units. All waves
-    together are told twice: with all people alike, which is right where nothing changed between the waves, and with all
-    waves alike, the average over the times. Nobody may have answered in two waves: that people differ is not seen from
-    counts. Another plan, a file that is given twice and counts that come twice are refused.
+    The slope is that of the line of least squares through the waves, for one unit of the times, in own units. Two
+    pooled estimates are reported: one weights people equally, which is right if nothing changed between the waves, and
+    one weights waves equally, the average over the times. Nobody may have answered in two waves, which counts cannot
+    show. Another plan, a file that is given twice and counts that come twice are refused.
 
     Examples:
 
@@ -186,10 +186,10 @@ def tiers(
     plot: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what people answered who chose among several plans of one policy, tier by tier and all together.
+    """Estimate for people who chose among several plans of one policy, tier by tier and all together.
 
-    All together, tiers are strata: each tells of its own people, and counts by how many they are, which is unbiased
-    whatever made people choose. Only where chance chose, all tell of the same people, and precise ones may count more.
+    All together, tiers are strata: each describes its own people, with their number as its weight. That is unbiased
+    whatever made people choose. Only if chance chose, all describe the same people, and precise tiers may weigh more.
 
     Examples:
 
