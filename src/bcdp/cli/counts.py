@@ -97,12 +97,12 @@ def trust_lines(choices: Sequence[TrustChoice], people: int) -> list[str | Table
 def published(tally: Tally, output: Path, only_added: bool = False) -> list[CountsPromise]:
     """Writes counts to publish, after a note of them in its folder; returns what they reveal.
 
-    Two tallies of nearly the same people reveal the answers of the few who are in one of them. So counts are of
-    at least 1,000 people, and where counts of this plan were published before, they are the same, or contain them cell by cell
-    and at least 1,000 people more: then each person is counted once, in the first tally or in a difference of two,
-    provided that nobody was deleted, corrected or moved to another group in between (`only_added`). Counts do not show
-    whether somebody was, so the publisher has to say that nobody was (theory.md, 4.8).
-    With open features that is so of every group of their values, unless nobody came to it.
+    Two tallies of nearly the same people reveal the answers of the few who are in one of them. So counts are of at
+    least 1,000 people. Where counts of this plan were published before, they are the same, or contain them cell by
+    cell and at least 1,000 people more: then each person is counted once, in the first tally or in a difference of
+    two, provided that nobody was deleted, corrected or moved to another group in between (`only_added`). Counts do
+    not show whether somebody was, so the publisher has to say that nobody was (theory.md, 4.8). With open features
+    that is so of every group of their values, unless nobody came to it.
     """
     from bcdp.files import locked, written_whole
     from bcdp.plan import check_menus
