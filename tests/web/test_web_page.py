@@ -537,7 +537,7 @@ def test_the_first_form_needs_few_requests_and_little_data(visit: Visit) -> None
     expect(visit.open().locator("form")).to_be_visible()
     sent = {url.removeprefix(visit.server): int(r.header_value("content-length") or 0) for url, r in sizes.items()}
     assert len(sent) <= 8, sent  # the page, its style, its icon, three scripts and the plan
-    assert sum(size for url, size in sent.items() if url != "/v1/plan") < 67_000
+    assert sum(size for url, size in sent.items() if url != "/v1/plan") < 65_000
 
 
 # ---------------------------------------------------------------------------------------------------- a hostile server

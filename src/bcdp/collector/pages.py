@@ -31,7 +31,11 @@ _ALIASES = {"": "survey.html", "dashboard": "dashboard.html"}
 # What stands in other scripts.
 _PARTS = ("device/", "survey/", "vendor/", "words/en.js", "words/choose.js", "page.js", "downloads.js",
           "history.js")  # fmt: skip
-_ON_DEMAND = ("device/reading/dates.js", "survey/dates.js")  # what few surveys need, and those load
+_LIBRARY = "bcdp.js"  # for pages of others: one file, but for dates
+_DATES = ("device/reading/dates.js", "survey/dates.js")
+# What few surveys need, and those load with the plan.
+_ON_DEMAND = (*_DATES, "device/reading/blocks.js", "device/reading/listed.js", "device/reading/panel.js",
+              "device/counts.js")  # fmt: skip
 _STUDIO = "studio"  # what begins so belongs to the studio alone
 _STUDIO_SCRIPTS = ("studio.js", "studio/checker.js")
 _CLASSIC = "start.js"  # is no module
@@ -99,10 +103,15 @@ def _sources() -> dict[str, bytes]:
 def _made(sources: Mapping[str, bytes], scripts: Iterable[str]) -> dict[str, Page]:
     """The files as they are served: scripts in few requests, pages with the hashes of what they load."""
     texts = {name: sources[name].decode() for name in sources if name.endswith(".js")}
-    files = {
-        name: bundled(name, texts.__getitem__, _PARTS, _ON_DEMAND) if name != _CLASSIC else stripped(texts[name])
-        for name in scripts
-    }
+    scripts = tuple(scripts)
+
+    def file(name: str) -> str:
+        if name == _CLASSIC:
+            return stripped(texts[name])
+        separate = _DATES if name == _LIBRARY else _ON_DEMAND
+        return bundled(name, texts.__getitem__, _PARTS, tuple(each for each in separate if each in scripts))
+
+    files = {name: file(name) for name in scripts}
     pages = {name: Page.made(text.encode(), ".js") for name, text in files.items()}
     pages |= {
         name: Page.made(content, _suffix(name))
