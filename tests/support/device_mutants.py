@@ -190,6 +190,7 @@ MUTANTS: list[tuple[str, str, str, str]] = [
     ("chances rounded down", CHANCES, "Math.ceil(becomes)", "Math.floor(becomes)"),
     ("what is left without the condition untold", CHANCES, "condition === null ? held :", "true ? held :"),
     ("the weakest promise for the strictest", CHANCES, "a.becomes - b.becomes", "b.becomes - a.becomes"),
+    ("answers that do not wait for each other", ANSWER, "const done = last.then(action);", "const done = action();"),
     ("a group that is not told", ANSWER, "open.size ? { group: ", "false ? { group: "),
     ("a kept group that is not checked", ANSWER, 'if (plan.open.size) whole("group"', 'if (false) whole("group"'),
     (

@@ -156,13 +156,16 @@ def test_a_signed_list_tells_whether_files_are_the_published_ones(client: Client
     assert tool.differences(published, public, changed) == ["worker.js is not the published one"]
 
 
-def test_scripts_come_compressed_to_whoever_understands_it(client: Client) -> None:
-    plain, packed = (client.get("/bcdp.js", accept_encoding=how) for how in ("identity", "gzip"))
+@pytest.mark.parametrize("path", ["/bcdp.js", "/v1/plan"])
+def test_scripts_and_plans_come_compressed_to_whoever_understands_it(client: Client, path: str) -> None:
+    plain, packed = (client.get(path, accept_encoding=how) for how in ("identity", "gzip"))
     assert all("accept-encoding" in one.headers["vary"] for one in (plain, packed))
     assert "content-encoding" not in plain.headers
     assert packed.headers["content-encoding"] == "gzip"
     assert packed.content == plain.content
-    assert int(packed.headers["content-length"]) * 2 < len(plain.content)
+    assert int(packed.headers["content-length"]) * 1.5 < len(plain.content)
+    for one in (plain, packed):
+        assert client.get(path, if_none_match=one.headers["etag"]).status_code == 304
 
 
 def test_only_listed_origins_may_read_and_send(client: Client) -> None:

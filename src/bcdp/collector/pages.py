@@ -56,9 +56,13 @@ class Page:
     @classmethod
     def made(cls, content: bytes, suffix: str) -> Page:
         """A file with this ending of its name; what identifies its version is computed from the content."""
-        packed = gzip.compress(content, 9, mtime=0)
-        smaller = packed if len(packed) < len(content) else None
-        return cls(content, _TYPES[suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"', packed=smaller)
+        return cls(content, _TYPES[suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"', packed=_packed(content))
+
+    @classmethod
+    def plan(cls, text: str, name: str, headers: Mapping[str, str]) -> Page:
+        """The text of a plan, which its id identifies."""
+        content = text.encode()
+        return cls(content, _TYPES[".json"], f'"{name}"', headers, _packed(content))
 
     @property
     def integrity(self) -> str:
@@ -68,7 +72,7 @@ class Page:
     async def answer(self, request: Request) -> Response:
         """The file, or that it is still the one the browser has."""
         headers = {"etag": self.etag, "cache-control": "no-cache", **self.headers}
-        if request.headers.get("if-none-match") == self.etag:
+        if request.headers.get("if-none-match", "").removeprefix("W/") == self.etag:  # weak where it was compressed
             return Response(status_code=304, headers=headers)
         if self.packed is not None:
             headers["vary"] = "accept-encoding"
@@ -133,6 +137,11 @@ def _all_there(page: str, pages: Mapping[str, Page]) -> bool:
 def _with_hashes(page: str, pages: Mapping[str, Page]) -> str:
     """A page whose scripts and styles name the hashes of their files: one hash then covers all of it."""
     return _LINKED.sub(lambda match: f'{match[0]} integrity="{pages[match[2]].integrity}"', page)
+
+
+def _packed(content: bytes) -> bytes | None:
+    packed = gzip.compress(content, 9, mtime=0)
+    return packed if len(packed) < len(content) else None
 
 
 def _suffix(name: str) -> str:

@@ -3,7 +3,7 @@
 import { spelledIn } from "../device/wording/english.js";
 
 /** @type {(text: string | number) => string} */
-const isolated = (text) => `${text.startsWith("“\u2068") ? "\u2067" : "\u2068"}${text}\u2069`; // quotes go with what they hold
+const isolated = (text) => `${String(text).startsWith("“\u2068") ? "\u2067" : "\u2068"}${text}\u2069`; // quotes go with what they hold
 
 /** @type {(words: readonly string[], word: string) => string} */
 function listed(words, word) {
