@@ -106,6 +106,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/sweeps/device_pythons.py
 	$(BIN)/python benchmarks/sweeps/device_mutants.py
 	$(BIN)/python benchmarks/speed/studio.py
+	$(BIN)/python benchmarks/speed/survey_page.py
 	tools/check_r_package
 
 vectors: $(VENV)/.runtime

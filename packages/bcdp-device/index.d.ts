@@ -77,14 +77,25 @@ export interface Report extends Answer {
   readonly id: string;
 }
 
-/** Where answers are kept: `localStorage`, or anything with these two methods that is still there tomorrow. */
+/**
+ * Where answers are kept: `localStorage`, or anything with these two methods that is still there tomorrow. They may give
+ * promises, as `AsyncStorage` of React Native does.
+ */
 export interface Store {
-  getItem(key: string): string | null | undefined;
+  getItem(key: string): string | null | undefined | Promise<string | null | undefined>;
   setItem(key: string, value: string): unknown;
 }
 
+/** A store that has its texts at once. */
+export interface ImmediateStore extends Store {
+  getItem(key: string): string | null | undefined;
+}
+
+/** The 32 bytes of the SHA-256 of bytes, for where there is no Web Crypto. */
+export type Sha256 = (bytes: Uint8Array<ArrayBuffer>) => Uint8Array | Promise<Uint8Array>;
+
 export const MAX_EPSILON: number;
-export function parsePlan(text: string): Promise<Plan>;
+export function parsePlan(text: string, how?: { sha256?: Sha256 }): Promise<Plan>;
 export function certify(plan: Plan): Levels;
 export function verifyPlan(plan: Plan, limits?: { maxEpsilon?: number; maxDelta?: number }): Levels;
 export function answer(plan: Plan, record: Readonly<Record<string, Given>>, words?: Uint32Array): Answer;
@@ -98,6 +109,7 @@ export function answerOnce(
 /** One report, or one for each message of a plan that sends several; `answer` and `answerOnce` refuse such a plan. */
 export function answers(plan: Plan, record: Readonly<Record<string, Given>>, words?: Uint32Array): Answer[];
 export function answersOnce(plan: Plan, record: Readonly<Record<string, Given>>, store?: Store): Promise<Report[]>;
-/** A list for a plan that sends several messages. */
-export function keptReport(plan: Plan, store?: Store): Report | Report[] | null;
+/** A list for a plan that sends several messages; a promise of it if the store gives promises. */
+export function keptReport(plan: Plan, store?: ImmediateStore): Report | Report[] | null;
+export function keptReport(plan: Plan, store: Store): Promise<Report | Report[] | null> | Report | Report[] | null;
 export function randomWords(plan: Plan): Uint32Array;

@@ -46,6 +46,7 @@ from support.local_http import http_client, local
 from support.npm_packages import npm_packages
 from support.paths import ROOT
 from support.system import require
+from support.web_pages import begin, go_on, would_send
 
 pytestmark = pytest.mark.slow
 
@@ -342,12 +343,14 @@ def test_a_page_in_a_browser_seals_what_it_sends(way: Way, browser: Browser) -> 
     requests = list[Request]()
     page.on("request", lambda request: requests.append(request))
     page.goto(way.server.url)
+    begin(page)
     page.get_by_label("no", exact=True).check()
+    go_on(page)
     page.get_by_label("region", exact=True).select_option("region 7")
-    page.locator("#form button[type=submit]").click()
+    go_on(page)
     page.locator("#show").click()
     expect(page.locator("#seen")).to_contain_text(f"goes through 127.0.0.1:{way.before_relay.port}, which sees your")
-    message = json.loads(page.locator("#body").inner_text())
+    message = json.loads(would_send(page))
     page.locator("#send").click()
     expect(page.locator("#status")).to_have_text("Your answer was received. Thank you!")
     assert stored(way.store).holds(way.plan, [message["reports"][0]["id"]])
@@ -371,16 +374,18 @@ def test_once_the_form_is_there_the_collector_hears_nothing_of_the_browser(way: 
         context = browser.new_context()
         page = context.new_page()
         page.goto(f"http://127.0.0.1:{collector.port}")
-        expect(page.locator("#form")).to_be_visible()
+        expect(page.locator("#start")).to_be_visible()
         page.wait_for_load_state("networkidle")
         heard = len(collector.seen)
         assert b"GET /sealing.js" in collector.seen
+        begin(page)
         page.get_by_label("no", exact=True).check()
+        go_on(page)
         page.get_by_label("region", exact=True).select_option("region 7")
         for language in ("de", "fr", "es", "ar", "en"):
             page.locator("#language").select_option(language)
             expect(page.locator("html")).to_have_attribute("lang", language)
-        page.locator("#form button[type=submit]").click()
+        go_on(page)
         page.locator("#show").click()
         page.locator("#send").click()
         expect(page.locator("#status")).to_have_text("Your answer was received. Thank you!")

@@ -1,10 +1,12 @@
 // What the browser's device promises beyond the shared vectors: limits, memory, plain words, odd input.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import * as bcdp from "../../src/bcdp/web/bcdp.js";
 import { checkKept, readReceipt } from "../../src/bcdp/web/device/receipt.js";
+import { menuWord } from "../../src/bcdp/web/device/ticket.js";
 
 const { InputError, answer, answerOnce, explain, keptReport, logUp, oddsOf, parsePlan, randomWords, verifyPlan } = bcdp;
 
@@ -149,6 +151,37 @@ test("the answer is given once, whatever is entered later", async () => {
   for (const broken of ["", "{}", '{"id":"a","menu":0,"answer":1e9}', '{"id":"a","menu":5,"answer":0}']) {
     store.setItem(`bcdp.report.${plan.id}`, broken);
     await assert.rejects(answerOnce(plan, { x: 0 }, store), /cannot be read/);
+  }
+});
+
+test("a store may take its time: of answers that are given at once there is one", async () => {
+  const plan = await planOf("17-levels");
+  const store = new Store();
+  const later = (value) => new Promise((resolve) => setTimeout(resolve, 2, value));
+  const slow = {
+    getItem: async (key) => later(store.getItem(key)),
+    setItem: async (key, value) => store.setItem(key, await later(value)),
+  };
+  assert.equal(await keptReport(plan, slow), null);
+  const reports = await Promise.all([-3.5, 12.25, 1, 0].map((x) => answerOnce(plan, { x }, slow)));
+  for (const report of reports) assert.deepEqual(report, reports[0]);
+  assert.deepEqual(await keptReport(plan, slow), reports[0]);
+  await assert.rejects(answerOnce(plan, { x: "no number" }, { ...slow, getItem: async () => null }), InputError);
+  assert.ok(await answerOnce(plan, { x: 1 }, new Store())); // a failure holds up nobody
+  store.setItem(`bcdp.sent.${plan.id}`, "yes");
+  store.kept.delete(`bcdp.report.${plan.id}`);
+  await assert.rejects(answerOnce(plan, { x: 1 }, slow), /a report that was sent/);
+});
+
+test("the hash may come from elsewhere, and must have its form", async () => {
+  const sha256 = (bytes) => new Uint8Array(createHash("sha256").update(bytes).digest());
+  for (const name of ["designed", "assigned"]) {
+    const [own, given] = [await planOf(name), await parsePlan(textOf(name), { sha256 })];
+    assert.equal(given.id, own.id);
+    if (own.byTicket) assert.deepEqual(await menuWord(given, "a.b"), await menuWord(own, "a.b"));
+  }
+  for (const wrong of [() => "00".repeat(32), () => new Uint8Array(20), async () => null]) {
+    await assert.rejects(parsePlan(textOf("designed"), { sha256: wrong }), /sha256: got/);
   }
 });
 

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { readBack, readings } from "../../src/bcdp/web/survey/numbers.js";
+import { meantBy, readBack, readings } from "../../src/bcdp/web/survey/numbers.js";
+
+const OPEN = { orMore: ["or more", "+"], orLess: ["or less"] };
 
 const LANGUAGES = ["en", "de", "fr", "es", "ar"];
 const both = [41000, 41]; // the person is asked
@@ -80,6 +82,19 @@ test("what does not fit is not asked about", () => {
   assert.deepEqual(readings("44.000", "en", within(1000, 100_000)), [44000]);
   assert.deepEqual(readings("44.000", "en", within(0, 100_000)), [44000, 44]);
   assert.deepEqual(readings("44.000", "en", within(1, 2)), [44000, 44]); // no reading fits: a mistake, whichever it is
+});
+
+test("a currency, and what is left open beyond a bound", () => {
+  const meant = (text, bounds = [0, 200_000]) => meantBy(text, { code: "en", ...OPEN }, bounds);
+  assert.deepEqual(meant("€41,000"), [41000]);
+  assert.deepEqual(meant("41,000 $"), [41000]);
+  assert.deepEqual(meant("$ €5"), []);
+  assert.deepEqual(meant("200,000 or more"), [200000]);
+  assert.deepEqual(meant("250,000 OR MORE"), [250000]);
+  assert.deepEqual(meant("199,999 or more"), []); // says less than a number
+  assert.deepEqual(meant("18 or less", [18, 100]), [18]);
+  assert.deepEqual(meant("19 or less", [18, 100]), []);
+  assert.deepEqual(meant("or more"), []);
 });
 
 test("numbers are read back as the language writes them, large ones in words too", () => {

@@ -20,6 +20,7 @@ const english = every[0];
 test("every language has the same keys, and functions of as many arguments", () => {
   const shape = (value) => {
     if (typeof value === "function") return "function";
+    if (Array.isArray(value)) return "texts";
     return typeof value === "object" ? Object.keys(value).sort() : typeof value;
   };
   for (const words of every) {
@@ -81,6 +82,27 @@ test("the main promise about a batch has the same numbers in every language", as
     }
   }
   assert.equal(batchNumbers(await parsePlan(read("menus.json").plan)), null);
+});
+
+test("what the page says of chances has the same numbers in every language", () => {
+  const sentences = (words) => [
+    words.verified("“x”", "58", "77"),
+    words.verifiedAlways("“x”", "58"),
+    words.verifiedAll("79"),
+    words.chanceBefore("50"),
+    words.chanceHeld("8"),
+    words.chanceBroken("19"),
+    words.drawnWith("12", "24"),
+    words.ofHundred,
+    words.otherAnswersNote,
+  ];
+  for (const words of every.slice(1)) {
+    sentences(words).forEach((sentence, place) => {
+      const own = numbersIn(sentences(english)[place]);
+      assert.deepEqual([...new Set(numbersIn(sentence))], [...new Set(own)], sentence);
+    });
+    assert.ok(words.orMore.length && words.orLess.length);
+  }
 });
 
 test("the language is the one that was chosen, else the first of the browser's that there is", () => {

@@ -21,6 +21,7 @@ from support.collector_fixtures import TOKEN, serving
 from support.local_http import local
 from support.node import node
 from support.paths import ROOT
+from support.web_pages import begin, go_on
 
 FEATURES = {"smoker": {"type": "binary", "delta": 0.5}, "age": {"type": "numeric", "bounds": [0, 100]}}
 PEOPLE = {"smoker": [0, 0, 0, 1] * 5_000, "age": [20, 40, 60, 80] * 5_000}
@@ -100,8 +101,10 @@ def test_devices_collector_and_dashboard_run_what_only_python_knows(
             assert local.post(f"{server.url}/v1/reports", json=batch).json() == {"accepted": 1_000, "duplicate": 0}
         page = browser.new_page()
         page.goto(server.url)
-        page.get_by_label("age", exact=True).fill("44")
+        begin(page)
         page.get_by_role("group", name="smoker").get_by_label("yes").check()
+        go_on(page)
+        page.get_by_label("age", exact=True).fill("44")
         for step in ("Review my answers", "Show me what would be sent", "Send it"):
             page.get_by_role("button", name=step).click()
         expect(page.get_by_role("status")).to_have_text("Your answer was received. Thank you!")

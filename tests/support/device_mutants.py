@@ -29,7 +29,7 @@ LEDGER, PROMISE, SURVEY, TELL = (
 LISTED, RELAY, VERIFY = "device/reading/listed.js", "device/reading/relay.js", "device/verify.js"
 WAVES = "device/reading/waves.js"
 EXPLAIN, NUMBERS, SPELLING = "device/wording/explain.js", "survey/numbers.js", "device/reading/spelling.js"
-RECEIPT = "device/receipt.js"
+RECEIPT, CHANCES = "device/receipt.js", "survey/chances.js"
 COUNTS, MESSAGES, TRANSPORT = "device/counts.js", "device/message_counts.js", "survey/transport.js"
 
 # what is wrong; the file; a text that stands in it once; what stands there instead
@@ -186,6 +186,11 @@ MUTANTS: list[tuple[str, str, str, str]] = [
         "return fitting.length ? fitting : different;",
         "return (fitting.length ? fitting : different).slice(0, 1);",
     ),
+    ("any number or more as that number", NUMBERS, ".filter(isBeyond)", ""),
+    ("chances rounded down", CHANCES, "Math.ceil(becomes)", "Math.floor(becomes)"),
+    ("what is left without the condition untold", CHANCES, "condition === null ? held :", "true ? held :"),
+    ("the weakest promise for the strictest", CHANCES, "a.becomes - b.becomes", "b.becomes - a.becomes"),
+    ("answers that do not wait for each other", ANSWER, "const done = last.then(action);", "const done = action();"),
     ("a group that is not told", ANSWER, "open.size ? { group: ", "false ? { group: "),
     ("a kept group that is not checked", ANSWER, 'if (plan.open.size) whole("group"', 'if (false) whole("group"'),
     (

@@ -101,20 +101,41 @@ def visit(browser: Browser, server: str) -> Iterator[Visit]:
     visit.context.close()
 
 
+def begin(page: Page) -> None:
+    """To the first question."""
+    page.locator("#start").click()
+    expect(page.locator("#form")).to_be_visible()
+
+
+def go_on(page: Page) -> None:
+    """To the next question, or to the review after the last."""
+    page.locator("#next").click()
+
+
 def fill(page: Page) -> None:
+    """From the first screen to the last question."""
+    begin(page)
     page.get_by_label("age", exact=True).fill("44")
+    go_on(page)
     page.get_by_label("Yearly income").fill("41000")
+    go_on(page)
     page.get_by_role("group", name="Do you smoke?").get_by_label("yes").check()
+    go_on(page)
     page.get_by_role("group", name="region").get_by_label("east").check()
+    go_on(page)
     page.get_by_label("Your town").select_option("town 3")
 
 
 def ask(page: Page) -> None:
-    """Goes as far as the page lets a person go: to the review, and from there to what would be sent."""
+    """Goes on from a question: to the review, and from there to what would be sent."""
     page.get_by_role("button", name="Review my answers").click()
-    if page.locator("#review").is_visible():
-        page.get_by_role("button", name="Show me what would be sent").click()
-        expect(page.locator("#preview")).to_be_visible()
+    page.get_by_role("button", name="Show me what would be sent").click()
+    expect(page.locator("#preview")).to_be_visible()
+
+
+def would_send(page: Page) -> str:
+    """What would be sent, letter for letter; it is folded."""
+    return page.locator("#body").text_content() or ""
 
 
 def send(page: Page) -> dict[str, int]:
@@ -157,7 +178,8 @@ def assert_readable(page: Page) -> None:
     for control in page.locator("input:visible, select:visible, button:visible").all():
         assert control.evaluate("node => node.labels?.length || node.textContent.trim().length") > 0
         box = control.evaluate(
-            "node => (node.type === 'radio' ? node.parentElement : node).getBoundingClientRect().height"
+            "node => (['radio', 'checkbox'].includes(node.type) ? node.parentElement : node)"
+            ".getBoundingClientRect().height"
         )
         assert box >= 44
 

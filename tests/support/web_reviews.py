@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-FULL = """() => { const kept = Storage.prototype.setItem;
+FULL = """() => { const kept = (window.roomy = Storage.prototype.setItem);
 Storage.prototype.setItem = function (key, value) {
   if (key.startsWith("bcdp.") && (WHICH).test(key)) throw new DOMException("full", "QuotaExceededError");
   return kept.call(this, key, value);
@@ -13,5 +13,5 @@ LANGUAGES = ("en", "de", "fr", "es", "ar")
 
 
 def review(page: Page) -> None:
-    page.locator("#form button[type=submit]").click()
+    page.locator("#next").click()
     expect(page.locator("#review")).to_be_visible()

@@ -197,6 +197,61 @@ def test_every_file_is_the_repositorys(installed: Path) -> None:
             assert (folder / name).read_bytes() == (ROOT / "src" / "bcdp" / "web" / name).read_bytes()
 
 
+REACT = {
+    "index.html": '<!doctype html><html lang="en"><title>In React</title><main id="root"></main>'
+    '<script type="module" src="/main.jsx"></script>',
+    "main.jsx": """import { createRoot } from "react-dom/client";
+import { Survey } from "./Survey.jsx";
+const later = (value) => new Promise((resolve) => setTimeout(resolve, 20, value)); // as AsyncStorage
+const store = {
+  getItem: (key) => later(localStorage.getItem(key)),
+  setItem: (key, value) => later().then(() => localStorage.setItem(key, value)),
+};
+createRoot(document.getElementById("root")).render(<Survey server="" store={store} />);
+""",
+}
+
+
+def test_the_react_example_of_the_readme(browser: Browser, installed: Path, tmp_path: Path) -> None:
+    """Built by Vite, in Chromium, with a store that gives promises: one report, however often the button is pressed."""
+    readme = (ROOT / "packages" / "bcdp-device" / "README.md").read_text("utf-8")
+    files = {**REACT, "Survey.jsx": readme.split("```jsx\n")[1].split("```")[0]}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "node_modules").mkdir()
+    for folder in (npm_packages(FOLDER / "react"), installed / "node_modules"):
+        for package in folder.iterdir():
+            if not package.name.startswith("."):
+                (tmp_path / "node_modules" / package.name).symlink_to(package)
+    vite = npm_packages(FOLDER / "react") / "vite" / "bin" / "vite.js"
+    run(str(shutil.which("node")), str(vite), "build", "--logLevel=error", cwd=tmp_path)
+    plan = make_plan(Policy(epsilon=1, features={"smoker": {"type": "binary", "values": ["no", "yes"]}}))
+    page, sent, errors = browser.new_context().new_page(), list[str](), list[str]()
+    page.on("pageerror", lambda error: errors.append(str(error)))
+
+    def answer(route: Route) -> None:
+        path = route.request.url.removeprefix("http://localhost/")
+        if path == "v1/reports":
+            sent.append(str(route.request.post_data))
+            return route.fulfill(json={"accepted": 1, "duplicate": 0})
+        if path == "v1/plan":
+            return route.fulfill(body=plan.text, content_type="application/json")
+        file = tmp_path / "dist" / (path or "index.html")
+        return route.fulfill(path=file) if file.is_file() else route.fulfill(status=404)
+
+    page.route("http://localhost/**", answer)
+    page.goto("http://localhost/")
+    page.get_by_role("group", name="smoker").get_by_label("yes").check()
+    page.get_by_role("button", name="Show me").dblclick()
+    expect(page.get_by_text("your report hints at")).to_be_visible()
+    (kept,) = page.evaluate("Object.values(localStorage)")
+    page.get_by_role("button", name="Send it").click()
+    expect(page.get_by_role("status")).to_have_text("Thank you!")
+    assert [json.loads(message) for message in sent] == [{"plan": plan.id, "reports": [json.loads(kept)]}]
+    assert not errors
+    page.context.close()
+
+
 EXAMPLE = """<!doctype html><html lang="en"><title>An example with SurveyJS</title>
 <link rel="stylesheet" href="/survey-core/survey-core.min.css">
 <script type="importmap">{"imports": {"survey-core": "/survey-core/fesm/survey-core.mjs",

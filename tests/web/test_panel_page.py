@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from bcdp import Plan, Policy, make_plan
-from support.web_pages import TOKEN, Visit, ask, enter, send, server
+from support.web_pages import TOKEN, Visit, ask, begin, enter, send, server
 
 pytestmark = pytest.mark.slow
 __all__ = ["server"]  # a fixture of this file's plan
@@ -50,6 +50,7 @@ def with_menu(visit: Visit, plan: Plan, wave: int, since: int | None) -> None:
 
 
 def smoke(visit: Visit, answer: str) -> None:
+    begin(visit.page)
     visit.page.get_by_role("group", name="Do you smoke?").get_by_label(answer).check()
 
 
@@ -70,7 +71,7 @@ def test_a_person_of_a_later_wave_is_told_when(visit: Visit, plan: Plan) -> None
     with_menu(visit, plan, 2, None)
     year = datetime.now(UTC).year + 1
     expect(visit.page.locator("#status")).to_contain_text(f"Yours is from January 1, {year} to December 31, {year}")
-    expect(visit.page.locator("#form")).to_be_hidden()
+    expect(visit.page.locator("#intro")).to_be_hidden()
     assert visit.sent() == []
     visit.page.get_by_label("Language").select_option("de")
     expect(visit.page.locator("#status")).to_contain_text(f"Ihrer ist vom 1. Januar {year} bis zum 31. Dezember {year}")

@@ -6,10 +6,12 @@ import asyncio
 import base64
 import hashlib
 import json
+import posixpath
 import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -24,6 +26,7 @@ from bcdp.collector.http.cors import Origins
 from bcdp.collector.pages import load_pages
 from bcdp.collector.settings import Quotas, Settings
 from support.helpers import loaded
+from support.npm_packages import npm_packages
 from support.paths import ROOT
 from support.system import require
 
@@ -129,6 +132,61 @@ def test_the_served_device_is_the_device(tmp_path: Path) -> None:
     assert all(told), done.stderr
 
 
+def esbuild(folder: Path, *options: str) -> dict[str, Any]:
+    """What esbuild makes of every script of a folder, each by itself; what its report says of each, by name."""
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.js"))
+    command = [str(npm_packages() / ".bin" / "esbuild"), *names, "--bundle", "--external:./*", "--external:../*"]
+    command += ["--format=esm", "--outdir=../out-" + folder.name, "--outbase=.", f"--metafile=../{folder.name}.json"]
+    done = subprocess.run([*command, *options, "--log-level=error"], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    outputs = json.loads((folder.parent / f"{folder.name}.json").read_text("utf-8"))["outputs"]
+    return {name.removeprefix(f"../out-{folder.name}/"): each for name, each in outputs.items()}
+
+
+def test_the_bundler_agrees_with_esbuild(tmp_path: Path) -> None:
+    """On every module: what it strips is no code, and what it exports is what the module exports.
+
+    So a name that one module imports of another is there, because esbuild links the sources; and what is loaded on
+    demand is served.
+    """
+    folder = ROOT / "src" / "bcdp" / "web"
+    modules = {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8")
+        for path in folder.rglob("*.js")
+        if path.name not in ("start.js", "hpke.js")  # no module, and one that is minified already
+    }
+    for name, text in modules.items():
+        bundle = bundled(name, lambda path: (folder / path).read_text("utf-8"))
+        for kind, content in (("source", text), ("stripped", stripped(text)), ("bundle", bundle)):
+            path = tmp_path / kind / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, "utf-8")
+    kinds = ("source", "stripped", "bundle")
+    source, _, bundles = (esbuild(tmp_path / kind, "--minify-whitespace") for kind in kinds)
+    for name in modules:
+        plain, short = ((tmp_path / f"out-{kind}" / name).read_text("utf-8") for kind in ("source", "stripped"))
+        assert plain == short, name
+    exports = [{name: sorted(each["exports"]) for name, each in report.items()} for report in (source, bundles)]
+    assert len(exports[0]) == len(modules) > 60
+    assert exports[0] == exports[1]
+    linked = [
+        str(npm_packages() / ".bin" / "esbuild"),
+        "survey.js",
+        "worker.js",
+        "dashboard.js",
+        "studio.js",
+        "bcdp.js",
+    ]
+    options = ["--bundle", "--format=esm", "--splitting", f"--outdir={tmp_path / 'linked'}", "--log-level=warning"]
+    done = subprocess.run([*linked, *options], cwd=folder, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    served = {name for name in load_pages() if name.endswith(".js")}
+    for name in served - {"start.js"}:
+        text = load_pages()[name].content.decode()
+        for asked in re.findall(r'\bimport\("(\.[^"]+)"\)', text):
+            assert posixpath.normpath(posixpath.join(posixpath.dirname(name), asked)) in served, (name, asked)
+
+
 def test_files_have_the_hashes_that_are_listed(client: Client) -> None:
     listed = client.get("/hashes.json").json()
     assert {"bcdp.js", "survey.js", "worker.js", "survey.html", "page.css", "words/de.js"} <= listed.keys()
@@ -156,13 +214,16 @@ def test_a_signed_list_tells_whether_files_are_the_published_ones(client: Client
     assert tool.differences(published, public, changed) == ["worker.js is not the published one"]
 
 
-def test_scripts_come_compressed_to_whoever_understands_it(client: Client) -> None:
-    plain, packed = (client.get("/bcdp.js", accept_encoding=how) for how in ("identity", "gzip"))
+@pytest.mark.parametrize("path", ["/bcdp.js", "/v1/plan"])
+def test_scripts_and_plans_come_compressed_to_whoever_understands_it(client: Client, path: str) -> None:
+    plain, packed = (client.get(path, accept_encoding=how) for how in ("identity", "gzip"))
     assert all("accept-encoding" in one.headers["vary"] for one in (plain, packed))
     assert "content-encoding" not in plain.headers
     assert packed.headers["content-encoding"] == "gzip"
     assert packed.content == plain.content
-    assert int(packed.headers["content-length"]) * 2 < len(plain.content)
+    assert int(packed.headers["content-length"]) * 1.5 < len(plain.content)
+    for one in (plain, packed):
+        assert client.get(path, if_none_match=one.headers["etag"]).status_code == 304
 
 
 def test_only_listed_origins_may_read_and_send(client: Client) -> None:

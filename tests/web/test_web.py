@@ -19,7 +19,21 @@ from bcdp.exact import TOTAL
 from bcdp.present.promise import operator_says, promises
 from bcdp.present.published_counts import VOID, counts_promises
 from bcdp.randomizers import binary, response
-from support.web_pages import POLICY, TOKEN, Visit, ask, assert_readable, enter, fill, send, shown_plan
+from support.web_pages import (
+    POLICY,
+    TOKEN,
+    Visit,
+    ask,
+    assert_readable,
+    begin,
+    enter,
+    fill,
+    go_on,
+    send,
+    shown_plan,
+    would_send,
+)
+from support.web_reviews import review
 
 pytestmark = pytest.mark.slow
 
@@ -30,8 +44,9 @@ def test_a_person_sees_what_is_sent_sends_it_and_is_remembered(visit: Visit, pla
     assert visit.sent() == []
     ask(page)
     expect(page.get_by_role("heading", name="This, and nothing else, leaves your device")).to_be_focused()
-    shown = page.locator("#body").inner_text()
-    row = page.get_by_role("row", name="Yearly income")
+    shown = would_send(page)
+    page.locator("#conditions > summary").click()
+    row = page.locator("#conditions").get_by_role("row", name="Yearly income")
     assert f"at most {math.ceil(math.exp(0.2) * 100) / 100} times" in row.inner_text()
     assert visit.sent() == []
     page.get_by_role("button", name="Send it").click()
@@ -82,12 +97,12 @@ def test_an_invitations_ticket_is_the_reports_id(visit: Visit) -> None:
     page = visit.open()
     fill(page)
     ask(page)
-    random = json.loads(page.locator("#body").inner_text())["reports"][0]
+    random = json.loads(would_send(page))["reports"][0]
     visit.open("/#ticket=abc.DEF_1-2")
     page.reload()  # the link came after the answer was made
     page.get_by_role("button", name="It is mine").click()
     expect(page.locator("#preview")).to_be_visible()
-    shown = page.locator("#body").inner_text()
+    shown = would_send(page)
     assert json.loads(shown)["reports"] == [{**random, "id": "abc.DEF_1-2"}]
     assert send(page) == {"accepted": 1, "duplicate": 0}
     expect(page.get_by_role("status")).to_contain_text("was received")
@@ -105,18 +120,25 @@ def test_a_plan_that_promises_too_much_is_not_answered(visit: Visit, plan: Plan)
 
 
 def test_a_persons_own_limit_stops_the_device(visit: Visit) -> None:
+    """At the first screen, and at the review as well."""
     page = visit.open()
     fill(page)
+    review(page)
     page.get_by_text("My own limits").click()
     limit = page.get_by_label("any one answer")
     limit.fill("1.22")
-    ask(page)
+    page.get_by_role("button", name="Show me").click()
     expect(page.locator("#limit-error")).to_have_text("This survey tells more than your limits allow.")
     expect(page.locator("#preview")).to_be_hidden()
     assert not any("report" in key for key in visit.kept())
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    page.locator("#start").click()
+    expect(page.locator("#limit-error")).to_have_text("This survey tells more than your limits allow.")
     limit.fill("0.5")
-    ask(page)
+    page.locator("#start").click()
     expect(page.locator("#limit-error")).to_contain_text("is not a factor")
+    expect(page.locator("#form")).to_be_hidden()
     page.reload()
     expect(limit).to_have_value("0.5")  # remembered, and still no limit, so it is shown
     limit.fill("20")
@@ -139,6 +161,7 @@ def test_the_condition_beside_send_it_comes_from_numbers(visit: Visit, plan: Pla
     page = shown_plan(visit, lying(plan))
     fill(page)
     ask(page)
+    page.locator("#conditions > summary").click()
     rows = page.locator("#guarantees tbody tr")
     expect(rows).to_have_count(len(plan.policy.features) + 1)
     smoker = page.locator("#guarantees").get_by_role("row", name="Do you smoke?")
@@ -152,7 +175,7 @@ def test_the_condition_beside_send_it_comes_from_numbers(visit: Visit, plan: Pla
     expect(
         page.locator("#guarantees").get_by_text(f"the operator says and nobody has checked: “{said}”.")
     ).to_be_visible()
-    expect(page.locator(".good")).to_have_count(0)
+    expect(page.locator(".good:visible")).to_have_count(0)
 
 
 def high(epsilon: float) -> Plan:
@@ -164,10 +187,9 @@ def test_at_epsilon_20_nothing_is_green_and_nothing_is_answered(visit: Visit) ->
     page = shown_plan(visit, high(20))
     expect(page.get_by_role("status")).to_contain_text("does not answer this survey")
     expect(page.get_by_role("status")).to_contain_text("at most 100.0%")
-    page.get_by_label("yes").check()
-    ask(page)
-    expect(page.locator("#preview")).to_be_hidden()
-    expect(page.locator(".note.good")).to_have_count(0)
+    page.locator("#start").click()
+    expect(page.locator("#form")).to_be_hidden()
+    expect(page.locator(".note.good:visible")).to_have_count(0)
     assert visit.kept() == {}
     limit = page.get_by_label("all answers together")
     expect(limit).to_be_visible()
@@ -175,19 +197,22 @@ def test_at_epsilon_20_nothing_is_green_and_nothing_is_answered(visit: Visit) ->
                                                  "than your limits allow.")  # fmt: skip
     limit.fill("500000000")  # a person may decide otherwise, and the page is still not reassuring
     limit.blur()
-    expect(page.get_by_role("status")).to_contain_text("computed this survey's promises again")
-    expect(page.locator(".note.good")).to_have_count(0)
+    expect(page.locator("#checked")).to_contain_text("at most 100 times in 100")
+    expect(page.locator(".note.good:visible")).to_have_count(0)
+    begin(page)
+    page.get_by_label("yes").check()
     ask(page)
     page.route("**/v1/reports", lambda route: route.fulfill(status=200, json={"accepted": 1, "duplicate": 0}))
     page.get_by_role("button", name="Send it").click()
     expect(page.get_by_role("status")).to_contain_text("was received")
-    expect(page.locator(".note.good")).to_have_count(0)
+    expect(page.locator(".note.good:visible")).to_have_count(0)
     assert visit.kept()["bcdp.limit-epsilon"] == "500000000"
     assert "500000000" not in "".join(visit.sent())
 
 
 def test_a_limit_holds_for_an_answer_that_was_kept(visit: Visit) -> None:
     page = shown_plan(visit, high(3))
+    begin(page)
     page.get_by_label("yes").check()
     ask(page)
     page.get_by_text("My own limits").click()
@@ -208,8 +233,8 @@ def test_green_depends_on_what_a_guess_can_become(visit: Visit, epsilon: float, 
     limit = page.get_by_label("Green only if")
     limit.fill(calm)
     limit.blur()
-    expect(page.get_by_role("status")).to_contain_text("promises again")
-    expect(page.locator(".note.good")).to_have_count(int(green))
+    expect(page.locator("#verified")).to_contain_text("About all your answers together")
+    expect(page.locator("#checked.good")).to_have_count(int(green))
 
 
 def test_a_limit_of_the_factor_that_is_shown_is_kept(visit: Visit, plan: Plan) -> None:
@@ -227,27 +252,36 @@ def test_a_limit_of_the_factor_that_is_shown_is_kept(visit: Visit, plan: Plan) -
 
 def test_mistakes_are_tied_to_their_fields(visit: Visit) -> None:
     page = visit.open()
-    page.get_by_label("age", exact=True).fill("17 or so")
-    ask(page)
+    begin(page)
     age = page.get_by_label("age", exact=True)
+    age.fill("17 or so")
+    expect(page.locator("#questions .error")).to_have_count(0)
+    age.press("Tab")
+    expect(age).to_have_attribute("aria-invalid", "true")  # shown when it is left
+    go_on(page)
     expect(age).to_be_focused()
-    expect(age).to_have_attribute("aria-invalid", "true")
     expect(age).to_have_accessible_description("From 18 to 100. “17 or so” is not a number from 18 to 100.")
-    group = page.get_by_role("group", name="region")
-    expect(group).to_have_accessible_description("Please choose one.")
-    for control in (age, group.get_by_label("east"), page.get_by_label("Your town")):
-        expect(control).to_have_attribute("required", "")  # no rule for whoever leaves it out
-    assert page.get_by_label("Yearly income").get_attribute("required") is None
-    expect(page.get_by_label("Yearly income")).to_have_attribute("aria-invalid", "false")  # may be left out
-    expect(page.get_by_label("Yearly income")).to_have_accessible_description(
-        "Before tax. From 0 to 200,000. May be left empty: counts as 0."
-    )
-    expect(page.locator("#look")).to_contain_text("4 answers need another look")
+    expect(age).to_have_attribute("required", "")  # no rule for whoever leaves it out
     age.fill("18")
     expect(age).to_have_accessible_description("From 18 to 100. Read as 18.")
-    fill(page)
     expect(page.locator("#questions .error")).to_have_count(0)
-    expect(page.get_by_role("status")).to_contain_text("with nothing assumed, a guess at 50%")
+    go_on(page)
+    income = page.get_by_label("Yearly income")
+    assert income.get_attribute("required") is None
+    expect(income).to_have_accessible_description("Before tax. From 0 to 200,000. May be left empty: counts as 0.")
+    go_on(page)  # may be left out
+    page.get_by_role("group", name="Do you smoke?").get_by_label("yes").check()
+    go_on(page)
+    group = page.get_by_role("group", name="region")
+    go_on(page)
+    expect(group).to_have_accessible_description("Please choose one.")
+    expect(group.get_by_label("north")).to_be_focused()
+    expect(group.get_by_label("east")).to_have_attribute("required", "")
+    group.get_by_label("east").check()
+    go_on(page)
+    expect(page.get_by_label("Your town")).to_have_attribute("required", "")
+    go_on(page)
+    expect(page.get_by_label("Your town")).to_have_accessible_description("Please choose one.")
     assert visit.kept() == {}
 
 
@@ -255,14 +289,19 @@ def test_mistakes_are_tied_to_their_fields(visit: Visit) -> None:
 def test_every_state_of_the_survey_is_readable(browser: Browser, server: str, width: int) -> None:
     visit = Visit(browser, server, width)
     page = visit.open()
-    expect(page.locator("form")).to_be_visible()
-    for summary in page.locator("summary").all():
+    expect(page.locator("#start")).to_be_visible()
+    for summary in page.locator("summary:visible").all():
         summary.click()
     assert_readable(page)
-    ask(page)
+    begin(page)
     assert_readable(page)
+    go_on(page)
+    assert_readable(page)  # with a mistake
+    page.go_back()
     fill(page)
-    ask(page)
+    review(page)
+    assert_readable(page)
+    page.get_by_role("button", name="Show me").click()
     expect(page.locator("#preview")).to_be_visible()
     assert_readable(page)
     assert page.evaluate("document.documentElement.lang") == "en"
@@ -271,8 +310,9 @@ def test_every_state_of_the_survey_is_readable(browser: Browser, server: str, wi
 
 def test_questions_come_in_the_policy_s_order(visit: Visit) -> None:
     page = visit.open()
-    expect(page.locator("form")).to_be_visible()
-    text = page.locator("form").inner_text()
+    fill(page)
+    review(page)
+    text = page.locator("#entered").inner_text()
     places = [text.index(feature.get("label", name)) for name, feature in POLICY["features"].items()]
     assert places == sorted(places)
 
@@ -292,15 +332,24 @@ def test_the_device_behind_the_form_refuses_what_the_form_must_ask_for(visit: Vi
 
 def test_a_keyboard_is_enough(visit: Visit) -> None:
     page = visit.open()
-    expect(page.locator("form")).to_be_visible()
-    for keys in (["Tab"], ["Tab", "4", "4"], ["Tab", "5"], ["Tab", "Space"], ["Tab", "ArrowRight"], ["Tab", "t"]):
-        for key in keys:
-            page.keyboard.press(key)
-    for name in ("Review my answers", "Show me"):
+    expect(page.locator("#start")).to_be_visible()
+
+    def press(name: str) -> None:
         while not page.get_by_role("button", name=name).evaluate("node => node === document.activeElement"):
             page.keyboard.press("Tab")
         page.keyboard.press("Enter")
-    expect(page.locator("#preview")).to_be_visible()
+
+    press("Start")
+    for number, keys in enumerate(
+        (["4", "4", "Enter"], ["5", "Enter"], ["Space", "Enter"], ["ArrowRight", "Enter"], ["t"])
+    ):
+        expect(page.get_by_role("heading", name=f"{number + 1} of 5")).to_be_focused()
+        page.keyboard.press("Tab")  # nothing is between the heading and the question
+        for key in keys:
+            page.keyboard.press(key)
+    for name in ("Review my answers", "Show me", "Send it"):
+        press(name)
+    expect(page.get_by_role("status")).to_have_text("Your answer was received. Thank you!")
 
 
 ANSWERS = """async ({ text, records, times }) => {

@@ -16,7 +16,7 @@ from bcdp.plan import menu_of_ticket
 from bcdp.plan.ledger import release_of
 from bcdp.randomizers import binary
 from support.npm_packages import npm_packages
-from support.web_pages import Visit, ask, assert_readable, fill, send, shown_plan
+from support.web_pages import Visit, ask, assert_readable, begin, fill, go_on, send, shown_plan, would_send
 from support.web_reviews import FULL, review
 
 pytestmark = pytest.mark.slow
@@ -28,15 +28,14 @@ pytestmark = pytest.mark.slow
 def test_no_click_is_lost_when_a_mistake_was_mended(visit: Visit) -> None:
     """The button stands where it was pressed until it is let go, though the field is left in between."""
     page = visit.open()
-    fill(page)
+    begin(page)
     age = page.get_by_label("age", exact=True)
     age.fill("x")
-    button = page.get_by_role("button", name="Review my answers")
+    button = page.get_by_role("button", name="Next")
     button.click()
-    expect(page.locator("#look")).to_contain_text("One answer needs another look")
+    expect(page.locator("#questions .error")).to_have_text("“x” is not a number from 18 to 100.")
     age.fill("71")
     expect(page.locator("#questions .error")).to_have_count(0)
-    button.scroll_into_view_if_needed()
     before = button.bounding_box()
     assert before is not None
     page.mouse.move(before["x"] + before["width"] / 2, before["y"] + 3)  # at its edge
@@ -44,20 +43,22 @@ def test_no_click_is_lost_when_a_mistake_was_mended(visit: Visit) -> None:
     page.wait_for_timeout(100)
     assert button.bounding_box() == before
     page.mouse.up()
-    expect(page.locator("#review")).to_be_visible()
+    expect(page.get_by_label("Yearly income")).to_be_visible()
 
 
 def test_enter_makes_no_answer(visit: Visit) -> None:
     page = visit.open()
     fill(page)
-    page.get_by_label("age", exact=True).press("Enter")
+    page.locator("#next").press("Enter")
     expect(page.get_by_role("heading", name="Your answers, as this page read them")).to_be_focused()
     page.keyboard.press("Enter")  # a key that is held repeats
     expect(page.locator("#entered")).to_contain_text("41,000 (41 thousand)")
     expect(page.locator("#preview")).to_be_hidden()
     assert visit.kept() == {}
-    page.get_by_role("button", name="Change my answers").click()
+    page.get_by_role("button", name="Change: age").click()
     expect(page.get_by_label("age", exact=True)).to_have_value("44")
+    page.get_by_label("age", exact=True).press("Enter")  # and back, without all the questions between
+    expect(page.locator("#entered")).to_contain_text("41,000 (41 thousand)")
     assert visit.kept() == {}
 
 
@@ -70,19 +71,23 @@ OPTIONAL = {
 
 def test_there_is_a_way_back_to_no_answer(visit: Visit) -> None:
     page = shown_plan(visit, make_plan(Policy(epsilon=1, features=OPTIONAL)))
+    begin(page)
     group = page.get_by_role("group", name="Do you smoke?")
     none = group.get_by_label("No answer (counts as no)")
     expect(none).not_to_be_checked()
     group.get_by_label("yes").check()
     none.check()
+    go_on(page)
     page.get_by_label("county").select_option("county 5")
     page.get_by_label("county").select_option("No answer")
+    go_on(page)
     review(page)
     assert page.locator("#entered dd").all_inner_texts() == ["No answer"] * 3
 
 
 def test_a_long_list_is_searched(visit: Visit) -> None:
     page = shown_plan(visit, make_plan(Policy(epsilon=1, features={"town": {**OPTIONAL["town"], "missing": None}})))
+    begin(page)
     towns = page.get_by_role("listbox", name="town")
     expect(page.get_by_text("200 more: type a part of the word")).to_be_visible()
     page.get_by_label("Search in this list").fill("WN 39")
@@ -94,39 +99,63 @@ def test_a_long_list_is_searched(visit: Visit) -> None:
     expect(page.locator("#entered dd")).to_have_text("town 397")
 
 
+def test_a_survey_of_many_questions_draws_one_of_them(visit: Visit) -> None:
+    """Of 60 questions with a list of 10,000 values, and of the list as much as can be looked at."""
+    features = {f"q{n}": {"type": "binary", "missing": 0} for n in range(59)}
+    values = [f"town {n}" for n in range(10_000)]
+    page = shown_plan(
+        visit, make_plan(Policy(epsilon=2, features={"town": {"type": "categorical", "values": values}, **features}))
+    )
+    count = "document.querySelectorAll('#questions *').length"
+    begin(page)
+    assert 200 < page.evaluate(count) < 250
+    page.get_by_label("Search in this list").fill("town 9999")
+    page.get_by_role("listbox").select_option("town 9999")
+    go_on(page)
+    assert 0 < page.evaluate(count) < 30
+    expect(page.locator("#progress-title")).to_have_text("2 of 60")
+
+
 def numbers(visit: Visit, language: str) -> Page:
     features = {"income": {"type": "numeric", "bounds": [0, 200_000]}, "years": {"type": "numeric", "bounds": [0, 100]}}
     visit.page.add_init_script(f"localStorage.setItem('bcdp.language', '{language}')")
-    return shown_plan(visit, make_plan(Policy(epsilon=1, features=features)))
+    page = shown_plan(visit, make_plan(Policy(epsilon=1, features=features)))
+    begin(page)
+    return page
 
 
 @pytest.mark.parametrize(("language", "typed", "read"), [
     ("en", "41,000", "41,000 (41 thousand)"), ("de", "41.000", "41.000 (41 Tausend)"), ("fr", "41 000,5", "41 000,5"),
-    ("es", "٤١٠٠٠", "41.000 (41 mil)"), ("ar", "٤١٬٠٠٠", "41,000"),
+    ("es", "٤١٠٠٠", "41.000 (41 mil)"), ("ar", "٤١٬٠٠٠", "41,000"), ("en", "€41,000", "41,000 (41 thousand)"),
+    ("de", "200.000 € oder mehr", "200.000 (200 Tausend)"), ("en", "200,000+", "200,000 (200 thousand)"),
 ])  # fmt: skip
 def test_typed_numbers_are_shown_back(visit: Visit, language: str, typed: str, read: str) -> None:
     page = numbers(visit, language)
     page.get_by_label("income").fill(typed)
-    page.get_by_label("years").fill("44")
     expect(page.locator(".remark").first).to_contain_text(read.replace("\u00a0", "\u202f"))
+    go_on(page)
+    page.get_by_label("years").fill("44")
     review(page)
     expect(page.locator("#entered dd").first).to_contain_text(read)
 
 
 def test_what_may_be_two_numbers_is_asked(visit: Visit) -> None:
     page = numbers(visit, "en")
-    page.get_by_label("income").fill("41.000")
-    page.get_by_label("years").fill("44.000")  # only one of its readings is an age
+    income = page.get_by_label("income")
+    income.fill("41.000")
     expect(page.get_by_text("“41.000” may mean two numbers. Which one do you mean?")).to_be_visible()
-    page.get_by_role("button", name="Review").click()
-    expect(page.locator("#review")).to_be_hidden()
+    go_on(page)
+    expect(income).to_be_focused()
     page.get_by_role("button", name="41,000 (41 thousand)").click()
     expect(page.get_by_text("Read as 41,000 (41 thousand).")).to_be_visible()
+    go_on(page)
+    page.get_by_label("years").fill("44.000")  # only one of its readings is an age
     review(page)
     assert page.locator("#entered dd").all_inner_texts() == ["41,000 (41 thousand)", "44"]
-    page.get_by_role("button", name="Change").click()
-    for refused in ("0x10", "1e5", "many"):
-        page.get_by_label("income").fill(refused)
+    page.get_by_role("button", name="Change: income").click()
+    for refused in ("0x10", "1e5", "many", "50,000 or more"):
+        income.fill(refused)
+        income.blur()
         expect(page.get_by_text(f"“{refused}” is not a number from 0 to 200,000.")).to_be_visible()
 
 
@@ -155,10 +184,10 @@ def test_a_page_that_cannot_start_says_why(visit: Visit, path: str, does: Callab
     visit.page.route(path, does)
     page = visit.open()
     expect(page.get_by_role("status")).to_contain_text(words)
-    expect(page.locator("form")).to_be_hidden()
+    expect(page.locator("#intro")).to_be_hidden()
     page.unroute(path)
     page.get_by_role("button", name="Reload the page").click()
-    expect(page.locator("form")).to_be_visible()
+    expect(page.locator("#start")).to_be_visible()
 
 
 def test_an_old_browser_is_told(visit: Visit) -> None:
@@ -215,13 +244,14 @@ def test_a_full_storage_makes_no_answer_and_loses_none(visit: Visit) -> None:
     page = visit.open()
     page.evaluate(FULL.replace("WHICH", "/report/"))
     fill(page)
-    page.get_by_role("button", name="Review").click()
+    review(page)
     page.get_by_role("button", name="Show me").click()
     expect(page.get_by_role("status")).to_contain_text("this browser's storage is full")
     assert not any("report" in key for key in visit.kept())
-    page.reload()
-    fill(page)
-    ask(page)
+    expect(page.locator("#entered")).to_contain_text("41,000 (41 thousand)")  # and can be sent when there is room
+    page.evaluate("() => { Storage.prototype.setItem = window.roomy; }")
+    page.get_by_role("button", name="Show me").click()
+    expect(page.locator("#preview")).to_be_visible()
     page.evaluate(FULL.replace("WHICH", "/./"))  # full from now on
     page.get_by_role("button", name="Send it").click()
     expect(page.get_by_role("status")).to_contain_text(
@@ -236,17 +266,18 @@ def test_another_person_starts_anew_and_sees_nothing(visit: Visit) -> None:
     page = visit.open()
     fill(page)
     ask(page)
-    first = page.locator("#body").inner_text()
+    first = would_send(page)
     page.reload()  # made, and not sent
     expect(page.locator("#gate")).to_be_visible()
     assert json.loads(first)["reports"][0]["id"] not in page.content()
     page.get_by_role("button", name="I am another person").click()
-    expect(page.locator("form")).to_be_visible()
+    begin(page)
     expect(page.get_by_label("age", exact=True)).to_have_value("")
+    page.go_back()
     assert not any("report" in key or key == "bcdp.ledger" for key in visit.kept())
     fill(page)
     ask(page)
-    assert json.loads(page.locator("#body").inner_text())["reports"][0]["id"] != json.loads(first)["reports"][0]["id"]
+    assert json.loads(would_send(page))["reports"][0]["id"] != json.loads(first)["reports"][0]["id"]
     send(page)
 
 
@@ -257,7 +288,7 @@ def test_a_ticket_that_was_used_elsewhere_is_told(visit: Visit) -> None:
     page.route("**/v1/reports", lambda route: route.fulfill(json={"accepted": 0, "duplicate": 1}))
     page.get_by_role("button", name="Send it").click()
     expect(page.get_by_role("status")).to_contain_text("This invitation had been used before")
-    expect(page.locator(".note.good")).to_have_count(0)
+    expect(page.locator(".note.good:visible")).to_have_count(0)
 
 
 def test_a_repetition_of_ones_own_is_no_other_use(visit: Visit) -> None:
@@ -283,10 +314,10 @@ def test_without_a_ticket_nothing_is_filled_in(visit: Visit, plan: Plan) -> None
     visit.page.route("**/v1/plan", lambda route: route.fulfill(body=plan.text, headers=invited))
     page = visit.open()
     expect(page.get_by_role("status")).to_contain_text("This survey is by invitation, and this address has none.")
-    expect(page.locator("form")).to_be_hidden()
+    expect(page.locator("#intro")).to_be_hidden()
     page.goto(f"{visit.server}/#ticket=a.b")
     page.reload()
-    expect(page.locator("form")).to_be_visible()
+    expect(page.locator("#start")).to_be_visible()
 
 
 def test_a_ticket_assigns_the_menu_and_names_the_report(visit: Visit) -> None:
@@ -300,15 +331,22 @@ def test_a_ticket_assigns_the_menu_and_names_the_report(visit: Visit) -> None:
         page = visit.page
         page.evaluate("localStorage.clear()")
         page.reload()
-        for group in ("smoker", "driver"):
-            page.get_by_role("group", name=group).get_by_label("yes").check()
+        yes_to(page, "smoker", "driver")
         ask(page)
-        (report,) = json.loads(page.locator("#body").inner_text())["reports"]
+        (report,) = json.loads(would_send(page))["reports"]
         assert report["id"] == ticket
         assert report["menu"] == menu_of_ticket(plan, ticket)
         drawn.add(report["menu"])
     assert len(drawn) > 1
     assert visit.complaints == []
+
+
+def yes_to(page: Page, *questions: str) -> None:
+    begin(page)
+    for number, question in enumerate(questions):
+        if number:
+            go_on(page)
+        page.get_by_role("group", name=question).get_by_label("yes").check()
 
 
 # ---------------------------------------------------------------------------------------------------------- the ledger
@@ -320,7 +358,7 @@ def one(epsilon: float, label: str) -> Plan:
 
 def test_surveys_of_a_site_add_up(visit: Visit) -> None:
     page = shown_plan(visit, one(1.0, "first"))
-    page.get_by_label("yes").check()
+    yes_to(page, "first")
     ask(page)
     page.unroute_all()
     page = shown_plan(visit, one(1.0, "second"))
@@ -328,11 +366,11 @@ def test_surveys_of_a_site_add_up(visit: Visit) -> None:
     page.get_by_text("My own limits").click()
     total = page.get_by_label("All surveys that this browser has answered")
     total.fill("7")
-    page.get_by_label("yes").check()
-    page.get_by_role("button", name="Review").click()
+    page.locator("#start").click()
     expect(page.locator("#limit-error")).to_have_text("This survey tells more than your limits allow.")
-    expect(page.locator("#review")).to_be_hidden()
+    expect(page.locator("#form")).to_be_hidden()
     total.fill("7.4")
+    yes_to(page, "second")
     ask(page)
     assert [row["epsilon"] for row in json.loads(visit.kept()["bcdp.ledger"])] == pytest.approx([1, 1], abs=1e-6)
 
@@ -364,8 +402,7 @@ def test_the_ledger_has_the_release_of_the_menu_that_was_drawn(visit: Visit, men
     expect(hint).to_contain_text(
         f"it would be {rounded_up(0.25 + plan.certificate.epsilon)} times."
     )  # the largest menu
-    for name in ("calm", "wild"):
-        page.get_by_role("group", name=name).get_by_label("yes").check()
+    yes_to(page, "calm", "wild")
     ask(page)
     release = release_of(plan, menu=menu)
     before, row = json.loads(visit.kept()["bcdp.ledger"])
@@ -415,7 +452,7 @@ def test_two_tabs_do_not_race(visit: Visit) -> None:
     other.evaluate("window.free()")
     expect(visit.page.locator("#preview")).to_be_visible()
     other.get_by_role("button", name="Show me").click()
-    expect(other.locator("#body")).to_have_text(visit.page.locator("#body").inner_text())
+    expect(other.locator("#body")).to_have_text(would_send(visit.page))
 
 
 # ------------------------------------------------------------------------------------------- languages and appearances
@@ -448,12 +485,15 @@ def told() -> Plan:
 
 def test_the_page_speaks_german(visit: Visit, told: Plan) -> None:
     page = shown_plan(visit, told)
-    expect(page.locator("#about")).to_contain_text("How we sleep")
+    expect(page.get_by_role("heading", level=1)).to_have_text("How we sleep")
     page.get_by_label("Language").select_option("Deutsch")
     expect(page.locator("html")).to_have_attribute("lang", "de")
-    expect(page.get_by_role("heading", name="Wie wir schlafen")).to_be_visible()
-    page.get_by_role("group", name="Schnarchen Sie?").get_by_label("ja, manchmal").check()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Wie wir schlafen")
+    page.get_by_role("button", name="Beginnen").click()
     page.get_by_label("Stunden Schlaf").fill("7,5")
+    page.get_by_role("button", name="Weiter").click()
+    page.get_by_role("group", name="Schnarchen Sie?").get_by_label("ja, manchmal").check()
+    page.get_by_role("button", name="Weiter").click()
     page.get_by_role("group", name="bed").get_by_label("mütze 2").check()
     page.get_by_role("button", name="Meine Antworten ansehen").click()
     expect(page.locator("#entered")).to_contain_text("7,5")
@@ -464,29 +504,37 @@ def test_the_page_speaks_german(visit: Visit, told: Plan) -> None:
 
 
 def test_what_the_organiser_says_is_told_apart(visit: Visit, told: Plan) -> None:
-    """Free text never stands where the device speaks: not in the heading, the status or the promises."""
+    """Title and organiser head the page; all other free text is folded, as theirs, apart from what the device says."""
     page = shown_plan(visit, told)
-    about = page.get_by_role("region", name="In the organiser's words, which nobody has checked")
-    expect(about).to_contain_text("Nobody will ever know")
-    expect(page.get_by_role("heading", level=1)).to_have_text("A survey that your own device answers")
-    page.get_by_text("What this survey promises").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("How we sleep")
+    about = page.locator("#about")
+    expect(about.get_by_text("Nobody will ever know")).to_be_hidden()
+    about.get_by_text("In the organiser's words, which nobody has checked").click()
+    expect(about.get_by_text("Nobody will ever know")).to_be_visible()
+    page.locator("#promise summary").click()
     assert page.locator("body").inner_text().count("Nobody will ever know") == 1
 
 
 def states(page: Page, hold: Callable[[str], None]) -> None:
     """Walks through the page's states."""
-    expect(page.locator("form")).to_be_visible()
-    for summary in page.locator("summary").all():
+    expect(page.locator("#start")).to_be_visible()
+    for summary in page.locator("summary:visible").all():
         summary.click()
+    hold("intro")
+    begin(page)
     page.locator("#feature-0").fill("x")
-    page.locator("#form button[type=submit]").click()
-    hold("form")
+    go_on(page)
+    hold("question")
     page.locator("#feature-0").fill("7")
+    go_on(page)
+    go_on(page)
     page.locator("#feature-2-1").check()
     review(page)
     hold("review")
     page.locator("#show").click()
     expect(page.locator("#preview")).to_be_visible()
+    for summary in page.locator("#preview summary").all():
+        summary.click()
     hold("preview")
     page.route("**/v1/reports", lambda route: route.abort())
     page.locator("#send").click()
@@ -500,7 +548,7 @@ def states(page: Page, hold: Callable[[str], None]) -> None:
     expect(page.locator("#preview")).to_be_visible()
     page.route("**/v1/reports", lambda route: route.fulfill(json={"accepted": 1, "duplicate": 0}))
     page.locator("#send").click()
-    expect(page.locator("#sending")).to_be_hidden()
+    expect(page.locator("#thanks")).to_be_visible()
     hold("sent")
 
 
@@ -527,17 +575,17 @@ def test_every_state_has_no_barrier(
         assert_readable(page)
 
     states(page, hold)
-    assert len(seen) == 6
+    assert len(seen) == 7
     looked.context.close()
 
 
 def test_the_first_form_needs_few_requests_and_little_data(visit: Visit) -> None:
     sizes = {}
     visit.page.on("response", lambda response: sizes.update({response.url: response}))
-    expect(visit.open().locator("form")).to_be_visible()
+    expect(visit.open().locator("#start")).to_be_visible()
     sent = {url.removeprefix(visit.server): int(r.header_value("content-length") or 0) for url, r in sizes.items()}
     assert len(sent) <= 8, sent  # the page, its style, its icon, three scripts and the plan
-    assert sum(size for url, size in sent.items() if url != "/v1/plan") < 67_000
+    assert sum(size for url, size in sent.items() if url != "/v1/plan") < 65_000
 
 
 # ---------------------------------------------------------------------------------------------------- a hostile server
@@ -574,7 +622,7 @@ def test_a_plan_that_takes_long_to_check_does_not_hold_the_page(visit: Visit) ->
     page = visit.open()
     expect(page.get_by_role("status")).not_to_contain_text("…", timeout=45_000)
     assert page.evaluate("window.longest") < 5000
-    assert "takes too long" in page.get_by_role("status").inner_text() or page.locator("form").is_visible()
+    assert "takes too long" in page.get_by_role("status").inner_text() or page.locator("#start").is_visible()
 
 
 def test_the_page_works_below_a_path(visit: Visit) -> None:

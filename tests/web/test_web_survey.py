@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import Dialog, Page, Route, expect
@@ -13,7 +12,7 @@ from bcdp import Plan, Policy, make_plan
 from bcdp.present.batch_promise import batch_promise
 from bcdp.present.words import odds
 from support.paths import ROOT
-from support.web_pages import Visit, ask, fill, shown_plan
+from support.web_pages import Visit, ask, begin, fill, go_on, shown_plan, would_send
 from support.web_reviews import FULL, LANGUAGES, review
 
 pytestmark = pytest.mark.slow
@@ -53,7 +52,7 @@ def to_review(page: Page) -> None:
     review(page)
 
 
-def go_on(page: Page) -> None:
+def press_on(page: Page) -> None:
     """Presses whatever leads towards sending, as far as the page offers it."""
     for name in ("Review my answers", "Show me what would be sent", "It is mine", "Send it"):
         button = page.get_by_role("button", name=name)
@@ -74,7 +73,7 @@ def test_a_second_tab_releases_no_second_answer(visit: Visit, reach: Callable[[P
     ask(first)
     press(first, "Send it")
     expect(first.get_by_role("status")).to_have_text(RECEIVED)
-    go_on(other)
+    press_on(other)
     expect(other.get_by_role("status")).to_contain_text(SENT)
     assert len(visit.sent()) == 1
     assert len(json.loads(visit.kept()["bcdp.ledger"])) == 1
@@ -154,6 +153,7 @@ def test_a_limit_that_another_tab_has_spent_holds(visit: Visit) -> None:
     page = shown_plan(visit, one(1.0, "first"))
     page.get_by_text("My own limits").click()
     page.get_by_label("All surveys that this browser has answered").fill("3")
+    begin(page)
     page.get_by_label("yes").check()
     review(page)
     rows = [{"plan": "another", "epsilon": 1.0}]
@@ -174,10 +174,11 @@ def test_a_ledger_that_cannot_be_read_may_have_been_anything(visit: Visit, corru
     page.get_by_text("My own limits").click()
     total = page.get_by_label("All surveys that this browser has answered")
     total.fill("1000000")
-    page.get_by_label("yes").check()
-    press(page, "Review")
+    press(page, "Start")
     expect(page.locator("#limit-error")).to_have_text("This survey tells more than your limits allow.")
     total.fill("")
+    begin(page)
+    page.get_by_label("yes").check()
     ask(page)  # without such a limit it is answered, and what was unknown stays so
     page.unroute_all()
     page = shown_plan(visit, one(1.0, "second"))
@@ -191,7 +192,7 @@ def test_the_device_is_asked_two_things_at_once(visit: Visit, locks: bool) -> No
     page = visit.open()
     fill(page)
     ask(page)
-    shown = page.locator("#body").inner_text()
+    shown = would_send(page)
     page.reload()
     page.get_by_role("button", name="It is mine").dblclick()
     expect(page.locator("#body")).to_have_text(shown)
@@ -206,16 +207,15 @@ def test_an_invitation_names_the_plan_that_may_be_answered(visit: Visit, plan: P
     other = "0" * 64
     page = visit.open(f"/#plan={other}&ticket=a.b")
     expect(page.get_by_role("status")).to_contain_text("This is another plan than your invitation names.")
-    expect(page.locator("form")).to_be_hidden()
+    expect(page.locator("#intro")).to_be_hidden()
     page.get_by_label("Language").select_option("Deutsch")
     expect(page.get_by_role("status")).to_contain_text("Das ist ein anderer Plan")
-    expect(page.locator("form")).to_be_hidden()
+    expect(page.locator("#intro")).to_be_hidden()
     page.get_by_label("Sprache").select_option("English")
     page.evaluate("(id) => { location.hash = `plan=${id}`; }", plan.id.upper())
-    expect(page.locator("form")).to_be_visible()
     fill(page)
     ask(page)
-    shown = page.locator("#plan-id").inner_text()
+    shown = page.locator("#plan-id").text_content() or ""
     assert shown.split() == [plan.id[place : place + 4] for place in range(0, 64, 4)]
     page.evaluate("(id) => { location.hash = `plan=${id}`; }", other)  # at any step
     expect(page.get_by_role("status")).to_contain_text("This is another plan than your invitation names.")
@@ -226,55 +226,74 @@ def test_an_invitation_names_the_plan_that_may_be_answered(visit: Visit, plan: P
 # ----------------------------------------------------------------------------------------------- what was entered stays
 
 
-def values_of(page: Page) -> list[Any]:
-    found: list[Any] = page.evaluate(
-        "[...document.querySelectorAll('#questions input:not([type=search]), #questions select')].map((field) => "
-        "field.type === 'radio' ? field.checked : field.value)"
-    )
-    return found
+ANSWERED = ["44", "41,000 (41 thousand)", "yes", "east", "town 3"]
+
+
+def entered(page: Page) -> list[str]:
+    return page.locator("#entered dd").all_inner_texts()
 
 
 def test_another_language_keeps_what_was_entered(visit: Visit) -> None:
     page = visit.open()
     fill(page)
-    page.get_by_label("Yearly income").fill("41.000")
+    page.go_back()
+    expect(page.get_by_role("group", name="region").get_by_label("east")).to_be_checked()
+    for _ in range(2):
+        press(page, "Back")
+    income = page.get_by_label("Yearly income")
+    income.fill("41.000")
     page.get_by_role("button", name="41,000 (41 thousand)").click()
-    before = values_of(page)
     page.get_by_label("Language").select_option("Deutsch")
     expect(page.locator("html")).to_have_attribute("lang", "de")
-    assert values_of(page) == before
+    expect(income).to_have_value("41.000")
     expect(page.locator(".remark", has_text="41.000 (41 Tausend)")).to_be_visible()  # as it was read before
-    press(page, "Meine Antworten ansehen")
-    expect(page.locator("#entered")).to_contain_text("41.000 (41 Tausend)")
+    for _ in range(4):
+        go_on(page)
+    assert entered(page) == ["44", "41.000 (41 Tausend)", "yes", "east", "town 3"]
     page.get_by_label("Sprache").select_option("English")
     expect(page.get_by_role("heading", name="Your answers, as this page read them")).to_be_visible()
-    expect(page.locator("#entered")).to_contain_text("41,000 (41 thousand)")
+    assert entered(page) == ANSWERED
     press(page, "Show me")
     expect(page.locator("#preview")).to_be_visible()
-    shown = page.locator("#body").inner_text()
+    shown = would_send(page)
     page.get_by_label("Language").select_option("Français")
     expect(page.locator("html")).to_have_attribute("lang", "fr")
     expect(page.locator("#body")).to_have_text(shown)
     page.get_by_role("button", name="Envoyer").click()
-    expect(page.locator("#sending")).to_be_hidden()
+    expect(page.locator("#status")).to_have_text("Votre réponse est bien arrivée. Merci !")
+    page.get_by_label("Langue").select_option("English")
+    expect(page.locator("#status")).to_have_text(RECEIVED)
     assert visit.sent() == [shown]
 
 
-def test_the_way_back_leads_from_the_review_to_the_form(visit: Visit) -> None:
+def test_the_browsers_way_back_leads_through_the_form(visit: Visit) -> None:
     page = visit.open()
     fill(page)
-    before = values_of(page)
-    for _ in range(2):
-        review(page)
+    review(page)
+    assert entered(page) == ANSWERED
+    for question in ("Your town", "region", "Do you smoke?", "Yearly income", "age"):
         page.go_back()
-        expect(page.locator("#form")).to_be_visible()
-        assert values_of(page) == before
-    ask(page)
+        expect(page.locator("#questions")).to_contain_text(question)
+    page.go_back()
+    expect(page.locator("#intro")).to_be_visible()
+    for _ in range(6):
+        page.go_forward()
+    expect(page.locator("#review")).to_be_visible()
+    assert entered(page) == ANSWERED
+    page.get_by_role("button", name="Change: Do you smoke?").click()
+    page.get_by_role("group", name="Do you smoke?").get_by_label("no").check()
+    press(page, "Review")  # one change, and back to the review
+    assert entered(page) == [*ANSWERED[:2], "no", *ANSWERED[3:]]
+    press(page, "Show me")
+    expect(page.locator("#preview")).to_be_visible()
     page.go_back()
     expect(page.locator("#preview")).to_be_visible()  # what was drawn is not entered again
+    for part in ("#questions", "#entered"):
+        expect(page.locator(part)).to_be_empty()
 
 
 def test_the_page_asks_before_answers_are_lost(visit: Visit) -> None:
+    """They are in its memory alone: not in the storages, which browsers write to disk."""
     page = visit.open()
     asked: list[str] = []
 
@@ -284,20 +303,97 @@ def test_the_page_asks_before_answers_are_lost(visit: Visit) -> None:
 
     page.on("dialog", stay)
     page.evaluate("location.reload()")
-    expect(page.locator("form")).to_be_visible()
+    begin(page)
     assert asked == []  # nothing is entered yet
     page.get_by_label("age", exact=True).press_sequentially("44")
     page.evaluate("() => { location.reload(); }")
     page.wait_for_timeout(300)
     assert asked == ["beforeunload"]
     expect(page.get_by_label("age", exact=True)).to_have_value("44")
+    go_on(page)
+    assert visit.kept() == {}
+    page.remove_listener("dialog", stay)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    expect(page.locator("#intro")).to_be_visible()  # no question is skipped
+    begin(page)
+    expect(page.get_by_label("age", exact=True)).to_have_value("")
+    page.go_back()
     fill(page)
     ask(page)  # from here on the report is kept
-    page.remove_listener("dialog", stay)
     page.reload()
     expect(page.locator("#gate")).to_be_visible()
-    assert asked == ["beforeunload"]
     assert all("44" not in value for key, value in visit.kept().items() if "report" not in key and "ledger" not in key)
+
+
+def test_what_the_person_wants_kept_is_there_after_a_reload_and_gone_with_the_answer(visit: Visit, plan: Plan) -> None:
+    page = visit.open()
+    fill(page)
+    keep = page.get_by_label("Keep what I enter on this device")
+    expect(keep).not_to_be_checked()
+    assert visit.kept() == {}
+    keep.check()
+    page.reload()  # nothing is asked: a dialog would be dismissed, and stop it
+    expect(page.get_by_label("Your town")).to_have_value("3")
+    expect(keep).to_be_checked()
+    other = second_tab(visit)
+    expect(other.get_by_role("button", name="Continue")).to_be_visible()  # in a new tab at the beginning
+    press(other, "Continue")
+    assert entered(other) == ANSWERED
+    keep.uncheck()
+    assert visit.kept() == {}
+    keep.check()
+    ask(page)
+    assert f"bcdp.draft.{plan.id}" not in visit.kept()
+    assert not any("41000" in value for value in visit.kept().values())
+    assert visit.complaints == []
+
+
+def test_what_cannot_be_kept_is_told_and_stays_in_the_page(visit: Visit) -> None:
+    page = visit.open()
+    fill(page)
+    page.evaluate(FULL.replace("WHICH", "/draft/"))
+    keep = page.get_by_label("Keep what I enter on this device")
+    keep.click()
+    expect(page.locator("#keep-note")).to_contain_text("It cannot be kept: this browser's storage is full")
+    expect(keep).not_to_be_checked()
+    review(page)
+    assert entered(page) == ANSWERED
+
+
+def test_without_a_network_only_the_sending_fails(visit: Visit) -> None:
+    page = visit.open()
+    expect(page.locator("#start")).to_be_visible()
+    visit.context.set_offline(True)
+    fill(page)
+    ask(page)
+    press(page, "Send it")
+    expect(page.get_by_role("status")).to_contain_text("the server cannot be reached")
+    visit.context.set_offline(False)
+    press(page, "Try again")
+    expect(page.get_by_role("status")).to_have_text(RECEIVED)
+
+
+def test_enlarged_to_200_percent_everything_is_there(visit: Visit) -> None:
+    """A laptop's screen of 1280 by 720 has 640 by 360 then: what has the focus is not behind the foot."""
+    page = visit.page
+    page.set_viewport_size({"width": 640, "height": 360})
+    visit.open()
+    begin(page)
+    page.get_by_label("age", exact=True).fill("44")
+    for label in ("income", "smoke", "region"):
+        go_on(page)
+        expect(page.locator("#questions")).to_contain_text(label)
+        if label != "income":
+            radio = page.get_by_role("radio").last
+            radio.focus()
+            page.keyboard.press("Space")
+            covered = radio.evaluate(
+                "node => { const box = node.getBoundingClientRect(); return "
+                "document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2) !== node; }"
+            )
+            assert not covered
+    assert page.evaluate("document.documentElement.scrollWidth") <= 640
 
 
 @pytest.mark.parametrize(("how", "words"), [
@@ -309,28 +405,31 @@ def test_a_storage_that_takes_nothing_is_told_before_the_form(visit: Visit, how:
     visit.page.add_init_script(how)
     page = visit.open()
     expect(page.get_by_role("status")).to_contain_text(words)
-    expect(page.locator("form")).to_be_hidden()
+    expect(page.locator("#intro")).to_be_hidden()
 
 
 # ---------------------------------------------------------------------------------------------------------- mistakes
 
 
 def test_mistakes_that_are_mended_are_counted_down(visit: Visit) -> None:
-    page = visit.open()
+    """In a section of several questions; a single one says it itself."""
+    scale = {"type": "ordinal", "values": ["low", "high"]}
+    page = shown_plan(visit, make_plan(Policy(epsilon=1, features=dict.fromkeys(("first", "second", "third"), scale))))
+    begin(page)
     press(page, "Review")
     look = page.locator("#look")
-    expect(look).to_have_text("4 answers need another look: please see what is written there.")
-    page.get_by_label("age", exact=True).fill("44")
-    expect(look).to_contain_text("3 answers")
-    page.get_by_role("group", name="region").get_by_label("east").check()
-    page.get_by_label("Your town").select_option("town 3")
+    expect(look).to_have_text("3 answers need another look: please see what is written there.")
+    page.get_by_role("group", name="first").get_by_label("low").check()
+    expect(look).to_contain_text("2 answers")
+    page.get_by_role("group", name="second").get_by_label("low").check()
     expect(look).to_contain_text("One answer needs")
-    page.get_by_role("group", name="Do you smoke?").get_by_label("yes").check()
+    page.get_by_role("group", name="third").get_by_label("high").check()
     expect(look).to_have_text("")
 
 
 def test_no_mistake_is_shown_while_a_number_is_begun(visit: Visit) -> None:
     page = visit.open()
+    begin(page)
     age = page.get_by_label("age", exact=True)
     page.evaluate(
         "() => { window.errors = 0; new MutationObserver(() => { window.errors += document.querySelectorAll("
@@ -339,20 +438,30 @@ def test_no_mistake_is_shown_while_a_number_is_begun(visit: Visit) -> None:
     )
     age.press_sequentially("44.5")  # "4" is below the bounds, and "44." no number
     expect(page.get_by_text("Read as 44.5.")).to_be_visible()
+    age.fill("100 or mo")
     assert page.evaluate("window.errors") == 0
+    age.press_sequentially("re")
+    expect(page.get_by_text("Read as 100.")).to_be_visible()
     age.fill("44 years")
+    age.blur()
     expect(page.get_by_text("“44 years” is not a number from 18 to 100.")).to_be_visible()
 
 
 def test_a_number_beyond_its_bounds_counts_as_the_nearer_bound(visit: Visit) -> None:
     page = visit.open()
     fill(page)
+    review(page)
+    page.get_by_role("button", name="Change: age").click()
     page.get_by_label("age", exact=True).fill("7")
-    page.get_by_label("Yearly income").fill("250,000")
     expect(page.get_by_text("Read as 7, which counts as 18.")).to_be_visible()
     review(page)
-    shown = page.locator("#entered dd").all_inner_texts()
-    assert shown[:2] == ["7, which counts as 18", "250,000 (250 thousand), which counts as 200,000 (200 thousand)"]
+    page.get_by_role("button", name="Change: Yearly income").click()
+    page.get_by_label("Yearly income").fill("250,000")
+    review(page)
+    assert entered(page)[:2] == [
+        "7, which counts as 18",
+        "250,000 (250 thousand), which counts as 200,000 (200 thousand)",
+    ]
     press(page, "Show me")
     expect(page.locator("#preview")).to_be_visible()
 
@@ -368,13 +477,16 @@ OWN = {
 def test_nothing_is_chosen_for_the_person(visit: Visit, language: str) -> None:
     visit.page.add_init_script(f"localStorage.setItem('bcdp.language', '{language}')")
     page = shown_plan(visit, make_plan(Policy(epsilon=1, features=OWN)))
+    begin(page)
     expect(page.get_by_role("radio")).to_have_count(3)
     expect(page.locator("input:checked")).to_have_count(0)
     said = page.locator("#feature-0-hint").inner_text()
     if language == "en":
         assert said == "You may leave this blank. A blank is protected like any other answer."
     assert said.count(".") == 2
-    review(page)  # a blank is an answer
+    for _ in OWN:
+        go_on(page)  # a blank is an answer
+    expect(page.locator("#review")).to_be_visible()
 
 
 # ------------------------------------------------------------------------------------------------------------ text
@@ -390,7 +502,10 @@ def test_no_text_of_a_plan_becomes_part_of_the_page(visit: Visit) -> None:
         "c": {"type": "open", "values": [SHOUT, "other"], "label": f"{SHOUT} c"},
     }
     page = shown_plan(visit, make_plan(Policy(epsilon=1, features=features, survey=survey)))
+    begin(page)
     page.locator("#feature-0-0").check()
+    go_on(page)
+    go_on(page)
     page.get_by_role("listbox").select_option("0")
     review(page)
     expect(page.locator("#entered dd").first).to_have_text(SHOUT)
@@ -429,9 +544,12 @@ def test_text_of_another_direction_keeps_to_itself(visit: Visit) -> None:
     """Around a label from right to left the words of a sentence stay in the order in which they are written."""
     features = {"age": {"type": "open", "values": ["١٨-٢٩ سنة", "other"], "label": RTL}, "x": {"type": "binary"}}
     page = shown_plan(visit, make_plan(Policy(epsilon=1, features=features)))
+    begin(page)
     page.locator("#feature-0-0").check()
+    go_on(page)
     page.get_by_role("group", name="x").get_by_label("yes").check()
     ask(page)
+    page.locator("#message summary").click()
     sentence = page.locator("#hints li", has_text="not protected")
     expect(sentence).to_have_text(f"“\u2068{RTL}\u2069” is sent as it is, not protected: \u2068١٨-٢٩ سنة\u2069.")
     places = page.evaluate(

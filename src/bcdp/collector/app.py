@@ -44,7 +44,7 @@ class Collector:
         self._sealed, self._relays = settings.gateway_key, frozenset(settings.relays)
         self._least, self._quotas = settings.batch_at_least, quotas
         by_invitation = {} if settings.tickets_key is None else {"bcdp-tickets": "required"}
-        self._plan_page = Page(plan.text.encode(), "application/json", f'"{plan.id}"', by_invitation)
+        self._plan_page = Page.plan(plan.text, plan.id, by_invitation)
         self._reader = Reader(settings)
         self._reports, self._requests = Rates(quotas.rate), Rates(quotas.rate * quotas.requests_per_report)
         self._bodies, self._turns = Bodies(quotas), Turns()

@@ -31,7 +31,11 @@ _ALIASES = {"": "survey.html", "dashboard": "dashboard.html"}
 # What stands in other scripts.
 _PARTS = ("device/", "survey/", "vendor/", "words/en.js", "words/choose.js", "page.js", "downloads.js",
           "history.js")  # fmt: skip
-_ON_DEMAND = ("device/reading/dates.js", "survey/dates.js")  # what few surveys need, and those load
+_LIBRARY = "bcdp.js"  # for pages of others: one file, but for dates
+_DATES = ("device/reading/dates.js", "survey/dates.js")
+# What few surveys need, and those load with the plan.
+_ON_DEMAND = (*_DATES, "device/reading/blocks.js", "device/reading/listed.js", "device/reading/panel.js",
+              "device/counts.js")  # fmt: skip
 _STUDIO = "studio"  # what begins so belongs to the studio alone
 _STUDIO_SCRIPTS = ("studio.js", "studio/checker.js")
 _CLASSIC = "start.js"  # is no module
@@ -52,9 +56,13 @@ class Page:
     @classmethod
     def made(cls, content: bytes, suffix: str) -> Page:
         """A file with this ending of its name; what identifies its version is computed from the content."""
-        packed = gzip.compress(content, 9, mtime=0)
-        smaller = packed if len(packed) < len(content) else None
-        return cls(content, _TYPES[suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"', packed=smaller)
+        return cls(content, _TYPES[suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"', packed=_packed(content))
+
+    @classmethod
+    def plan(cls, text: str, name: str, headers: Mapping[str, str]) -> Page:
+        """The text of a plan, which its id identifies."""
+        content = text.encode()
+        return cls(content, _TYPES[".json"], f'"{name}"', headers, _packed(content))
 
     @property
     def integrity(self) -> str:
@@ -64,7 +72,7 @@ class Page:
     async def answer(self, request: Request) -> Response:
         """The file, or that it is still the one the browser has."""
         headers = {"etag": self.etag, "cache-control": "no-cache", **self.headers}
-        if request.headers.get("if-none-match") == self.etag:
+        if request.headers.get("if-none-match", "").removeprefix("W/") == self.etag:  # weak where it was compressed
             return Response(status_code=304, headers=headers)
         if self.packed is not None:
             headers["vary"] = "accept-encoding"
@@ -99,10 +107,15 @@ def _sources() -> dict[str, bytes]:
 def _made(sources: Mapping[str, bytes], scripts: Iterable[str]) -> dict[str, Page]:
     """The files as they are served: scripts in few requests, pages with the hashes of what they load."""
     texts = {name: sources[name].decode() for name in sources if name.endswith(".js")}
-    files = {
-        name: bundled(name, texts.__getitem__, _PARTS, _ON_DEMAND) if name != _CLASSIC else stripped(texts[name])
-        for name in scripts
-    }
+    scripts = tuple(scripts)
+
+    def file(name: str) -> str:
+        if name == _CLASSIC:
+            return stripped(texts[name])
+        separate = _DATES if name == _LIBRARY else _ON_DEMAND
+        return bundled(name, texts.__getitem__, _PARTS, tuple(each for each in separate if each in scripts))
+
+    files = {name: file(name) for name in scripts}
     pages = {name: Page.made(text.encode(), ".js") for name, text in files.items()}
     pages |= {
         name: Page.made(content, _suffix(name))
@@ -124,6 +137,11 @@ def _all_there(page: str, pages: Mapping[str, Page]) -> bool:
 def _with_hashes(page: str, pages: Mapping[str, Page]) -> str:
     """A page whose scripts and styles name the hashes of their files: one hash then covers all of it."""
     return _LINKED.sub(lambda match: f'{match[0]} integrity="{pages[match[2]].integrity}"', page)
+
+
+def _packed(content: bytes) -> bytes | None:
+    packed = gzip.compress(content, 9, mtime=0)
+    return packed if len(packed) < len(content) else None
 
 
 def _suffix(name: str) -> str:

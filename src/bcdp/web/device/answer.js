@@ -22,7 +22,9 @@ import { linkedMenus, wordsOf } from "./reading/questions.js";
 /** @typedef {{ menu: number, answer: number, group?: number }} Answer */
 /** @typedef {Answer & { id: string }} Report */
 /** @typedef {Report | Report[]} Kept a report, or those of a plan that sends several messages */
-/** @typedef {{ getItem(key: string): string | null | undefined, setItem(key: string, value: string): unknown }} Store */
+/** @typedef {string | null | undefined} Text what a store has under a key */
+/** @typedef {{ getItem(key: string): Text | Promise<Text>, setItem(key: string, value: string): unknown }} Store */
+/** @typedef {{ getItem(key: string): Text }} Immediate a store that has its texts at once */
 
 const MOST_WORDS = 2 ** 14; // at a time, from the browser
 
@@ -233,7 +235,7 @@ const randomId = () => hexadecimal(crypto.getRandomValues(new Uint8Array(16)));
  *
  * A second answer would tell more (4.6), so there is never one: tabs take turns where the browser has locks, a report that
  * was sent is not drawn again, and none is given that the store does not hold.
- * `store` is the browser's local storage or anything with `getItem` and `setItem`.
+ * `store` is the browser's local storage or anything with `getItem` and `setItem`, which may give promises.
  * @type {(plan: Plan, record: Row, store?: Store, ticket?: string | null) => Promise<Report>}
  */
 export async function answerOnce(plan, record, store = browsersStore(), ticket = null) {
@@ -248,15 +250,33 @@ export async function answerOnce(plan, record, store = browsersStore(), ticket =
  */
 export async function answersOnce(plan, record, store = browsersStore(), ticket = null, part = null) {
   const draw = await reportDrawer(plan, ticket, part);
-  const once = () => keptReport(plan, store) ?? keepReport(plan, () => draw(record), store);
-  return [await (globalThis.navigator?.locks?.request("bcdp", once) ?? once())].flat();
+  const once = async () => (await keptReport(plan, store)) ?? keepReport(plan, () => draw(record), store);
+  return [await inTurn(once)].flat();
 }
 
-/** @type {(plan: Plan, draw: () => Kept, store: Store) => Kept} */
-function keepReport(plan, draw, store) {
-  if (store.getItem(`bcdp.sent.${plan.id}`)) throw new InputError("store: got a report that was sent; accepted: none");
-  store.setItem(`bcdp.report.${plan.id}`, JSON.stringify(draw()));
-  return keptReport(plan, store) ?? noStore(); // perhaps that of another tab
+/** @type {Promise<unknown>} */
+let last = Promise.resolve();
+
+/**
+ * Runs an action after those before it: of all tabs where there are locks, of this page or app where there are none.
+ * @template T
+ * @param {() => Promise<T>} action
+ * @returns {Promise<T>}
+ */
+export function inTurn(action) {
+  if (globalThis.navigator?.locks) return navigator.locks.request("bcdp", action);
+  const done = last.then(action);
+  last = done.catch(() => {});
+  return done;
+}
+
+/** @type {(plan: Plan, draw: () => Kept, store: Store) => Promise<Kept>} */
+async function keepReport(plan, draw, store) {
+  if (await store.getItem(`bcdp.sent.${plan.id}`)) {
+    throw new InputError("store: got a report that was sent; accepted: none");
+  }
+  await store.setItem(`bcdp.report.${plan.id}`, JSON.stringify(draw()));
+  return (await keptReport(plan, store)) ?? noStore(); // perhaps that of another tab
 }
 
 /** @type {() => Store} */
@@ -268,11 +288,20 @@ function noStore() {
 }
 
 /**
- * The report that a store keeps for the plan, or null.
- * @type {(plan: Plan, store?: Pick<Store, "getItem">) => Kept | null}
+ * The report that a store keeps for the plan, or null; a promise of it where the store gives promises.
+ * @template {Pick<Store, "getItem">} S
+ * @param {Plan} plan
+ * @param {S} [store]
+ * @returns {S extends Immediate ? Kept | null : Promise<Kept | null>}
  */
-export function keptReport(plan, store = browsersStore()) {
+export function keptReport(plan, store = /** @type {any} */ (browsersStore())) {
   const text = store.getItem(`bcdp.report.${plan.id}`);
+  const report = text instanceof Promise ? text.then((each) => reportIn(plan, each)) : reportIn(plan, text);
+  return /** @type {any} */ (report);
+}
+
+/** @type {(plan: Plan, text: Text) => Kept | null} */
+function reportIn(plan, text) {
   if (text === null || text === undefined) return null;
   try {
     const report = JSON.parse(text);

@@ -6,7 +6,7 @@
  * with a word of its own. The earlier value itself is not kept.
  */
 
-import { answersOnce, browsersStore, code, keptReport, randomWords } from "./answer.js";
+import { answersOnce, browsersStore, code, inTurn, keptReport, randomWords } from "./answer.js";
 import { InputError, counted } from "./checks.js";
 import { firstDay, lastDay, waveOn } from "./reading/panel.js";
 
@@ -29,7 +29,7 @@ export const today = () => new Date().toISOString().slice(0, 10);
  * @type {(plan: Plan, store?: Store, ticket?: string | null) => Promise<Period[]>}
  */
 export async function panelPeriods(plan, store = browsersStore(), ticket = null) {
-  return periodsOf(plan, await alone(() => joined(plan, store, ticket)));
+  return periodsOf(plan, await inTurn(() => joined(plan, store, ticket)));
 }
 
 /**
@@ -38,17 +38,17 @@ export async function panelPeriods(plan, store = browsersStore(), ticket = null)
  * @type {(plan: Plan, record: Row, store?: Store, how?: { ticket?: string | null, day?: string }) => Promise<Report | null>}
  */
 export async function panelReport(plan, record, store = browsersStore(), { ticket = null, day = today() } = {}) {
-  const kept = keptReport(plan, store);
+  const kept = await keptReport(plan, store);
   if (kept !== null) return /** @type {Report} */ (kept);
-  const part = await alone(async () => {
+  const part = await inTurn(async () => {
     const own = await joined(plan, store, ticket);
     const next = dueOn(plan, own, day) === "earlier" ? prepared(plan, own, record) : own;
-    if (next !== own) store.setItem(keyOf(plan), JSON.stringify(next));
+    if (next !== own) await store.setItem(keyOf(plan), JSON.stringify(next));
     return next;
   });
   if (dueOn(plan, part, day) !== "now") return null;
   const [report] = await answersOnce(plan, record, store, ticket, part);
-  store.setItem(keyOf(plan), JSON.stringify({ word: part.word })); // of an earlier value nothing is left
+  await store.setItem(keyOf(plan), JSON.stringify({ word: part.word })); // of an earlier value nothing is left
   return report;
 }
 
@@ -119,9 +119,9 @@ function panelOf({ panel }) {
 
 /** @type {(plan: Plan, store: Store, ticket: string | null) => Promise<Part>} */
 async function joined(plan, store, ticket) {
-  const part = await partOf(plan, store.getItem(keyOf(plan)), ticket);
-  store.setItem(keyOf(plan), JSON.stringify(part));
-  return JSON.parse(/** @type {string} */ (store.getItem(keyOf(plan)))); // perhaps that of another tab
+  const part = await partOf(plan, await store.getItem(keyOf(plan)), ticket);
+  await store.setItem(keyOf(plan), JSON.stringify(part));
+  return JSON.parse(/** @type {string} */ (await store.getItem(keyOf(plan)))); // perhaps that of another tab
 }
 
 /** @type {(plan: Plan, part: Part) => { menu: import("./reading/questions.js").Menu, since: number | undefined }} */
@@ -130,14 +130,4 @@ function menuOf({ menus, questions }, { word }) {
   const menu = menus.find(({ weight }) => word < (end += weight));
   if (!menu) throw new InputError("store: the wave that was kept cannot be read; accepted: a kept wave");
   return { menu, since: questions[menu.questions[0]].since };
-}
-
-/**
- * @template T
- * @param {() => T | Promise<T>} action
- * @returns {Promise<T>}
- */
-async function alone(action) {
-  const locks = globalThis.navigator?.locks;
-  return locks ? locks.request("bcdp", action) : action();
 }

@@ -8,6 +8,6 @@ import { refuse } from "./checks.js";
  */
 export async function menuWord(plan, ticket) {
   if (ticket === null) throw refuse("ticket", ticket, "the ticket of an invitation, because it assigns the menu");
-  const text = new TextEncoder().encode(`bcdp menu\n${plan.id}\n${ticket}`);
-  return new DataView(await crypto.subtle.digest("SHA-256", text)).getUint32(0);
+  const digest = await plan.sha256(new TextEncoder().encode(`bcdp menu\n${plan.id}\n${ticket}`));
+  return new DataView(digest.buffer, digest.byteOffset).getUint32(0);
 }

@@ -2,7 +2,7 @@
 
 import { isolated, valueWord } from "../device/wording/tell.js";
 import { element } from "../page.js";
-import { digitsOf, mayBegin, readBack, readings } from "./numbers.js";
+import { digitsOf, meantBy, readBack } from "./numbers.js";
 
 /** @typedef {import("../words/choose.js").Spoken} Spoken */
 /** @typedef {import("../device/reading/features.js").Value} Value */
@@ -15,7 +15,7 @@ import { digitsOf, mayBegin, readBack, readings } from "./numbers.js";
 /** @typedef {{ node: HTMLElement, value: () => Found, target: () => HTMLElement, draft: () => unknown }} Control */
 /**
  * @typedef {{ name: string, node: HTMLElement, read: () => Answered, given: () => Value | Value[] | null, isWrong: () => boolean,
- *   draft: () => unknown }} Field
+ *   isComplete: () => boolean, draft: () => unknown }} Field
  */
 /**
  * @template F
@@ -29,9 +29,9 @@ const MOST_SHOWN = 200; // entries of a long list at a time
 
 /**
  * A field for one feature: its `node`, `read()`, which gives `{ name, label, given, told, mistake, target }`, `draft()`,
- * from which another field of the feature goes on, and `isWrong()`, whether it shows a mistake. A mistake is shown while it is
- * typed once no further digit could mend it, else when the form is read: nothing moves when a field is left, so that no
- * click is lost.
+ * from which another field of the feature goes on, `isWrong()`, whether it shows a mistake, and `isComplete()`, whether it
+ * has none. A mistake is shown when a field is left, in a line that is always there: nothing moves, so that no click is
+ * lost. While something is typed a mistake is shown only if more could not mend it.
  * @type {(name: string, feature: Feature, id: string, words: Spoken, draft?: any) => Field}
  */
 export function fieldOf(name, feature, id, words, draft = null) {
@@ -72,9 +72,11 @@ export function fieldOf(name, feature, id, words, draft = null) {
     show(found.mistake && !found.certain && !isWrong() ? { told: null } : found);
   };
   control.node.addEventListener("input", () => (isWrong() || feature.bounds) && look());
+  control.node.addEventListener("change", () => control.draft() !== null && show({ told: null, ...control.value() }));
   if (draft !== null) look();
   const given = () => control.value().given ?? null;
-  return { name, node: control.node, read, given, isWrong, draft: control.draft };
+  const isComplete = () => !control.value().mistake;
+  return { name, node: control.node, read, given, isWrong, isComplete, draft: control.draft };
 }
 
 /** @type {(feature: Feature) => boolean} */
@@ -160,12 +162,12 @@ const CONTROLS = {
     };
     const value = () => {
       const text = input.value.trim();
-      const numbers = text === meant.text && "number" in meant ? [meant.number] : readings(text, words.code, fits);
+      const numbers = text === meant.text && "number" in meant ? [meant.number] : meantBy(text, words, [low, high]);
       const ambiguous = new Set(numbers.map(counted)).size > 1;
       offer(ambiguous ? numbers : []);
       if (!text) return optional(feature) ? {} : { mistake: words.enter(accepted) };
       if (ambiguous) return { mistake: words.ambiguous(isolated(text)), certain: true };
-      if (!numbers.length) return { mistake: words.isNot(isolated(text), accepted), certain: !mayBegin(text) };
+      if (!numbers.length) return { mistake: words.isNot(isolated(text), accepted) };
       const [number] = numbers;
       meant = { text, number };
       const [read, counts] = [number, counted(number)].map((one) => readBack(one, words.locale));
@@ -255,6 +257,7 @@ const CONTROLS = {
       type: "search",
       autocomplete: "off",
       "aria-label": words.search,
+      placeholder: words.search,
     });
     const select = element("select", { id, size: 6, ...required(feature), ...described });
     const rest = element("p", { class: "hint", role: "status" });

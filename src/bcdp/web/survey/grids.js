@@ -26,7 +26,7 @@ export function inGrids(features, nodes) {
  * What two questions of a grid have in common; null for those that stand alone.
  * @type {(feature: Feature) => string | null}
  */
-function scaleOf(feature) {
+export function scaleOf(feature) {
   const { type, values, valueWords, missing } = /** @type {Listed} */ (feature);
   const fits = type === "ordinal" && values.length <= MOST_COLUMNS;
   return fits ? JSON.stringify([values, valueWords, missing]) : null;

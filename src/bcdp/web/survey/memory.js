@@ -1,12 +1,14 @@
 /**
  * What this browser keeps: the answer until it has arrived, then only that one was sent; the ledger of all surveys of
- * this site; the person's limits and language. What was entered is never kept.
+ * this site; the person's limits and language. What was entered is kept only while the person wants that, and in local
+ * storage: browsers write session storage to disk as well, and would do it unasked.
  */
 
 import { totalUp } from "../device/ledger.js";
 import { Failure } from "./device.js";
 
 /** @typedef {import("../device/ledger.js").Release} Release */
+/** @typedef {{ drafts: [name: string, draft: unknown][], reached: number }} Draft */
 
 const ROOM = 2000; // characters: a report and its row of the ledger take fewer, but for the levels of features
 const LEVEL_ROOM = 30; // a level and what is around it
@@ -104,9 +106,27 @@ export function answerTo({ id }) {
     },
     /** Another person uses this browser: nothing of the one before is shown or counted. */
     forget() {
-      for (const key of ["report", "sent", "tried", "panel"]) memory.remove(`${key}.${id}`);
+      for (const key of ["report", "sent", "tried", "panel", "draft"]) memory.remove(`${key}.${id}`);
       memory.remove("ledger");
     },
+  };
+}
+
+/**
+ * What was entered in the form of a survey, if the person wants it to be kept: drafts of the fields, and how far they are.
+ * @param {{ id: string }} sheet
+ */
+export function draftOf({ id }) {
+  const key = `draft.${id}`;
+  return {
+    /** @type {() => Draft | null} */
+    kept() {
+      const draft = withoutFail(() => JSON.parse(memory.get(key) ?? "null"));
+      return Array.isArray(draft?.drafts) && Number.isInteger(draft.reached) ? draft : null;
+    },
+    /** @type {(draft: Draft) => void} */
+    keep: (draft) => memory.set(key, JSON.stringify(draft)),
+    forget: () => memory.remove(key),
   };
 }
 

@@ -27,10 +27,28 @@ export function readings(text, language, fits = () => true) {
 }
 
 /**
- * Whether a text could still become a number: it has no letter that no number has.
- * @type {(text: string) => boolean}
+ * The numbers that a text may mean as an answer between two bounds, in the page's words. A currency may stand next to it,
+ * and `or more` after it where it is the upper bound or beyond: that says no more than the answer itself.
+ * @type {(text: string, words: Pick<import("../words/choose.js").Spoken, "code" | "orMore" | "orLess">,
+ *   bounds: readonly number[]) => number[]}
  */
-export const mayBegin = (text) => /^[-+]?[0-9.,' ٫٬]*$/.test(plain(text));
+export function meantBy(text, { code, orMore, orLess }, [low, high]) {
+  const bare = text
+    .trim()
+    .replace(/^\p{Sc}|\p{Sc}$|\p{Sc}(?= )/u, "")
+    .trim();
+  /** @type {(number: number) => boolean} */
+  const fits = (number) => number >= low && number <= high;
+  const ends = /** @type {const} */ ([
+    [orMore, (/** @type {number} */ number) => number >= high],
+    [orLess, (/** @type {number} */ number) => number <= low],
+  ]);
+  for (const [word, isBeyond] of ends) {
+    const tail = word.find((each) => bare.toLocaleLowerCase(code).endsWith(each));
+    if (tail) return readings(bare.slice(0, -tail.length), code, fits).filter(isBeyond);
+  }
+  return readings(bare, code, fits);
+}
 
 /**
  * The text with ordinary digits, signs, spaces and apostrophes in place of the many there are.

@@ -67,13 +67,33 @@ export const words = {
   locale: "de",
   direction: "ltr",
   title: "Eine Umfrage, die Ihr eigenes Gerät beantwortet",
-  lead:
-    "Was Sie eingeben, bleibt auf diesem Gerät. Es sendet einen Hinweis, vom Zufall gezogen, und zeigt Ihnen vorher, was " +
-    "er verraten kann.",
-  leadOpen:
-    "Was Sie eingeben, bleibt auf diesem Gerät, außer dem, was als ungeschützt gekennzeichnet ist. Aus dem Rest wird ein Hinweis, vom Zufall gezogen; Sie sehen vorher, was er verraten kann.",
-  leadSeparate:
-    "Was Sie eingeben, bleibt auf diesem Gerät, außer was als offen gesendet gekennzeichnet ist. Aus dem Rest werden zufällige Hinweise in getrennten Nachrichten; Sie sehen zuerst, was sie verraten können.",
+  back: "Zurück",
+  start: "Beginnen",
+  goOn: "Fortsetzen",
+  next: "Weiter",
+  progress: (number, count) => `${number} von ${count}`,
+  questions: (count) => `${count} Frage${count === "1" ? "" : "n"}`,
+  stepEnter: "Sie antworten hier.",
+  stepEnterNote: "Was Sie eingeben, bleibt auf diesem Gerät.",
+  stepEnterOpen: "Was Sie eingeben, bleibt auf diesem Gerät, außer dem, was als ungeschützt gekennzeichnet ist.",
+  stepDice: "Ihr Gerät würfelt.",
+  stepDiceNote: "Es macht aus Ihren Antworten einen vagen Hinweis.",
+  stepDiceSeparate: "Es macht aus Ihren Antworten vage Hinweise, in getrennten Nachrichten.",
+  stepSend: "Sie sehen den Hinweis und senden ihn.",
+  stepSendNote: "Bevor er Ihr Gerät verlässt, sehen Sie, wie viel er verraten kann.",
+  checkedTitle: "Von diesem Gerät geprüft",
+  verified: (label, held, broken) =>
+    `Eine Vermutung über Ihre Antwort zu ${label}, die in 50 von 100 Fällen stimmt, stimmt mit Ihrem Hinweis in höchstens ` +
+    `${held} von 100, wenn die Annahme der Veranstalter über den Zusammenhang der Antworten stimmt; sonst in höchstens ` +
+    `${broken}.`,
+  verifiedAlways: (label, held) =>
+    `Eine Vermutung über Ihre Antwort zu ${label}, die in 50 von 100 Fällen stimmt, stimmt mit Ihrem Hinweis in höchstens ` +
+    `${held} von 100, was auch immer man annimmt.`,
+  verifiedAll: (all) => `Über alle Ihre Antworten zusammen: in höchstens ${all} von 100, was auch immer man annimmt.`,
+  keep: "Meine Eingaben auf diesem Gerät behalten, bis ich sende",
+  keepNote:
+    "Dann geht beim Schließen oder Neuladen nichts verloren; wer dieses Gerät benutzt, kann es aber lesen. Sonst ist es nur im Speicher dieser Seite.",
+  notKept: (why) => `Das kann nicht behalten werden: ${why}`,
   openField: "Wird gesendet, wie es ist, ungeschützt.",
   chooseLanguage: "Sprache",
   reading: "Der Plan dieser Umfrage wird gelesen…",
@@ -85,7 +105,7 @@ export const words = {
   duration: "Wie lange es dauert",
   minutes: (count) => `etwa ${count} Minute${count === "1" ? "" : "n"}`,
   decline: "Wenn Sie ablehnen",
-  mayDecline: "Sie dürfen ablehnen: Schließen Sie diese Seite, und nichts wird gesendet.",
+  mayDecline: "Sie dürfen ablehnen und jederzeit aufhören: Schließen Sie diese Seite, und nichts wird gesendet.",
   promiseTitle: "Was diese Umfrage verspricht, und unter welcher Bedingung",
   promiseCaption:
     "Wie weit jemand, der einen Bericht sieht, die Chancen einer Vermutung über die Antworten steigern kann.",
@@ -112,7 +132,7 @@ export const words = {
   review: "Meine Antworten ansehen",
   reviewTitle: "Ihre Antworten, wie diese Seite sie gelesen hat",
   reviewNote: "Noch ist nichts daraus gemacht und nichts gesendet.",
-  change: "Meine Antworten ändern",
+  change: "Ändern",
   show: "Zeigen, was gesendet würde",
   once:
     "Damit entsteht Ihre verwischte Antwort, ein für alle Mal: Eine zweite würde mehr über Sie verraten. Noch wird nichts " +
@@ -142,13 +162,23 @@ export const words = {
   previewTitle: "Dies, und sonst nichts, verlässt Ihr Gerät",
   leftTitle: "Dies, und sonst nichts, hat Ihr Gerät verlassen",
   message: "Die Nachricht, Wort für Wort",
-  whatItSays: "Was sie sagt",
-  howMuch: "Wie viel sie verraten kann",
   serverSees: "Wie bei jeder Seite sieht der Server auch Ihre Netzadresse und die Zeit.",
   relaySees: (relay) =>
     `Sie wird für die Auswertung versiegelt und geht über ${relay}: Dort sieht man Ihre Netzadresse, aber nicht die ` +
     "Nachricht; die Auswertung sieht die Nachricht, aber nicht Ihre Adresse, wenn beide nicht zusammenarbeiten. Wer " +
     "diese Seite anbietet, sieht, dass und wann Sie sie geöffnet haben.",
+  drawnWith: (low, high) => `Mit einer Wahrscheinlichkeit von ${low} % bis ${high} % gezogen, was auch immer wahr ist.`,
+  guess: (label) => `Kann jemand Ihre Antwort zu ${label} erraten?`,
+  ofHundred: "Von 100 Vermutungen, die ohne Ihren Hinweis zur Hälfte stimmen:",
+  chanceBefore: (count) => `${count} richtig ohne ihn`,
+  chanceHeld: (count) => `höchstens ${count} mehr mit ihm, wenn die Annahme stimmt`,
+  chanceBroken: (count) => `höchstens ${count} mehr, wenn sie nicht stimmt`,
+  otherAnswers: "Ihre anderen Antworten",
+  otherAnswersNote:
+    "Höchstens so viele von 100 solchen Vermutungen stimmen mit Ihrem Hinweis; in Klammern, wenn die Annahme nicht stimmt.",
+  mayClose: "Sie können diese Seite jetzt schließen.",
+  orMore: ["oder mehr", "und mehr", "oder älter", "+"],
+  orLess: ["oder weniger", "oder jünger"],
   planNumber:
     "Die Nummer dieses Plans. Alle, die dasselbe gefragt werden, haben dieselbe; vergleichen Sie sie mit anderen:",
   whatever: "Senden Sie es, was es auch sagt: Nur zu senden, was gefällt, würde mehr verraten als der Hinweis.",
@@ -171,9 +201,6 @@ export const words = {
   refused: (becomes) =>
     "Ihr Gerät beantwortet diese Umfrage nicht, sie liegt jenseits der Grenzen am Ende dieser Seite: Ohne jede Annahme " +
     `wird eine Vermutung mit 50 % über Ihre Antworten höchstens ${becomes} %.`,
-  checked: (becomes) =>
-    "Ihr Gerät hat die Versprechen dieser Umfrage nachgerechnet: Ohne jede Annahme wird eine Vermutung mit 50 % über Ihre " +
-    `Antworten höchstens ${becomes} %. Was sie über einzelne Antworten verspricht, steht unten, mit den Bedingungen.`,
   ready: "Ihre Antwort ist fertig und bleibt auf diesem Gerät. Sie ist noch nicht gesendet.",
   sending: "Wird gesendet…",
   received: "Ihre Antwort ist angekommen. Danke!",

@@ -5,27 +5,31 @@ import { ENGLISH } from "../device/wording/english.js";
 /** @typedef {import("../device/wording/english.js").One} One */
 /** @typedef {import("../device/wording/english.js").Two} Two */
 /**
- * @typedef {"language" | "locale" | "direction" | "title" | "lead" | "leadOpen" | "openField" | "chooseLanguage" |
+ * @typedef {"language" | "locale" | "direction" | "title" | "openField" | "chooseLanguage" |
  *   "reading" | "checking" | "organiserSays" | "organiser" | "purpose" | "contact" | "duration" | "decline" | "mayDecline" |
  *   "promiseTitle" | "promiseCaption" | "review" | "reviewTitle" | "reviewNote" | "change" | "show" | "once" |
- *   "ownAnswer" | "preferNot" | "choose" | "search" | "lookOne" | "previewTitle" | "leftTitle" | "message" | "whatItSays" |
- *   "howMuch" | "serverSees" | "planNumber" | "whatever" | "send" | "sendAgain" | "limitsTitle" | "limitsNote" |
+ *   "ownAnswer" | "preferNot" | "choose" | "search" | "lookOne" | "previewTitle" | "leftTitle" | "message" |
+ *   "back" | "start" | "goOn" | "next" | "stepEnter" | "stepEnterNote" | "stepEnterOpen" | "stepDice" | "stepDiceNote" |
+ *   "stepDiceSeparate" | "stepSend" | "stepSendNote" | "checkedTitle" | "keep" | "keepNote" | "ofHundred" | "otherAnswers" |
+ *   "otherAnswersNote" | "mayClose" | "serverSees" | "planNumber" | "whatever" | "send" | "sendAgain" | "limitsTitle" | "limitsNote" |
  *   "limitAll" | "limitOne" | "limitTotal" | "limitCalm" | "usualOne" | "beyond" | "ready" | "sending" | "received" |
  *   "duplicate" | "usedElsewhere" | "keptUnsent" | "keptSent" | "showKept" | "another" | "anotherNote" | "noTicket" | "panelOver" | "panelPrepared" |
  *   "otherPlan" | "forgetful" | "full" | "sentUnkept" | "noReceipt" | "away" | "timeOut" | "tooLarge" | "tooLong" |
- *   "changed" | "reload" | "cannotSeal" | "insecure" | "batchTrust" | "leadSeparate" | "fallbackRelay" | "fallbackCollector"} Text keys of plain texts
+ *   "changed" | "reload" | "cannotSeal" | "insecure" | "batchTrust" | "fallbackRelay" | "fallbackCollector"} Text keys of plain texts
  */
 /**
  * @typedef {"minutes" | "tickAtMost" | "countsAs" | "noAnswerCounts" | "enter" | "readAs" | "ambiguous" | "hidden" | "lookMany" |
- *   "relaySees" | "batchRelay" | "batchCollector" | "usualTotal" | "usualCalm" | "notAFactor" | "refused" | "checked" | "notAnswered" |
+ *   "relaySees" | "batchRelay" | "batchCollector" | "usualTotal" | "usualCalm" | "notAFactor" | "refused" | "questions" | "verifiedAll" | "guess" | "chanceBefore" | "chanceHeld" |
+ *   "chanceBroken" | "notAnswered" | "notKept" |
  *   "notSent"} AboutOne keys of sentences about one text
  */
 /**
  * Every language has these keys.
  * @typedef {import("../device/wording/english.js").Words & Record<Text, string> & Record<AboutOne, One> &
- *   Record<"accepted" | "acceptedDate" | "isNot" | "clipped" | "usualAll" | "panelAsks" | "batchWho" | "batchHolds", Two> &
+ *   Record<"accepted" | "acceptedDate" | "isNot" | "clipped" | "usualAll" | "progress" | "verifiedAlways" | "drawnWith" | "panelAsks" | "batchWho" | "batchHolds", Two> &
  *   Record<"noPlan" | "tooOften" | "serverRefused", (detail: string | number) => string> &
- *   { promiseHeads: string[], bounds: (...ends: string[]) => string }} PageWords
+ *   { promiseHeads: string[], orMore: string[], orLess: string[], bounds: (...ends: string[]) => string,
+ *   verified: (label: string, held: string, broken: string) => string }} PageWords
  */
 
 /** @type {PageWords} */
@@ -35,11 +39,32 @@ export const words = {
   locale: "en",
   direction: "ltr",
   title: "A survey that your own device answers",
-  lead: "What you enter stays on this device. It sends one hint, drawn by chance, and shows you first what that can tell.",
-  leadOpen:
-    "What you enter stays on this device, but for what is marked as sent as it is. The rest becomes one hint, drawn by chance; you see first what it can tell.",
-  leadSeparate:
-    "What you enter stays on this device, but for what is marked as sent as it is. The rest becomes hints, drawn by chance, in separate messages; you see first what they can tell.",
+  back: "Back",
+  start: "Start",
+  goOn: "Continue",
+  next: "Next",
+  progress: (number, count) => `${number} of ${count}`,
+  questions: (count) => `${count} question${count === "1" ? "" : "s"}`,
+  stepEnter: "You answer here.",
+  stepEnterNote: "What you enter stays on this device.",
+  stepEnterOpen: "What you enter stays on this device, except what is marked as sent as it is.",
+  stepDice: "Your device throws dice.",
+  stepDiceNote: "It turns your answers into one vague hint.",
+  stepDiceSeparate: "It turns your answers into vague hints, in separate messages.",
+  stepSend: "You see the hint, then send it.",
+  stepSendNote: "Before it leaves, you see how much it can reveal.",
+  checkedTitle: "Checked by this device",
+  verified: (label, held, broken) =>
+    `A guess about your answer to ${label} that is right 50 times in 100 is right at most ${held} times once your hint ` +
+    `is known, if the organiser's assumption about how answers go together holds; at most ${broken} times if not.`,
+  verifiedAlways: (label, held) =>
+    `A guess about your answer to ${label} that is right 50 times in 100 is right at most ${held} times in 100 once your ` +
+    "hint is known, whatever is assumed.",
+  verifiedAll: (all) => `About all your answers together: at most ${all} times in 100, whatever is assumed.`,
+  keep: "Keep what I enter on this device until I send it",
+  keepNote:
+    "Closing or reloading this page then loses nothing, but whoever uses this device can read it. Otherwise it is in this page's memory alone.",
+  notKept: (why) => `It cannot be kept: ${why}`,
   openField: "Sent as it is, not protected.",
   chooseLanguage: "Language",
   reading: "Reading the plan of this survey…",
@@ -51,7 +76,7 @@ export const words = {
   duration: "How long it takes",
   minutes: (count) => `about ${count} minute${count === "1" ? "" : "s"}`,
   decline: "If you decline",
-  mayDecline: "You may decline: close this page, and nothing is sent.",
+  mayDecline: "You may decline, or stop at any time: close this page, and nothing is sent.",
   promiseTitle: "What this survey promises, and on which condition",
   promiseCaption: "By how much whoever sees a report can raise the odds of a guess about the person's answers.",
   promiseHeads: ["A guess about", "Its odds rise", "On condition", "If that is wrong"],
@@ -74,7 +99,7 @@ export const words = {
   review: "Review my answers",
   reviewTitle: "Your answers, as this page read them",
   reviewNote: "They have not been used yet, and nothing has been sent.",
-  change: "Change my answers",
+  change: "Change",
   show: "Show me what would be sent",
   once: "This makes your blurred answer, once and for all: a second one would tell more about you. Nothing is sent yet.",
   ownAnswer: "You may leave this blank. A blank is protected like any other answer.",
@@ -98,13 +123,23 @@ export const words = {
   previewTitle: "This, and nothing else, leaves your device",
   leftTitle: "This, and nothing else, left your device",
   message: "The message, word for word",
-  whatItSays: "What it says",
-  howMuch: "How much it can tell",
   serverSees: "As with every page, the server also sees your network address and the time.",
   relaySees: (relay) =>
     `It is sealed for the collector and goes through ${relay}, which sees your network address and not the message; the ` +
     "collector sees the message and not your address, if the two do not work together. Whoever serves this page sees " +
     "that you opened it, and when.",
+  drawnWith: (low, high) => `Drawn with a chance of ${low}% to ${high}%, whatever is true.`,
+  guess: (label) => `Can somebody guess your answer to ${label}?`,
+  ofHundred: "Of 100 guesses that are even chances without your hint:",
+  chanceBefore: (count) => `${count} right without it`,
+  chanceHeld: (count) => `at most ${count} more with it, if the assumption holds`,
+  chanceBroken: (count) => `at most ${count} more if it does not`,
+  otherAnswers: "Your other answers",
+  otherAnswersNote:
+    "At most so many of 100 such guesses are right with your hint; in brackets, if the assumption does not hold.",
+  mayClose: "You may close this page now.",
+  orMore: ["or more", "and more", "or over", "+"],
+  orLess: ["or less", "or fewer", "or under"],
   planNumber: "The number of this plan. Everybody who is asked the same has the same one; compare it with others:",
   whatever: "Send it whatever it says: to send only what you like would tell more than the hint does.",
   send: "Send it",
@@ -124,9 +159,6 @@ export const words = {
   refused: (becomes) =>
     "Your device does not answer this survey, which is beyond the limits at the end of this page: with nothing " +
     `assumed, a guess at 50% about your answers becomes at most ${becomes}%.`,
-  checked: (becomes) =>
-    "Your device has computed this survey's promises again: with nothing assumed, a guess at 50% about your answers " +
-    `becomes at most ${becomes}%. What it promises about single answers stands below, with its conditions.`,
   ready: "Your answer is ready and kept on this device. It has not been sent yet.",
   sending: "Sending…",
   received: "Your answer was received. Thank you!",

@@ -66,13 +66,34 @@ export const words = {
   locale: "es",
   direction: "ltr",
   title: "Una encuesta que responde su propio dispositivo",
-  lead:
-    "Lo que escriba se queda en este dispositivo. Envía una sola pista, sacada al azar, y antes le muestra lo que puede " +
-    "revelar.",
-  leadOpen:
-    "Lo que escribe se queda en este dispositivo, salvo lo que está marcado como enviado tal cual. Del resto sale una pista, elegida al azar; antes verá lo que puede revelar.",
-  leadSeparate:
-    "Lo que usted escribe se queda en este dispositivo, salvo lo marcado como enviado tal cual. El resto se convierte en pistas al azar, en mensajes separados; primero verá qué pueden revelar.",
+  back: "Atrás",
+  start: "Empezar",
+  goOn: "Continuar",
+  next: "Siguiente",
+  progress: (number, count) => `${number} de ${count}`,
+  questions: (count) => `${count} pregunta${count === "1" ? "" : "s"}`,
+  stepEnter: "Usted responde aquí.",
+  stepEnterNote: "Lo que escriba se queda en este dispositivo.",
+  stepEnterOpen: "Lo que escriba se queda en este dispositivo, salvo lo que está marcado como enviado tal cual.",
+  stepDice: "Su dispositivo lanza los dados.",
+  stepDiceNote: "Convierte sus respuestas en una sola pista imprecisa.",
+  stepDiceSeparate: "Convierte sus respuestas en pistas imprecisas, en mensajes separados.",
+  stepSend: "Usted ve la pista y la envía.",
+  stepSendNote: "Antes de que salga, ve cuánto puede revelar.",
+  checkedTitle: "Comprobado por este dispositivo",
+  verified: (label, held, broken) =>
+    `Una suposición sobre su respuesta a ${label} que acierta 50 veces de 100 acierta como mucho ${held} de 100 cuando se ` +
+    "conoce su pista, si es cierto lo que el organizador supone sobre cómo se relacionan las respuestas; si no, como mucho " +
+    `${broken}.`,
+  verifiedAlways: (label, held) =>
+    `Una suposición sobre su respuesta a ${label} que acierta 50 veces de 100 acierta como mucho ${held} de 100 cuando se ` +
+    "conoce su pista, se suponga lo que se suponga.",
+  verifiedAll: (all) =>
+    `Sobre todas sus respuestas juntas: como mucho ${all} veces de 100, se suponga lo que se suponga.`,
+  keep: "Guardar lo que escribo en este dispositivo hasta enviarlo",
+  keepNote:
+    "Así no se pierde nada al cerrar o recargar esta página, pero quien use este dispositivo puede leerlo. Si no, solo está en la memoria de esta página.",
+  notKept: (why) => `No se puede guardar: ${why}`,
   openField: "Se envía tal cual, sin proteger.",
   chooseLanguage: "Idioma",
   reading: "Leyendo el plan de esta encuesta…",
@@ -84,7 +105,7 @@ export const words = {
   duration: "Cuánto dura",
   minutes: (count) => `unos ${count} minuto${count === "1" ? "" : "s"}`,
   decline: "Si no quiere participar",
-  mayDecline: "Puede negarse: cierre esta página y no se envía nada.",
+  mayDecline: "Puede negarse o parar en cualquier momento: cierre esta página y no se envía nada.",
   promiseTitle: "Qué promete esta encuesta, y con qué condición",
   promiseCaption:
     "Cuánto puede aumentar quien vea un informe las posibilidades de una suposición sobre las respuestas.",
@@ -110,7 +131,7 @@ export const words = {
   review: "Revisar mis respuestas",
   reviewTitle: "Sus respuestas, tal como las leyó esta página",
   reviewNote: "Todavía no se ha hecho nada con ellas ni se ha enviado nada.",
-  change: "Cambiar mis respuestas",
+  change: "Cambiar",
   show: "Mostrar lo que se enviaría",
   once: "Esto crea su respuesta difuminada, de una vez por todas: una segunda diría más sobre usted. Todavía no se envía nada.",
   noAnswer: "Sin respuesta",
@@ -138,12 +159,22 @@ export const words = {
   previewTitle: "Esto, y nada más, sale de su dispositivo",
   leftTitle: "Esto, y nada más, salió de su dispositivo",
   message: "El mensaje, palabra por palabra",
-  whatItSays: "Qué dice",
-  howMuch: "Cuánto puede revelar",
   serverSees: "Como en toda página, el servidor ve también su dirección de red y la hora.",
   relaySees: (relay) =>
     `Va sellado para el recolector y pasa por ${relay}, que ve su dirección de red pero no el mensaje; el recolector ve ` +
     "el mensaje pero no su dirección, si los dos no colaboran. Quien sirve esta página ve que usted la abrió, y cuándo.",
+  drawnWith: (low, high) => `Sacada con una probabilidad del ${low} % al ${high} %, sea cual sea la verdad.`,
+  guess: (label) => `¿Puede alguien adivinar su respuesta a ${label}?`,
+  ofHundred: "De 100 suposiciones que sin su pista aciertan la mitad:",
+  chanceBefore: (count) => `${count} aciertan sin ella`,
+  chanceHeld: (count) => `como mucho ${count} más con ella, si lo supuesto es cierto`,
+  chanceBroken: (count) => `como mucho ${count} más si no lo es`,
+  otherAnswers: "Sus otras respuestas",
+  otherAnswersNote:
+    "Como mucho tantas de 100 suposiciones así aciertan con su pista; entre paréntesis, si lo supuesto no es cierto.",
+  mayClose: "Ya puede cerrar esta página.",
+  orMore: ["o más", "y más", "+"],
+  orLess: ["o menos", "y menos"],
   planNumber:
     "El número de este plan. Todas las personas a las que se pregunta lo mismo tienen el mismo; compárelo con otras:",
   whatever: "Envíelo diga lo que diga: enviar solo lo que agrada diría más que la pista.",
@@ -165,9 +196,6 @@ export const words = {
   refused: (becomes) =>
     "Su dispositivo no responde a esta encuesta, que supera los límites al final de esta página: sin suponer nada, una " +
     `suposición al 50 % sobre sus respuestas pasa como mucho al ${becomes} %.`,
-  checked: (becomes) =>
-    "Su dispositivo ha vuelto a calcular las promesas de esta encuesta: sin suponer nada, una suposición al 50 % sobre sus " +
-    `respuestas pasa como mucho al ${becomes} %. Lo que promete de cada respuesta está más abajo, con sus condiciones.`,
   ready: "Su respuesta está lista y guardada en este dispositivo. Todavía no se ha enviado.",
   sending: "Enviando…",
   received: "Su respuesta ha llegado. ¡Gracias!",

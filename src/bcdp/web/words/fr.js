@@ -64,13 +64,32 @@ export const words = {
   locale: "fr",
   direction: "ltr",
   title: "Une enquête à laquelle répond votre propre appareil",
-  lead:
-    "Ce que vous saisissez reste sur cet appareil. Il envoie un seul indice, tiré au hasard, et vous montre d’abord ce qu’il " +
-    "peut révéler.",
-  leadOpen:
-    "Ce que vous saisissez reste sur cet appareil, sauf ce qui est marqué comme envoyé tel quel. Du reste naît un indice, tiré au hasard ; vous voyez d’abord ce qu’il peut révéler.",
-  leadSeparate:
-    "Ce que vous saisissez reste sur cet appareil, sauf ce qui est marqué comme envoyé tel quel. Le reste devient des indices tirés au hasard, dans des messages séparés ; vous voyez d’abord ce qu’ils peuvent révéler.",
+  back: "Retour",
+  start: "Commencer",
+  goOn: "Continuer",
+  next: "Suivant",
+  progress: (number, count) => `${number} sur ${count}`,
+  questions: (count) => `${count} question${count === "1" ? "" : "s"}`,
+  stepEnter: "Vous répondez ici.",
+  stepEnterNote: "Ce que vous saisissez reste sur cet appareil.",
+  stepEnterOpen: "Ce que vous saisissez reste sur cet appareil, sauf ce qui est marqué comme envoyé tel quel.",
+  stepDice: "Votre appareil lance les dés.",
+  stepDiceNote: "Il tire de vos réponses un seul indice, vague.",
+  stepDiceSeparate: "Il tire de vos réponses des indices vagues, dans des messages séparés.",
+  stepSend: "Vous voyez l’indice, puis vous l’envoyez.",
+  stepSendNote: "Avant qu’il parte, vous voyez ce qu’il peut révéler.",
+  checkedTitle: "Vérifié par cet appareil",
+  verified: (label, held, broken) =>
+    `Une supposition sur votre réponse à ${label}, juste 50 fois sur 100, l’est au plus ${held} fois sur 100 une fois votre ` +
+    `indice connu, si l’hypothèse de l’organisateur sur les liens entre réponses est vraie ; au plus ${broken} fois sinon.`,
+  verifiedAlways: (label, held) =>
+    `Une supposition sur votre réponse à ${label}, juste 50 fois sur 100, l’est au plus ${held} fois sur 100 une fois votre ` +
+    "indice connu, quoi que l’on suppose.",
+  verifiedAll: (all) => `Sur toutes vos réponses ensemble : au plus ${all} fois sur 100, quoi que l’on suppose.`,
+  keep: "Garder ce que je saisis sur cet appareil jusqu’à l’envoi",
+  keepNote:
+    "Rien n’est alors perdu si cette page est fermée ou rechargée, mais qui utilise cet appareil peut le lire. Sinon, tout n’est que dans la mémoire de cette page.",
+  notKept: (why) => `Impossible de le garder : ${why}`,
   openField: "Envoyé tel quel, sans protection.",
   chooseLanguage: "Langue",
   reading: "Lecture du plan de cette enquête…",
@@ -82,7 +101,7 @@ export const words = {
   duration: "Durée",
   minutes: (count) => `environ ${count} minute${count === "1" ? "" : "s"}`,
   decline: "Si vous refusez",
-  mayDecline: "Vous pouvez refuser : fermez cette page, et rien n’est envoyé.",
+  mayDecline: "Vous pouvez refuser, ou arrêter à tout moment : fermez cette page, et rien n’est envoyé.",
   promiseTitle: "Ce que promet cette enquête, et à quelle condition",
   promiseCaption: "De combien qui voit un rapport peut augmenter la cote d’une supposition sur les réponses.",
   promiseHeads: ["Une supposition sur", "Sa cote augmente", "À condition", "Si c’est faux"],
@@ -107,7 +126,7 @@ export const words = {
   review: "Revoir mes réponses",
   reviewTitle: "Vos réponses, telles que cette page les a lues",
   reviewNote: "Rien n’en a encore été fait, et rien n’a été envoyé.",
-  change: "Changer mes réponses",
+  change: "Modifier",
   show: "Montrer ce qui serait envoyé",
   once:
     "Ceci fabrique votre réponse brouillée, une fois pour toutes : une seconde en dirait plus sur vous. Rien n’est encore " +
@@ -137,13 +156,23 @@ export const words = {
   previewTitle: "Ceci, et rien d’autre, quitte votre appareil",
   leftTitle: "Ceci, et rien d’autre, a quitté votre appareil",
   message: "Le message, mot pour mot",
-  whatItSays: "Ce qu’il dit",
-  howMuch: "Ce qu’il peut révéler",
   serverSees: "Comme pour toute page, le serveur voit aussi votre adresse réseau et l’heure.",
   relaySees: (relay) =>
     `Il est scellé pour le collecteur et passe par ${relay}, qui voit votre adresse réseau mais pas le message ; le ` +
     "collecteur voit le message mais pas votre adresse, si les deux ne s’entendent pas. Qui sert cette page voit que " +
     "vous l’avez ouverte, et quand.",
+  drawnWith: (low, high) => `Tiré avec une chance de ${low} % à ${high} %, quelle que soit la vérité.`,
+  guess: (label) => `Peut-on deviner votre réponse à ${label} ?`,
+  ofHundred: "Sur 100 suppositions, justes une fois sur deux sans votre indice :",
+  chanceBefore: (count) => `${count} justes sans lui`,
+  chanceHeld: (count) => `au plus ${count} de plus avec lui, si l’hypothèse est vraie`,
+  chanceBroken: (count) => `au plus ${count} de plus si elle ne l’est pas`,
+  otherAnswers: "Vos autres réponses",
+  otherAnswersNote:
+    "Au plus tant de suppositions sur 100 sont justes avec votre indice ; entre parenthèses, si l’hypothèse n’est pas vraie.",
+  mayClose: "Vous pouvez maintenant fermer cette page.",
+  orMore: ["ou plus", "et plus", "+"],
+  orLess: ["ou moins", "et moins"],
   planNumber:
     "Le numéro de ce plan. Toutes les personnes interrogées de la même façon ont le même ; comparez-le avec d’autres :",
   whatever: "Envoyez-le quoi qu’il dise : n’envoyer que ce qui plaît en dirait plus que l’indice.",
@@ -165,9 +194,6 @@ export const words = {
   refused: (becomes) =>
     "Votre appareil ne répond pas à cette enquête, au-delà des limites en bas de cette page : sans rien supposer, une " +
     `supposition à 50 % sur vos réponses devient au plus ${becomes} %.`,
-  checked: (becomes) =>
-    "Votre appareil a recalculé les promesses de cette enquête : sans rien supposer, une supposition à 50 % sur vos réponses " +
-    `devient au plus ${becomes} %. Ce qu’elle promet sur chaque réponse se trouve plus bas, avec ses conditions.`,
   ready: "Votre réponse est prête et gardée sur cet appareil. Elle n’a pas encore été envoyée.",
   sending: "Envoi…",
   received: "Votre réponse est bien arrivée. Merci !",

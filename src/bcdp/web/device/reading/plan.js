@@ -8,8 +8,9 @@ import { canonical } from "./spelling.js";
 import { readTable } from "./randomizers.js";
 
 /** @typedef {{ asked: number, certified: number, c: number, items?: Record<string, Claim>, if_wrong?: number }} Claim */
+/** @typedef {(bytes: Uint8Array<ArrayBuffer>) => Uint8Array | Promise<Uint8Array>} Hash */
 /**
- * @typedef {import("./questions.js").Parts & { id: string, epsilon: number, byTicket: boolean, separate: boolean,
+ * @typedef {import("./questions.js").Parts & { id: string, sha256: Hash, epsilon: number, byTicket: boolean, separate: boolean,
  *   panel: import("./panel.js").Panel | null,
  *   open: import("./features.js").Named<import("./features.js").Listed>, survey: Record<string, any> | null,
  *   relay: { url: string, key: string } | null, counts: import("../counts.js").Counts | null, correlation: import("./correlation.js").Correlation & { source: string },
@@ -25,10 +26,11 @@ const CLAIM_KEYS = ["asked", "certified", "c"];
 const PARTS = "bcdp mechanism collection correlation tables questions menus channels certificate".split(" ");
 
 /**
- * The plan that a canonical JSON text describes, its form checked but not its promises; its id is the SHA-256.
- * @type {(text: string) => Promise<Plan>}
+ * The plan that a canonical JSON text describes, its form checked but not its promises; its id is the SHA-256. Where there
+ * is no Web Crypto, as in React Native, `sha256` computes the 32 bytes of the hash of bytes.
+ * @type {(text: string, how?: { sha256?: Hash }) => Promise<Plan>}
  */
-export async function parsePlan(text) {
+export async function parsePlan(text, { sha256 = webSha256 } = {}) {
   const document = readText(text);
   if (document.bcdp !== FORMAT) throw refuse("bcdp", document.bcdp, `the version of the plan's format, ${FORMAT}`);
   if (document.mechanism !== "survey" || list("channels", document.channels).length) {
@@ -45,7 +47,8 @@ export async function parsePlan(text) {
   const panel = await panelOf(document, features);
   const batch = "trust" in collection || "counts" in collection;
   const plan = {
-    id: await sha256(text),
+    id: await idOf(text, sha256),
+    sha256,
     epsilon: collection.epsilon,
     features,
     open,
@@ -136,11 +139,20 @@ function readText(text) {
   return document;
 }
 
-/** @type {(text: string) => Promise<string>} */
-async function sha256(text) {
+/**
+ * The id of a text, its SHA-256; a function that gives something else would give every plan another one.
+ * @type {(text: string, sha256: Hash) => Promise<string>}
+ */
+async function idOf(text, sha256) {
+  const digest = await sha256(new TextEncoder().encode(text));
+  if (!(digest instanceof Uint8Array) || digest.length !== 32) throw refuse("sha256", digest, "32 bytes");
+  return hexadecimal(digest);
+}
+
+/** @type {Hash} */
+async function webSha256(bytes) {
   if (!globalThis.crypto?.subtle) throw refuse("page", "plain http", "https, or http from this machine");
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return hexadecimal(new Uint8Array(digest));
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 }
 
 /**

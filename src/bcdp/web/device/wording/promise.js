@@ -73,12 +73,19 @@ function computed(plan) {
     const numbers = numbersOf(bounds);
     const times = plan.features.get(name).ifWrong?.times;
     const exceeded = times ? { times, odds: oddsOf(/** @type {number} */ (wrong.get(name))) } : null;
-    return { name, ...levelOf(level), condition, doubled, exceeded, numbers, nothing: oddsOf(nothing) };
+    const unconditionally = { nothing: oddsOf(nothing), nothingBecomes: chanceOf(nothing) };
+    return { name, ...levelOf(level), condition, doubled, exceeded, numbers, ...unconditionally };
   });
   const whole = stated.epsilon;
   return [
     ...found,
-    /** @type {Promised} */ ({ name: null, ...levelOf(whole), condition: null, nothing: oddsOf(whole) }),
+    /** @type {Promised} */ ({
+      name: null,
+      ...levelOf(whole),
+      condition: null,
+      nothing: oddsOf(whole),
+      nothingBecomes: chanceOf(whole),
+    }),
   ];
 }
 

@@ -15,7 +15,8 @@ import { ENGLISH } from "./english.js";
 /** @typedef {{ points: Ends | null, times: Ends | null, byLaws: boolean, ends: (number | string)[] | null, block: boolean }} Condition */
 /**
  * @typedef {{ name: string | null, odds: number, becomes: number, condition: Condition | null, doubled: number | null,
- *   exceeded?: { times: number, odds: number } | null, numbers: "q" | "odds" | "both", nothing: number }} Promised
+ *   exceeded?: { times: number, odds: number } | null, numbers: "q" | "odds" | "both", nothing: number,
+ *   nothingBecomes: number }} Promised
  */
 /**
  * @typedef {{ name: string | null, label: string, odds: number, becomes: number, told: string, condition: string,
@@ -25,7 +26,7 @@ import { ENGLISH } from "./english.js";
  * @typedef {Pick<import("../reading/questions.js").Question, "features" | "levels" | "kind" | "cuts"> & {
  *   digits: number[][], rest: number, least: number, most: number }} Hinted
  */
-/** @typedef {{ about: string, hint: string, least: number, most: number, sentence: string }} Hint */
+/** @typedef {{ about: string, hint: string, least: number, most: number, range: [string, string], sentence: string }} Hint */
 /** @typedef {{ size: number, cuts?: readonly number[] | null }} Steps */
 
 const MOST_QUOTED = 300; // characters of what the operator wrote
@@ -112,7 +113,7 @@ export function tellHint({ features: names, levels, kind, cuts, digits, rest, le
   const about = words.and(names.map((name) => quoted(features.get(name).label)));
   const hint = shown.length ? words.or(rest ? [...shown, words.more(rest)] : shown) : words.nothing;
   const [low, high] = [rounded(least, Math.floor), rounded(most, Math.ceil)].map((share) => words.percent(share, 0));
-  return { about, hint, least, most, sentence: words.hint(about, hint, low, high) };
+  return { about, hint, least, most, range: [low, high], sentence: words.hint(about, hint, low, high) };
 }
 
 /**
