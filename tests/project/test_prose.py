@@ -63,6 +63,11 @@ def test_sentences_are_counted() -> None:
     assert [words_in(sentence) for sentence in sentences(text)] == [3, 2, 2]
 
 
+def test_the_readme_is_short() -> None:
+    text = re.sub(r"^```.*?^```", "", (ROOT / "README.md").read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    assert 700 <= len(text.split()) <= 900
+
+
 def test_the_guide_has_short_sentences() -> None:
     lengths = {page.name: [words_in(each) for each in sentences(page.read_text("utf-8"))] for page in GUIDE}
     everything = [length for page in lengths.values() for length in page]
