@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,59 @@ def test_what_is_at_hand_is_read_as_the_file_is(tmp_path: Path, kind: str) -> No
     text, missing, people = skeleton_of(held[2])
     assert (text, people) == (policy_skeleton(path), 6)
     assert sum(missing.values()) >= 4
+
+
+def with_sets(path: Path, *sets: str) -> Path:
+    """The file with multiple-response sets, which SPSS keeps in a record before the end of the dictionary."""
+    content, text = path.read_bytes(), "".join(f"{line}\n" for line in sets).encode()
+    end = content.index(struct.pack("<ii", 999, 0))
+    path.write_bytes(content[:end] + struct.pack("<iiii", 7, 7, 1, len(text)) + text + content[end:])
+    return path
+
+
+@pytest.fixture
+def ticks(tmp_path: Path) -> Path:
+    """People who ticked media and towns: the first as yes/no columns, the others as two columns with a code."""
+    columns = {
+        "tv": [1.0, 0.0, None, 0.0], "web": [1.0, 2.0, None, None],  # 2 is no: only 1 is counted
+        "town1": [1.0, 3.0, None, 2.0], "town2": [3.0, None, None, 2.0], "age": [30.0, 40.0, 50.0, 60.0],
+    }  # fmt: skip
+    towns = {1: "Bonn", 2: "Ulm", 3: "Mainz"}
+    pyreadstat.write_sav(
+        pandas.DataFrame(columns), tmp_path / "ticks.sav", column_labels=["Television", "The web", "", "", "Age"],
+        variable_value_labels={"tv": {0: "no", 1: "yes"}, "town1": towns, "town2": towns},
+    )  # fmt: skip
+    media, lived = "Media you use", "Towns you lived in"
+    return with_sets(
+        tmp_path / "ticks.sav", f"$media=D1 1 {len(media)} {media} tv web", f"$towns=C {len(lived)} {lived} town1 town2"
+    )
+
+
+def test_multiple_response_sets_are_lists_to_tick(ticks: Path) -> None:
+    found = read(ticks)
+    assert found["media"] == [["Television", "The web"], [], None, []]
+    assert found["towns"] == [["Bonn", "Mainz"], ["Mainz"], None, ["Ulm"]]
+    assert found["tv"] == ["yes", "no", None, "no"]  # its columns can be read as well
+    parts = list(survey.survey_batches(ticks, 3, {}, ["towns"]))
+    assert [part.num_rows for part in parts] == [3, 1]
+    assert parts[0].schema.names == ["towns"]
+
+
+def test_a_draft_has_the_sets_and_not_their_columns(ticks: Path) -> None:
+    draft = yaml.safe_load(policy_skeleton(ticks))["features"]
+    assert list(draft) == ["age", "media", "towns"]
+    assert (draft["media"]["type"], draft["media"]["values"]) == ("multiple", ["Television", "The web"])
+    assert (draft["towns"]["label"], draft["towns"]["values"]) == ("Towns you lived in", ["Bonn", "Ulm", "Mainz"])
+
+
+def test_records_with_sets_are_encoded(ticks: Path) -> None:
+    items = {"media": ["Television", "The web"], "towns": ["Bonn", "Ulm", "Mainz"]}
+    lists = {name: {"type": "multiple", "values": values, "missing": "own"} for name, values in items.items()}
+    policy = Policy(epsilon=1, features=lists)
+    codes = encode(policy, pa.Table.from_batches(list(read_batches(ticks, arrow_types(policy)))))
+    sets = policy.features["towns"].sets
+    assert [sets[code] for code in codes["towns"][[0, 1, 3]]] == [(0, 2), (2,), (1,)]
+    assert codes["media"].tolist() == [3, 0, 4, 0]
 
 
 def test_commands_read_them(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pyarrow import csv, parquet
 from bcdp.errors import refuse
 from bcdp.exact import odds_up
 from bcdp.files import NOT_A_NUMBER, csv_names, read_batches
-from bcdp.files.statistical_packages import ENDINGS, LABEL, LABELS, survey_schema
+from bcdp.files.statistical_packages import ENDINGS, LABEL, LABELS, MEMBER_OF, survey_schema
 from bcdp.policy import PLACEHOLDER
 from bcdp.policy.yaml_text import one_line
 from bcdp.records.encoding import holds_numbers, is_missing
@@ -79,7 +79,12 @@ def _text(schema: pa.Schema, missing: Counter[str]) -> str:
         _HEADER,
         f"epsilon: {_EPSILON}  # for the whole record: odds of any guess {_odds(_EPSILON)}, whatever the correlation",
         "features:",
-        *(line for column in schema for line in _feature(column, missing[column.name] > 0)),
+        *(
+            line
+            for column in schema
+            if MEMBER_OF not in (column.metadata or {})  # whose list is a column of its own
+            for line in _feature(column, missing[column.name] > 0)
+        ),
         "correlation: 1  # nothing is assumed, and the smallest delta limits every answer; 0: features tell nothing of",
         "# each other; {odds: 3}: whoever knows all else about a person can move the odds of an answer at most 3 times",
         "# tasks:  # left out: the mean of every numeric and binary feature, the frequencies of every categorical one",
@@ -131,7 +136,8 @@ def _feature(column: pa.Field, lacking: bool) -> list[str]:
     )
     metadata = column.metadata or {}
     label = [f"    label: {one_line(metadata[LABEL].decode())}"] if LABEL in metadata else []
-    kind = _listed(json.loads(metadata[LABELS])) if LABELS in metadata else _kind(column.type)
+    listed = _to_tick if pa.types.is_list(column.type) else _listed
+    kind = listed(json.loads(metadata[LABELS])) if LABELS in metadata else _kind(column.type)
     return [
         f"  {one_line(column.name)}:",
         *label,
@@ -147,6 +153,15 @@ def _listed(words: list[str]) -> tuple[str, ...]:
     return (
         f"type: {'binary' if len(words) == 2 else 'categorical'}",
         f"values: {one_line(words)}  # the file's value labels, in the order of their codes",
+    )
+
+
+def _to_tick(words: list[str]) -> tuple[str, ...]:
+    """The lines of a multiple-response set."""
+    return (
+        "type: multiple",
+        f"values: {one_line(words)}  # the items of the file's multiple-response set",
+        f"at_most: {PLACEHOLDER}  # how many a person may tick; without this line all of them",
     )
 
 
