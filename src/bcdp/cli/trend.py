@@ -17,7 +17,7 @@ from bcdp.present.words import interval, measured, missing_note
 if TYPE_CHECKING:
     from bcdp.estimates.panel import Answered
     from bcdp.estimates.tiers import Tiered
-    from bcdp.estimates.waves import WaveEstimates
+    from bcdp.estimates.waves import Trend, WaveEstimates
     from bcdp.statistics import Estimate
 
 _MOST_WAVES = 5  # whose values stand in a table; of more the first and the last
@@ -43,6 +43,10 @@ def trend(
     liars: Annotated[
         float, typer.Option(metavar="B", help="The share of all reports that may be fake, even all in one wave.")
     ] = 0.0,
+    bend: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=B", help="Smooth this number: its slope changes by at most B at any wave."),
+    ] = None,
     enrolled: Annotated[
         int | None, typer.Option(metavar="N", help="Of a panel, how many people take part: shows who did not answer.")
     ] = None,
@@ -59,11 +63,13 @@ def trend(
     one weights waves equally, the average over the times. Nobody may have answered in two waves, which counts cannot
     show. Another plan, a file that is given twice and counts that come twice are refused.
 
+    With --bend, other waves help to know each wave. The intervals hold if the stated bound does.
+
     Examples:
 
         bcdp trend plan.json 2021=first.json 2023=second.json 2024=third.json
         bcdp trend plan.json tally.json --over year --plot trend.png
-        bcdp trend panel.json tally.json --enrolled 5000
+        bcdp trend panel.json tally.json --enrolled 5000 --bend smoker=0.01
     """
     from bcdp.estimates.panel import PanelEstimates, estimate_panel
     from bcdp.estimates.waves import estimate_waves
@@ -80,17 +86,19 @@ def trend(
     if is_panel and loaded.policy.panel is None:
         _timed(waves[0])
     check_distinct(files)
+    bends = dict(map(_bend, bend or ()))
+    options: dict[str, Any] = {"liars": liars, "bends": bends}
     estimates: WaveEstimates
     if is_panel:
-        estimates = estimate_panel(count(loaded, files), level, weights or (), liars=liars, enrolled=enrolled)
+        estimates = estimate_panel(count(loaded, files), level, weights or (), enrolled=enrolled, **options)
     elif over is None:
         times = dict.fromkeys(time for time, _ in timed)
         tallies = {time: count(loaded, [path for other, path in timed if other == time]) for time in times}
-        estimates = estimate_waves(tallies, level, weights or (), liars=liars)
+        estimates = estimate_waves(tallies, level, weights or (), **options)
     else:
         parts = count(loaded, files).by(over)
         tallies = {_time("--over", value): part for value, part in parts.items() if part.people}
-        estimates = estimate_waves(tallies, level, weights or (), liars=liars)
+        estimates = estimate_waves(tallies, level, weights or (), **options)
     if output is not None:
         write_tidy(tidy_parts(estimates.parts(), "wave"), output, level)
     if plot is not None:
@@ -113,6 +121,14 @@ def _answered_table(answered: Mapping[int, Answered]) -> list[Any]:
     ]
     heads = ["wave", "reports", *["nonresponse"] * (len(rows[0]) > 2)]
     return ["", "Each person was asked in one wave, which chance chose", table(heads, rows)]
+
+
+def _bend(given: str) -> tuple[str, float]:
+    name, _, bound = given.rpartition("=")
+    try:
+        return name, float(bound)
+    except ValueError:
+        raise refuse("--bend", given, "NAME=B, a number's name and how much its slope may change at a wave") from None
 
 
 def _timed(given: str) -> tuple[float, Path]:
@@ -159,7 +175,18 @@ def _trend_tables(estimates: WaveEstimates) -> list[Any]:
         "",
         "All waves together",
         *_by_section(sections, [ALL_PEOPLE, share, ALL_WAVES, share], together),
+        *(part for trend in listed if trend.smoothed for part in _smoothed(trend, estimates.bends, share)),
     ]
+
+
+def _smoothed(trend: Trend, bends: Mapping[str, float], share: str) -> Iterable[Any]:
+    """Every wave of a number that was smoothed, next to the wave by itself."""
+    rows = [
+        [f"{time:.10g}", _value(number), interval(number), _value(trend.waves[time]), interval(trend.waves[time])]
+        for time, number in trend.smoothed.items()
+    ]
+    condition = f"smoothed; assumed: at no wave does its slope change by more than {bends[trend.row.name]:g}"
+    return "", f"{trend.row.name}, {condition}", table(["wave", "smoothed", share, "by itself", share], rows)
 
 
 def _value(number: Estimate) -> str:

@@ -6,15 +6,16 @@ Each person answers in one wave, which chance chose. So waves are collections of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from bcdp.errors import expect, refuse
-from bcdp.estimates.by import aligned
 from bcdp.estimates.results import Estimates, estimate
-from bcdp.estimates.waves import Trend, WaveEstimates, average, slope
+from bcdp.estimates.waves import WaveEstimates
 from bcdp.plan.panel import calendar_of, wave_shares
+from bcdp.statistics import Estimate
 from bcdp.tally import Tally
 
 
@@ -41,14 +42,9 @@ class PanelEstimates(WaveEstimates):
 
     answered: Mapping[int, Answered]
 
-    @property
-    def trends(self) -> Iterator[Trend]:
-        """Every number that can be subtracted and is known in two waves; of changes there is none in the first."""
-        for section, row, (*numbers, overall) in aligned([*self.waves.values(), self.together]):
-            by_wave = zip(self.waves, numbers, strict=True)
-            waves = {wave: number for wave, number in by_wave if math.isfinite(number.raw)}
-            if len(waves) > 1:
-                yield Trend(section, row, waves, slope(waves), overall, average(list(waves.values()), row.possible))
+    def _known(self, numbers: Sequence[Estimate]) -> dict[float, Estimate]:
+        """Of changes there is none in the first wave."""
+        return {wave: number for wave, number in super()._known(numbers).items() if math.isfinite(number.raw)}
 
     def to_dict(self) -> dict[str, Any]:
         """The waves, their trends, all together and how many answered in plain JSON."""
@@ -57,12 +53,18 @@ class PanelEstimates(WaveEstimates):
 
 
 def estimate_panel(
-    tally: Tally, level: float = 0.95, weights: Any = (), *, liars: float = 0.0, enrolled: int | None = None
+    tally: Tally,
+    level: float = 0.95,
+    weights: Any = (),
+    *,
+    liars: float = 0.0,
+    bends: Mapping[str, float] = MappingProxyType({}),
+    enrolled: int | None = None,
 ) -> PanelEstimates:
     """The estimates of each wave of a panel, by its number, and of all waves together.
 
     Waves without answers are left out; two have to have some. `enrolled` is how many devices drew a wave: then the
-    share that did not answer is reported by wave. `weights` and `liars` are those of `estimate_waves`.
+    share that did not answer is reported by wave. `weights`, `liars` and `bends` are those of `estimate_waves`.
 
     >>> from bcdp import Policy, make_plan, privatize
     >>> policy = Policy(epsilon=2, features={"smoker": {"type": "binary"}}, panel={"waves": 3, "every": "year",
@@ -90,4 +92,4 @@ def estimate_panel(
         wave: estimate(parts[wave], level, weights, group=f"wave {wave}", liars=liars, reports=tally.people)
         for wave in known
     }
-    return PanelEstimates(estimates, estimate(tally, level, weights, liars=liars), answered)
+    return PanelEstimates(estimates, estimate(tally, level, weights, liars=liars), bends, answered)

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 from bcdp.errors import expect, refuse
 from bcdp.estimates.by import Part, aligned
 from bcdp.estimates.results import Estimates, estimate
+from bcdp.estimates.smoothing import biased_width, smoothers
 from bcdp.statistics import Estimate, Row, Section
 from bcdp.statistics.shared.interval import shifted
+from bcdp.statistics.shared.ratios import width
 from bcdp.tally import Tally
 
-SLOPE, ALL_PEOPLE, ALL_WAVES = "slope", "all people alike", "all waves alike"
+SLOPE, ALL_PEOPLE, ALL_WAVES, SMOOTHED = "slope", "all people alike", "all waves alike", "smoothed"
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Trend:
     slope: Estimate
     all_people: Estimate
     all_waves: Estimate
+    smoothed: Mapping[float, Estimate] = field(default_factory=dict)  # by wave, where a bound on bends was stated
 
     @property
     def changes(self) -> dict[tuple[float, float], Estimate]:
@@ -43,6 +47,7 @@ class Trend:
         numbers: dict[str, Estimate] = {f"{time:.10g}": number for time, number in self.waves.items()}
         numbers |= {f"{later:.10g} less {earlier:.10g}": number for (earlier, later), number in self.changes.items()}
         numbers |= {SLOPE: self.slope, ALL_PEOPLE: self.all_people, ALL_WAVES: self.all_waves}
+        numbers |= {f"{time:.10g} {SMOOTHED}": number for time, number in self.smoothed.items()}
         return (Part(name, self.section, self.row, number) for name, number in numbers.items())
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,7 +56,9 @@ class Trend:
             {"from": earlier, "to": later, **number.to_dict()} for (earlier, later), number in self.changes.items()
         ]
         summary = {part: getattr(self, part).to_dict() for part in ("slope", "all_people", "all_waves")}
-        return {"about": self.section.subject, "name": self.row.name, **summary, "changes": changes}
+        smoothed = [{"at": time, **number.to_dict()} for time, number in self.smoothed.items()]
+        stated = {"smoothed": smoothed} if smoothed else {}
+        return {"about": self.section.subject, "name": self.row.name, **summary, "changes": changes, **stated}
 
 
 @dataclass(frozen=True)
@@ -60,13 +67,32 @@ class WaveEstimates:
 
     waves: Mapping[float, Estimates]
     together: Estimates
+    bends: Mapping[str, float]  # of smoothed numbers, by the names of their rows: how much the slope may change
 
     @property
     def trends(self) -> Iterator[Trend]:
         """Every number that can be subtracted, in the order of the policy's tasks."""
-        for section, row, (*numbers, overall) in aligned([*self.waves.values(), self.together]):
-            waves = dict(zip(self.waves, numbers, strict=True))
-            yield Trend(section, row, waves, slope(waves), overall, average(numbers, row.possible))
+        rows = list(aligned([*self.waves.values(), self.together]))
+        names = list(dict.fromkeys(row.name for _, row, _ in rows))
+        for name, bend in self.bends.items():
+            if name not in names:
+                raise refuse("bends", name, f"one of {', '.join(names)}")
+            if not 0 <= bend < math.inf:
+                raise refuse(f"bends.{name}", bend, "a finite number of at least 0")
+        return (
+            self._trend(section, row, waves, overall)
+            for section, row, (*numbers, overall) in rows
+            if len(waves := self._known(numbers)) > 1
+        )
+
+    def _known(self, numbers: Sequence[Estimate]) -> dict[float, Estimate]:
+        """The waves that a number is reported of."""
+        return dict(zip(self.waves, numbers, strict=True))
+
+    def _trend(self, section: Section, row: Row, waves: Mapping[float, Estimate], overall: Estimate) -> Trend:
+        bend, pooled = self.bends.get(row.name), average(list(waves.values()), row.possible)
+        smoothed = {} if bend is None else smooth(waves, bend, self.together.level, row.possible)
+        return Trend(section, row, waves, slope(waves), overall, pooled, smoothed)
 
     def parts(self) -> Iterator[Part]:
         """The parts of all trends."""
@@ -80,13 +106,18 @@ class WaveEstimates:
 
 
 def estimate_waves(
-    waves: Mapping[float, Tally], level: float = 0.95, weights: Any = (), *, liars: float = 0.0
+    waves: Mapping[float, Tally],
+    level: float = 0.95,
+    weights: Any = (),
+    *,
+    liars: float = 0.0,
+    bends: Mapping[str, float] = MappingProxyType({}),
 ) -> WaveEstimates:
     """The estimates of each wave, by the time at which it was collected; nobody may have answered in two of them.
 
     That people differ cannot be seen from counts. Equal counts are refused: devices that answer a plan again repeat
     their first answers. `weights` are those of `estimate`, for every wave. With `liars`, each wave allows for all fake
-    reports of all waves.
+    reports of all waves. `bends` names numbers to be smoothed: how much the slope of each may change at a wave.
 
     >>> from bcdp import Policy, make_plan, privatize
     >>> plan = make_plan(Policy(epsilon=2, features={"smoker": {"type": "binary"}}))
@@ -109,7 +140,46 @@ def estimate_waves(
     together = sum(seen[1:], start=seen[0])
     people = together.people
     estimates = {time: estimate(waves[time], level, weights, liars=liars, reports=people) for time in sorted(waves)}
-    return WaveEstimates(estimates, estimate(together, level, weights, liars=liars))
+    return WaveEstimates(estimates, estimate(together, level, weights, liars=liars), bends)
+
+
+def smooth(
+    waves: Mapping[float, Estimate],
+    bend: float,
+    confidence: float = 0.95,
+    possible: tuple[float, float] = (-math.inf, math.inf),
+) -> dict[float, Estimate]:
+    """Each wave as the others help to know it, if the slope changes by at most `bend` at any wave (theory.md, 4.14).
+
+    The interval allows for the largest bias. Waves without a finite standard error are left out.
+
+    >>> parts = {at: Estimate(0.5, 0.02, 0.46, 0.54, 100, 0.5, collection=str(at)) for at in range(9)}
+    >>> smoothed = smooth(parts, 0.001)
+    >>> smoothed[4].se < 0.4 * parts[4].se, round(smoothed[4].value, 6)
+    (True, 0.5)
+    """
+    known = {time: number for time, number in waves.items() if math.isfinite(number.se)}
+    if len(known) < 2:
+        return dict(known)
+    parts, z = list(known.values()), width(confidence)
+    errors = [number.se for number in parts]
+    result = {}
+    for time, smoother in zip(known, smoothers(list(known), errors, bend, confidence), strict=True):
+        number = _combined(parts, smoother.weights.tolist(), (-math.inf, math.inf))
+        low, high = (
+            number.value + side * biased_width(smoother.bias / error, confidence) * error
+            for side, error in (
+                (-1, max(number.se, (number.value - number.low) / z)),
+                (1, max(number.se, (number.high - number.value) / z)),
+            )
+        )
+        result[time] = replace(
+            number,
+            value=min(max(number.value, possible[0]), possible[1]),
+            low=max(low, possible[0]),
+            high=min(high, possible[1]),
+        )
+    return result
 
 
 def slope(numbers: Mapping[float, Estimate]) -> Estimate:
