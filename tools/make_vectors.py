@@ -775,6 +775,15 @@ PLANS: dict[str, Callable[[], Plan]] = {
         ],
         [[0, 2], [1], [3, 4], [1, 4]],
     ),
+    "own-products": lambda: built(
+        {"bit": OWN["bit"], "kind": OWN["kind"], "x": NUMBER},
+        [
+            (("bit", "kind"), (2,), binary(0.6), [2, 0]),
+            (("kind", "x"), (9,), response(9, 1.2), [2, None]),
+            (("bit", "x"), (3,), response(3, 0.8), [1, None]),
+        ],
+        [[0], [1], [2]],
+    ),
 }
 
 
@@ -831,9 +840,14 @@ def written(document: object) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
+def _seed(path: Path, new: int) -> int:
+    """A vector that there is keeps its seed, wherever its plan is in the list."""
+    return int(json.loads(path.read_text("utf-8"))["seed"]) if path.exists() else new
+
+
 def main(folder: Path = FOLDER) -> None:
     documents: Mapping[str, object] = {
-        **{name: vector(plan(), seed) for seed, (name, plan) in enumerate(PLANS.items(), start=1)},
+        **{name: vector(plan(), _seed(folder / f"{name}.json", n)) for n, (name, plan) in enumerate(PLANS.items(), 1)},
         "words/odds": odds(),
         "words/dates": dates(),
         "words/waves": waves(),

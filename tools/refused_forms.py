@@ -567,6 +567,11 @@ OWN: list[tuple[str, tuple[Any, ...], Any]] = [
         )
         for names, kind in ((["bit", "whole"], None), (["number", "whole"], None), (["number"], None), (["kind"], 0))
     ),
+    (
+        "the product of a value that there is not, with no answer",
+        ("questions", 0),
+        {"features": ["bit", "whole"], "levels": [3], "table": 0, "kind": "product", "categories": [3, None]},
+    ),
     ("a cascade", ("mechanism",), "cascade"),
 ]
 

@@ -77,10 +77,10 @@ def test_metrics_by_the_conventions(collection: Collection, tmp_path: Path) -> N
         assert documented == set(types)
         odd = [(f"odd-{number}", 0, 0) for number in range(1000)]
         assert local.post(f"{server.url}/v1/reports", json=upload(plan, odd), timeout=30).is_success
-        for _ in range(100):
+        for _ in range(1000):
             if shown(server.url)[0]["bcdp_people"] == 3000:
                 break
-            time.sleep(0.1)  # the same is shown for a second at least
+            time.sleep(0.1)  # the same is shown for ten times as long as it took to compute
         assert shown(server.url)[0]["bcdp_menus_p_value"] < 1e-6
 
 

@@ -33,6 +33,7 @@ from support.mixing import (
     split,
     wait_until,
 )
+from support.web_pages import ask, begin, go_on
 
 pytestmark = pytest.mark.slow
 
@@ -311,10 +312,11 @@ def test_the_survey_page_takes_the_relays_word(collection: Collection, tmp_path:
 
         page.route(relay.url, lose_the_first)
         page.goto(server.url)
+        begin(page)
         page.get_by_label("no", exact=True).check()
+        go_on(page)
         page.get_by_label("region", exact=True).select_option("c")
-        page.locator("#form button[type=submit]").click()
-        page.locator("#show").click()
+        ask(page)
         page.locator("#send").click()
         expect(page.locator("#status")).to_contain_text("It could not be sent")
         page.locator("#send").click()

@@ -80,7 +80,8 @@ def answered(plan: Plan, records: dict[str, list[Any]], words: Words) -> tuple[l
 ANSWERED = [name for name, vector in VECTORS.items() if "answers" in vector]
 
 
-BY_ARRAYS = {"own", "block", "ticks", "messages", "messages-of-groups"}  # what the kernel does not know
+# what the kernel does not know
+BY_ARRAYS = {"own", "block", "ticks", "messages", "messages-of-groups", "panel", "steps-and-no-number"}
 
 
 def test_blocks_lists_and_numbers_that_may_have_no_answer_are_left_to_the_arrays() -> None:

@@ -142,6 +142,46 @@ def test_features_with_values_interact(interactions: list[list[str]]) -> None:
     assert list(expected.document["standard_errors"]) == list(found.coefficients)
 
 
+@pytest.mark.parametrize("target", ["hours", "ill"])
+def test_no_answer_is_one_more_value(target: str) -> None:
+    """With `missing: own` it has a coefficient, or a regression, of its own: with exact counts, least squares."""
+    features = {name: FEATURES[name] | {"missing": "own"} for name in ("ill", "region")} | {"hours": FEATURES["hours"]}
+    others = ["ill", "region"] if target == "hours" else ["region"]
+    policy = Policy(epsilon=3, features=features, tasks=[{"regression": {"target": target, "features": others}}])
+    plan = make_plan(policy)
+    sizes = sizes_of(plan)
+    prior = np.random.default_rng(2).dirichlet(np.full(math.prod(sizes), 0.5)).reshape(sizes)
+    grid = dict(zip(plan.policy.features, np.indices(sizes).reshape(prior.ndim, -1), strict=True))
+    values = {name: [*plan.policy.features[name].categories] for name in ("ill", "region")}
+    assert [listed[-1] for listed in values.values()] == ["no answer"] * 2
+    own = {f"{name}[{value}]": grid[name] == n for name, listed in values.items() for n, value in enumerate(listed)}
+    own["hours"] = 40 * grid["hours"] / grid["hours"].max()
+    fits = estimate(with_counts(plan, law_of(plan, prior), 10**13)).regressions
+    assert [fit.target for fit in fits] == (
+        ["hours"] if target == "hours" else ["ill[no]", "ill[yes]", "ill[no answer]"]
+    )
+    for fitted in fits:
+        assert [name for name in fitted.coefficients if name.endswith("[no answer]")] == [
+            f"{n}[no answer]" for n in others
+        ]
+        design = np.stack([*(own[name] for name in fitted.coefficients), np.ones(prior.size)], axis=1).astype(float)
+        true = least_squares(design, np.asarray(own[fitted.target], dtype=float), prior.ravel())
+        numbers = [*fitted.coefficients.values(), fitted.intercept]
+        np.testing.assert_allclose([number.value for number in numbers], true, rtol=1e-3, atol=1e-3)
+    answers = {"ill": ["yes", None], "region": [None, "south"]}
+    rows = [[1 if name in ("ill[yes]", "region[no answer]") else 0 for name in fits[0].coefficients],
+            [1 if name in ("ill[no answer]", "region[south]") else 0 for name in fits[0].coefficients]]  # fmt: skip
+    slopes = [number.value for number in fits[0].coefficients.values()]
+    np.testing.assert_allclose(fits[0].predict(plan.policy, answers), np.array(rows) @ slopes + fits[0].intercept.value)
+
+
+def test_a_number_that_may_be_missing_is_in_no_regression() -> None:
+    features = {"ill": FEATURES["ill"], "hours": FEATURES["hours"] | {"missing": "own"}}
+    for task in ({"target": "hours", "features": ["ill"]}, {"target": "ill", "features": ["hours"]}):
+        with pytest.raises(InputError, match="got 'hours'; accepted: a feature without `missing: own`"):
+            Policy(epsilon=3, features=features, tasks=[{"regression": task}])
+
+
 def test_a_plan_read_from_a_file_estimates_alike(mixed: tuple[Plan, np.ndarray]) -> None:
     """The canonical text sorts the features, and the plan keeps their order."""
     plan, prior = mixed

@@ -251,7 +251,7 @@ def product_kernel(plan: Plan, number: int) -> Array:
     for name, category in zip(question.features, question.categories, strict=True):
         place = names.index(name)
         worth = np.linspace(-1, 1, sizes[place])
-        if features[name].type == "categorical":
+        if category is not None:
             worth = np.where(np.arange(sizes[place]) == category, 1.0, -1.0)
         worth = worth.reshape([-1 if axis == place else 1 for axis in range(len(names))])
         value = value * worth if len(question.features) == 2 else 2 * worth**2 - 1
@@ -261,10 +261,17 @@ def product_kernel(plan: Plan, number: int) -> Array:
 
 
 def random_product_document(rng: np.random.Generator) -> dict[str, Any]:
-    """The document of a random survey of 3 features whose menus ask a product, half of them beside other questions."""
+    """The document of a random survey of 3 features whose menus ask a product, half of them with other questions.
+
+    Of some features with values, no answer is a value of its own.
+    """
     names = ["x0", "x1", "x2"]
     features = random_features(rng, names)
     kinds = {name: feature["type"] for name, feature in features.items()}
+    for name, kind in kinds.items():
+        if kind != "numeric" and rng.random() < 0.3:
+            kinds[name] = "categorical"  # with three inputs
+            features[name] |= {"missing": "own"} | ({"values": ["v0", "v1"]} if kind == "categorical" else {})
     tables: list[dict[str, Any]] = []
     questions: list[dict[str, Any]] = []
     menus: list[dict[str, Any]] = []

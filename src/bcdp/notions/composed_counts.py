@@ -25,13 +25,13 @@ class ExcessGrid:
     """The excess of one count at the factors `e^(k step)`, each computed once."""
 
     def __init__(self, excess_at: Excess) -> None:
-        self._excess_at = excess_at
+        self.excess_at = excess_at
         self._known: dict[float, tuple[Floats, float]] = {}
 
     def masses(self, step: float) -> tuple[Floats, float]:
         """The chances of the ratios `e^(k step)`, k from -n to n, and of a ratio beyond all bounds."""
         if step not in self._known:
-            self._known[step] = _masses(self._excess_at, step)
+            self._known[step] = _masses(self.excess_at, step)
         return self._known[step]
 
 

@@ -31,12 +31,11 @@ class MessageCounts:
     bounds: Mapping[str, Within]
 
     @classmethod
-    def of(cls, plan: Plan, single: Sequence[Excess], correlation: Correlation) -> MessageCounts:
-        """From the excess of each message alone; equal ones are computed once."""
-        grids = {excess_at: ExcessGrid(excess_at) for excess_at in single}
+    def of(cls, plan: Plan, single: Sequence[ExcessGrid], correlation: Correlation) -> MessageCounts:
+        """From the excess of each message alone."""
         asking = {name: number for number, menu in enumerate(plan.menus) for name in asked_features(plan, menu)}
         bounds = menu_bounds(plan, linked_menus(plan)[0], correlation)
-        return cls(single, composed_excess([grids[excess_at] for excess_at in single]), asking, bounds)
+        return cls([grid.excess_at for grid in single], composed_excess(single), asking, bounds)
 
     def feature(self, name: str, whole: float) -> Excess:
         """The excess between two values of a feature, where that of the record is taken at the factor `whole`."""

@@ -20,6 +20,7 @@ import numpy as np
 from bcdp.correlation import Correlation
 from bcdp.exact import MOST_CELLS, TOTAL, Floats, log_up
 from bcdp.notions.binary_counts import binary_excess
+from bcdp.notions.composed_counts import ExcessGrid
 from bcdp.notions.privacy_blanket import (
     CountsLevel,
     Excess,
@@ -144,13 +145,18 @@ def broken_counts_claims(plan: Plan) -> Iterator[tuple[str, float]]:
                 yield f"features.{name}.{form}", level
 
 
-def message_counts(plan: Plan, people: int, correlation: Correlation) -> MessageCounts:
-    """What the counts of each message of so many people have in excess, messages through equal tables counted once."""
-    known: dict[object, Excess] = {}
+def message_counts(
+    plan: Plan, people: int, correlation: Correlation, known: dict[object, ExcessGrid] | None = None
+) -> MessageCounts:
+    """What the counts of each message of so many people have in excess, messages through equal tables counted once.
+
+    `known` keeps what was computed for the same tables, also of other plans with as many people.
+    """
+    known = {} if known is None else known
     for menu, alone in zip(plan.menus, plan.derived(message_plans), strict=True):
         tables = _tables(plan, menu)
         if tables not in known:
-            known[tables] = _record_excess(alone, people)
+            known[tables] = ExcessGrid(_record_excess(alone, people))
     return MessageCounts.of(plan, [known[_tables(plan, menu)] for menu in plan.menus], correlation)
 
 

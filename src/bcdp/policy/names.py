@@ -53,10 +53,7 @@ AnyName = Annotated[Writable, _NAME, _declared(*PROTECTED)]
 NameOrDefault = Annotated[Writable, _NAME, _declared(*PROTECTED, also="default")]
 MeanName = Annotated[Writable, _NAME, _declared("numeric", "binary", "ordinal")]
 NumericName = Annotated[Writable, _NAME, _declared("numeric")]
-CompleteName = Annotated[Writable, _NAME, _declared(*TYPES, complete=TYPES, apart=TYPES, offered=_OF_BLOCKS)]
-CompleteNumberName = Annotated[
-    Writable, _NAME, _declared("numeric", "binary", complete=TYPES, apart=TYPES, offered=_OF_BLOCKS)
-]
+ColumnName = Annotated[Writable, _NAME, _declared(*TYPES, complete=_NUMBER, apart=TYPES, offered=_OF_BLOCKS)]
 GroupedName = Annotated[Writable, _NAME, _declared("numeric", "binary", "ordinal")]
 TableName = Annotated[
     Writable, _NAME, _declared(*PROTECTED, complete=_NUMBER, apart=_NUMBER, offered="a number's mean, also by group")
@@ -66,8 +63,7 @@ GroupName = Annotated[
 ]
 CategoryName = Annotated[Writable, _NAME, _declared("categorical", "binary", "ordinal")]
 CountedName = Annotated[Writable, _NAME, _declared("categorical", "binary", "ordinal", "multiple")]
-CompleteNames = Annotated[tuple[CompleteName, ...], *_NAMES]
-CompleteNumberNames = Annotated[tuple[CompleteNumberName, ...], *_NAMES]
+ColumnNames = Annotated[tuple[ColumnName, ...], *_NAMES]
 GroupedNames = Annotated[tuple[GroupedName, ...], *_NAMES]
 TableNames = Annotated[tuple[TableName, ...], *_NAMES]
 MeanNames = Annotated[tuple[MeanName, ...], *_NAMES]

@@ -38,10 +38,10 @@ class ProductKind(QuestionKind):
         if len(question.categories) != len(question.features):
             raise refuse(f"{path}.categories", question.categories, "null or the number of a value, for each feature")
         for name, category in zip(question.features, question.categories, strict=True):
-            if features[name].own:
-                raise refuse(f"{path}.features", name, "features in which no answer is not a value of its own")
+            if features[name].own and features[name].is_number:
+                raise refuse(f"{path}.features", name, "numbers in which no answer is not a value of its own")
             if category not in features[name].columns:
-                accepted = f"the number of a value of {name}, null if not categorical"
+                accepted = f"the number of a value of {name}, null for a number and for one of two values"
                 raise refuse(f"{path}.categories", category, accepted)
 
     def coordinates(

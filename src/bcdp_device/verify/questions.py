@@ -322,13 +322,13 @@ def _check_product(path: str, stated: Any, asked: Sequence[Feature]) -> None:
         raise refuse(f"{path}.kind", stated["kind"], "product, or no such key")
     if len(stated["levels"]) != 1 or len(asked) > 2 or (len(asked) == 1 and asked[0].kind != "numeric"):
         raise refuse(path, stated, "one entry of levels, for the product of two features or the square of a number")
-    if any(feature.extras for feature in asked):
-        raise refuse(path, stated, "features in which no answer is not a value of its own")
+    if any(feature.condition is not None or (feature.extras and feature.kind == "numeric") for feature in asked):
+        raise refuse(path, stated, "numbers in which no answer is not a value of its own, and no follow-ups")
     categories = sequence(f"{path}.categories", stated["categories"])
     if len(categories) != len(asked):
         raise refuse(f"{path}.categories", categories, "one entry for each feature")
     for feature, category in zip(asked, categories):
-        if feature.kind in ("categorical", "ordinal"):
+        if feature.kind in ("categorical", "ordinal") or feature.extras:
             whole(f"{path}.categories", category, 0, (feature.values or 0) - 1)
         elif category is not None:
             raise refuse(f"{path}.categories", category, "null for what is not categorical")

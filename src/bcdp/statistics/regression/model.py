@@ -13,7 +13,7 @@ from pydantic import Field, StrictBool, ValidationInfo, field_validator
 from bcdp.errors import refuse
 from bcdp.policy import Policy
 from bcdp.policy.field_checks import Accepts, Number, Record, expected
-from bcdp.policy.names import CategoryPair, CompleteName, CompleteNames
+from bcdp.policy.names import CategoryPair, ColumnName, ColumnNames
 from bcdp.records.encoding import as_arrow, encode
 from bcdp.statistics.regression.design_matrix import Column, Design, design_of
 from bcdp.statistics.regression.fake_reports import NormalEquations
@@ -34,8 +34,8 @@ class Model(Record):
     link `logit` the log odds of a value are a line in the features, not its share.
     """
 
-    target: CompleteName
-    features: CompleteNames
+    target: ColumnName
+    features: ColumnNames
     intercept: Annotated[StrictBool, Accepts("true or false")] = True
     ridge: Annotated[Number | None, Field(ge=0), Accepts("null or a finite number of at least 0")] = None
     radius: Annotated[Number | None, Field(gt=0), Accepts("null or a finite number above 0")] = None

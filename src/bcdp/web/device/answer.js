@@ -142,9 +142,9 @@ function inputOf(plan, question, codes, words) {
  */
 function productOf(plan, question, codes) {
   const [x, y] = question.features.map((name, index) => {
-    const { type } = plan.features.get(name);
-    if (type === "numeric") return codes.get(name);
-    return 2 * (type === "binary" ? codes.get(name) : Number(codes.get(name) === question.categories[index])) - 1;
+    const [code, category] = [codes.get(name), question.categories[index]];
+    if (plan.features.get(name).type === "numeric") return code;
+    return 2 * (category === null ? code : Number(code === category)) - 1;
   });
   return y === undefined ? 2 * (x * x) - 1 : x * y;
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import cast
@@ -20,8 +20,10 @@ from bcdp.mechanisms.survey.design.menu_assignment import Menu
 from bcdp.mechanisms.survey.design.plan_assembly import document_of
 from bcdp.mechanisms.survey.design.planner import Setting, total_error
 from bcdp.mechanisms.survey.estimation.decoder import information
+from bcdp.notions.composed_counts import ExcessGrid
 from bcdp.notions.privacy_blanket import are_odds, is_factor, least_factor
 from bcdp.plan import Plan
+from bcdp.plan.message_counts import MessageCounts
 from bcdp.plan.messages import wanted_targets, why_one_message
 from bcdp.plan.published_counts import claimable, lowered_factor, message_counts
 from bcdp.policy import Policy
@@ -66,6 +68,7 @@ class _LevelSearch:
     demand: CountsDemand
     correlation: Correlation
     targets: Mapping[str, Askable]
+    _known: dict[object, ExcessGrid] = field(default_factory=dict)  # of messages through tables that were tried
 
     def document(self, levels: Levels) -> dict[str, object]:
         """The plan's document, but for its certificate."""
@@ -101,7 +104,7 @@ class _LevelSearch:
         draft = self._draft(_scaled(levels, share))
         if draft.levels.epsilon > self.policy.epsilon:
             return False
-        record = claimable(message_counts(draft, self.demand.honest_people, self.correlation).record)
+        record = claimable(self._counts(draft).record)
         forms = {"epsilon": is_factor, "odds": are_odds}
         return all(
             forms[form](lowered_factor(level * (1 - 1e-4)), record, self.demand.chance)
@@ -114,7 +117,7 @@ class _LevelSearch:
         broken = [name for name, feature in self.policy.features.items() if draft.levels.delta[name] > feature.delta]
         if not self.demand.features:
             return broken
-        counts, chance = message_counts(draft, self.demand.honest_people, self.correlation), self.demand.chance
+        counts, chance = self._counts(draft), self.demand.chance
         whole = least_factor(claimable(counts.record), chance, math.exp(draft.levels.epsilon))
         return broken + [
             name
@@ -123,6 +126,9 @@ class _LevelSearch:
             and not is_factor(lowered_factor(level * (1 - 1e-4)), claimable(counts.feature(name, whole)), chance)
             and name not in broken
         ]
+
+    def _counts(self, draft: Plan) -> MessageCounts:
+        return message_counts(draft, self.demand.honest_people, self.correlation, self._known)
 
     def _draft(self, levels: Levels) -> Plan:
         nothing = {"epsilon": 0.0, "features": {}, "objective": None, "optimality_gap": None}

@@ -34,8 +34,9 @@ export function checkCuts(path, { cuts, levels }, asked) {
  * @type {(path: string, question: Product, asked: Feature[]) => void}
  */
 export function checkProduct(path, { levels, categories }, asked) {
-  if (asked.some(({ extras }) => extras))
-    throw refuse(path, levels, "features in which no answer is not a value of its own");
+  if (asked.some(({ type, extras, askedIf }) => askedIf !== null || (extras && type === "numeric"))) {
+    throw refuse(path, levels, "numbers in which no answer is not a value of its own, and no follow-ups");
+  }
   const squared = asked.length === 1 && asked[0].type === "numeric";
   if (!(squared || asked.length === 2) || levels.length !== 1) {
     throw refuse(path, levels, "one entry, for two features or a number");
@@ -44,8 +45,8 @@ export function checkProduct(path, { levels, categories }, asked) {
     throw refuse(`${path}.categories`, categories, "one entry for each feature");
   }
   categories.forEach((category, index) => {
-    const { type, values } = asked[index];
-    if (type === "categorical" || type === "ordinal") whole(`${path}.categories`, category, 0, values.length - 1);
+    const { type, inputs, extras } = asked[index];
+    if (type === "categorical" || type === "ordinal" || extras) whole(`${path}.categories`, category, 0, inputs - 1);
     else if (category !== null) throw refuse(`${path}.categories`, category, "null for what is not categorical");
   });
 }
