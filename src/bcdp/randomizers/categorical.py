@@ -84,7 +84,8 @@ def hadamard(levels: int, budget: float) -> Hadamard:
 def categorical(levels: int, budget: float, geometries: bool = True) -> Table:
     """The family with the least total second moment of the decoded indicators, within the budget.
 
-    `geometries`: whether hyperplanes may be answered, of which a certificate never looks at single weights.
+    `geometries`: whether hyperplanes may be answered, of which a certificate never looks at single weights. They are
+    not where subsets of every size can be built, which are as good but for rounding.
 
     >>> categorical(4, 3.0).to_dict()["family"], categorical(1000, 1.0).to_dict()["family"]
     ('response', 'projective')
@@ -100,7 +101,8 @@ def categorical(levels: int, budget: float, geometries: bool = True) -> Table:
         candidates.insert(0, response(levels, budget))
         if size > 1 and expected[size] < hadamard_moment(levels, np.array(budget)):
             candidates.append(subset(levels, size, budget))
-        candidates += [projective(levels, budget)] if geometries else []
+        if geometries and not all_subsets_fit(levels):
+            candidates.append(projective(levels, budget))
     except InputError:
         pass  # the budget is too small for these integers; Hadamard bits can always be built
     return min(candidates, key=lambda table: table.second_moment)
@@ -109,6 +111,15 @@ def categorical(levels: int, budget: float, geometries: bool = True) -> Table:
 def subset_fits(levels: int, size: int) -> bool:
     """Whether subset selection with subsets of this size is small enough to be written out."""
     return levels * math.comb(levels, size) <= MOST_SUBSET_CELLS
+
+
+def all_subsets_fit(levels: int) -> bool:
+    """Whether subsets of every size up to half the inputs can be built: one of these sizes is the best.
+
+    >>> all_subsets_fit(10), all_subsets_fit(100)
+    (True, False)
+    """
+    return levels <= MOST_INPUTS and subset_sizes(levels)[-1] == max(1, levels // 2)
 
 
 def subset_sizes(levels: int) -> list[int]:

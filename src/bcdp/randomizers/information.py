@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.exact import Floats, check_whole
-from bcdp.randomizers.categorical import hadamard_moment, subset_moment, subset_sizes
+from bcdp.randomizers.categorical import all_subsets_fit, hadamard_moment, subset_moment, subset_sizes
 from bcdp.randomizers.numeric import INPUTS, numeric, numeric_values
 from bcdp.randomizers.projective import MOST_POINTS, projective_moment
 from bcdp.randomizers.response import MOST_INPUTS
@@ -56,7 +56,7 @@ def categorical_information(levels: int, budget: npt.ArrayLike) -> Floats:
     """
     check_whole("levels", levels, 2, MOST_POINTS)
     budgets = np.asarray(budget, dtype=np.float64)
-    moments = [projective_moment(levels, budgets)]
+    moments = [] if all_subsets_fit(levels) else [projective_moment(levels, budgets)]
     if levels <= MOST_INPUTS:
         moments += [subset_moment(levels, size, budgets) for size in subset_sizes(levels)]
         moments.append(hadamard_moment(levels, budgets))
