@@ -60,15 +60,15 @@ def collected(plan: Plan) -> Any:
 
 
 def heads(text: str) -> list[str]:
-    return [unescape(head) for head in re.findall(r"<h2>(.*?)</h2>", text)]
+    return [unescape(head) for head in re.findall(r"<h3>(.*?)</h3>", text)]
 
 
 def test_a_plan_alone_has_a_page(tmp_path: Path) -> None:
     text = written(make_plan(policy()), tmp_path, 5000)
     assert heads(text) == [
-        "What is promised", "What the published numbers tell", "What must be true for it",
-        "How much accuracy was gained", "What one device's answers tell",
-        "What an adversary cannot do", "What an adversary can do", "The policy",
+        "How much accuracy was gained", "In short", "What is promised", "What the published numbers tell",
+        "What must be true for it", "What an adversary cannot do", "What an adversary can do",
+        "What one device's answers tell", "The policy",
     ]  # fmt: skip
     assert "5,000 people are expected to answer" in text
     assert "smokes &lt;tobacco&gt;" in text
@@ -102,7 +102,7 @@ def test_the_demonstration_knows_the_truth_of_every_number(tmp_path: Path) -> No
     assert len(known["weeks_worked",]["below"]) == 51
     assert all(share == np.mean(weeks < edge) for edge, share in known["weeks_worked",]["below"].items())
     text = written(plan, tmp_path, 20_000, found, truth=known)
-    assert text.count(">truth<") == 1 + 4  # of single answers; pairs, groups, quantiles, shares below
+    assert text.count(">truth<") == 2 + 4  # of means and shares; pairs, groups, quantiles, shares below
     assert "about 5 of 100 such intervals miss the truth" in text
 
 
@@ -257,8 +257,14 @@ def test_the_page_fits_a_telephone_and_fetches_nothing(page: Page, tmp_path: Pat
     page.goto((tmp_path / "report.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     pictures = page.locator("section > img").evaluate_all("nodes => nodes.map((node) => node.width)")
-    assert len(pictures) == page.locator("img").count() == 3  # in nothing that scrolls
+    assert len(pictures) == page.locator("img").count() == 2  # in nothing that scrolls
     assert 340 <= min(pictures) <= max(pictures) <= 358
+    first = page.locator(".drawn tbody tr").first  # a result, whole, on the first screen
+    place = first.bounding_box()
+    assert place
+    assert place["y"] + place["height"] <= 800
+    page.emulate_media(media="print")
+    assert not page.locator("nav").is_visible()
     assert [url for url in asked if not url.startswith("data:")] == [(tmp_path / "report.html").as_uri()]
 
 
@@ -274,7 +280,7 @@ def test_nothing_hinders_anybody(browser: Browser, tmp_path: Path, width: int, s
     page.goto((tmp_path / "report.html").as_uri())
     check = f"async () => {{ {axe}; return (await axe.run()).violations.map((v) => [v.id, v.nodes[0].html]); }}"
     assert page.evaluate(check) == []
-    assert page.locator("main > p").first.inner_text().startswith("All. Made on 20")
+    assert page.locator("main > p").first.inner_text().startswith("All. 2,000 people answered. Made on 20")
     night = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert night == ("rgb(26, 35, 44)" if scheme == "dark" else "rgb(255, 255, 255)")
     context.close()
