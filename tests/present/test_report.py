@@ -19,6 +19,8 @@ from playwright.sync_api import Browser, Page
 from bcdp import Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.audit import audit_plan, population_of
 from bcdp.cli.app import main
+from bcdp.cli.collect import estimate_tables
+from bcdp.cli.output import show
 from bcdp.cli.plan import _gap
 from bcdp.compare.baselines import compare, uniform_plans
 from bcdp.compare.fertility import POLICY, fertility, truth
@@ -89,7 +91,23 @@ def test_a_collection_shows_estimates_truth_and_audit(tmp_path: Path) -> None:
         assert words in text
 
 
-def test_the_demonstration_knows_the_truth_of_every_number(tmp_path: Path) -> None:
+def fits_one_screen(text: str) -> None:
+    lines = text.splitlines()
+    assert len(lines) <= 51
+    assert max(map(len, lines)) <= 100
+
+
+def test_the_plan_of_the_demonstration_fits_one_screen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    assert main(["plan", str(tmp_path / "policy.yaml"), "--users", "254654"]) == 0
+    text = capsys.readouterr().out
+    fits_one_screen(text)
+    assert text.count("q = 20 percentage points") == 1  # stated once, and named by its letter
+    assert re.search(r"^more_kids .* x1\.35 +a ", text, re.MULTILINE)
+    assert re.search(r"^a  more_kids: if the other answers move", text, re.MULTILINE)
+
+
+def test_the_demonstration_knows_the_truth_of_every_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     women = fertility()
     known, weeks = truth(women), women["weeks_worked"].to_numpy()
     plan = make_plan(Policy.parse(read_yaml(POLICY, [])))
@@ -101,6 +119,8 @@ def test_the_demonstration_knows_the_truth_of_every_number(tmp_path: Path) -> No
         assert np.mean(weeks < quantile) <= share <= np.mean(weeks <= quantile)
     assert len(known["weeks_worked",]["below"]) == 51
     assert all(share == np.mean(weeks < edge) for edge, share in known["weeks_worked",]["below"].items())
+    show(*estimate_tables(found))
+    fits_one_screen(capsys.readouterr().out)
     text = written(plan, tmp_path, 20_000, found, truth=known)
     assert text.count(">truth<") == 2 + 4  # of means and shares; pairs, groups, quantiles, shares below
     assert "about 5 of 100 such intervals miss the truth" in text

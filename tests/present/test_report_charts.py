@@ -10,7 +10,7 @@ import pytest
 
 from bcdp import Policy, make_plan
 from bcdp.present.report.charts import Scale, curve, dot, scales_of
-from bcdp.present.report.footnotes import Footnotes
+from bcdp.present.report.footnotes import LinkedFootnotes
 from bcdp.present.report.page import report_page
 from bcdp.statistics import Estimate, Row, Section
 
@@ -91,7 +91,7 @@ def test_a_curve_goes_through_its_shares() -> None:
 
 
 def test_footnotes_count_on_after_z() -> None:
-    notes = Footnotes()
+    notes = LinkedFootnotes()
     letters = [notes.cell(f"if {number}")[-5:-4] for number in range(26)]
     assert "".join(letters) == "abcdefghijklmnopqrstuvwxyz"
     after = [notes.cell(f"if {number}") for number in range(26, 53)]

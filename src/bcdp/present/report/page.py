@@ -14,7 +14,7 @@ from bcdp.plan import Plan
 from bcdp.present.pictures import Truth
 from bcdp.present.promise import promises
 from bcdp.present.report import protection, results
-from bcdp.present.report.footnotes import Footnotes
+from bcdp.present.report.footnotes import LinkedFootnotes
 from bcdp.present.report.html import NOTHING, Html, PageGroup, page, paragraph
 
 
@@ -62,7 +62,7 @@ def report_page(
     day: date | None = None,
 ) -> Html:
     """The text of that page; `day` is when it is made, today if left out."""
-    errors, promised, notes = compare(plan, plan.correlation_model), promises(plan), Footnotes()
+    errors, promised, notes = compare(plan, plan.correlation_model), promises(plan), LinkedFootnotes()
     accuracy = results.accuracy(plan, errors, users, simulated)
     learned = accuracy if estimates is None else results.learned(plan, estimates, truth)
     known = PageGroup("Accuracy" if estimates is None else "Results", (learned,))

@@ -14,7 +14,7 @@ from bcdp.present.batch_promise import batch_promise
 from bcdp.present.pictures import leakage_figure
 from bcdp.present.promise import MEANING, Promise, open_said, operator_says, panel_said, promise_of_all
 from bcdp.present.published_counts import counts_promises, least_people, trusted, void
-from bcdp.present.report.footnotes import Footnotes
+from bcdp.present.report.footnotes import LinkedFootnotes
 from bcdp.present.report.html import (
     NOTHING,
     Html,
@@ -39,7 +39,9 @@ BROKEN = joined(
 )
 
 
-def summary(plan: Plan, promised: Mapping[str, Promise], errors: Mapping[str, Errors], notes: Footnotes) -> PageSection:
+def summary(
+    plan: Plan, promised: Mapping[str, Promise], errors: Mapping[str, Errors], notes: LinkedFootnotes
+) -> PageSection:
     """Sentences for who reads no further: what is promised, what it saves, and how people answer."""
     where = (
         "Where people's own devices answer, nothing else leaves them. Where the reports were computed from a file, the "
@@ -71,7 +73,7 @@ def organiser(plan: Plan) -> PageSection:
     return section(f"“{survey.title}”", intro, listing(joined([bold(name), f": {text}"]) for name, text in entries))
 
 
-def _promise(plan: Plan, promised: Mapping[str, Promise], notes: Footnotes) -> Html:
+def _promise(plan: Plan, promised: Mapping[str, Promise], notes: LinkedFootnotes) -> Html:
     """The sensitive features' factors, strictest first, each with its condition; the whole record's rests on none."""
     record = joined([bold(odds(certify(plan).epsilon)), " with nothing assumed."])
     guarded = sorted((feature.delta, name) for name, feature in plan.policy.features.items())
@@ -95,7 +97,7 @@ def _strictest(plan: Plan, promised: Mapping[str, Promise]) -> tuple[str, Promis
     return _label(plan, name), promised[name]
 
 
-def promises(plan: Plan, promised: Mapping[str, Promise], notes: Footnotes) -> PageSection:
+def promises(plan: Plan, promised: Mapping[str, Promise], notes: LinkedFootnotes) -> PageSection:
     """The certificate in words: each promise, its condition, and what is left without it."""
     rows, wrong = [], any(promise.if_wrong for promise in promised.values())
     for name, promise in promised.items():
@@ -129,7 +131,7 @@ def promises(plan: Plan, promised: Mapping[str, Promise], notes: Footnotes) -> P
     )  # fmt: skip
 
 
-def batch(plan: Plan, users: int, notes: Footnotes) -> PageSection:
+def batch(plan: Plan, users: int, notes: LinkedFootnotes) -> PageSection:
     """The main promise about a batch, whom one trusts for it, and what is left without; nothing where there is none."""
     promise = batch_promise(plan)
     if promise is None:
@@ -158,7 +160,7 @@ def batch(plan: Plan, users: int, notes: Footnotes) -> PageSection:
     )  # fmt: skip
 
 
-def _cells(promise: Promise, notes: Footnotes) -> list[str]:
+def _cells(promise: Promise, notes: LinkedFootnotes) -> list[str]:
     twice = "-" if promise.twice is None else f"× {odds(promise.twice)}"
     if promise.if_wrong is not None:
         times, level = promise.if_wrong
@@ -167,7 +169,7 @@ def _cells(promise: Promise, notes: Footnotes) -> list[str]:
             f"× {odds(promise.nothing)}"]  # fmt: skip
 
 
-def counts(plan: Plan, promised: Mapping[str, Promise], people: int, notes: Footnotes) -> PageSection:
+def counts(plan: Plan, promised: Mapping[str, Promise], people: int, notes: LinkedFootnotes) -> PageSection:
     """What the published counts alone reveal, and whom one has to trust for which promise; nothing of few people."""
     counted = counts_promises(plan, promised, least_people(plan, people))
     if not counted:
@@ -193,7 +195,7 @@ def counts(plan: Plan, promised: Mapping[str, Promise], people: int, notes: Foot
     )
 
 
-def assumption(plan: Plan, notes: Footnotes) -> PageSection:
+def assumption(plan: Plan, notes: LinkedFootnotes) -> PageSection:
     """What the conditions mean, and what the operator says of them."""
     multiple = "as many times (q and odds - 1)" if demands_if_wrong(plan) else "twice"
     return section(
@@ -255,7 +257,7 @@ def audit(plan: Plan, audited: PlanAudit) -> PageSection:
     )
 
 
-def adversary(plan: Plan, promised: Mapping[str, Promise], notes: Footnotes) -> tuple[PageSection, ...]:
+def adversary(plan: Plan, promised: Mapping[str, Promise], notes: LinkedFootnotes) -> tuple[PageSection, ...]:
     """What somebody who sees a report can and cannot find out."""
     label, promise = _strictest(plan, promised)
     cannot = [
