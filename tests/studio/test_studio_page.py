@@ -63,7 +63,7 @@ def test_from_nothing_to_estimates_without_a_terminal(visit: Visit, studio: Stud
     before = learned.inner_text()
     condition = "if what you say below of how features go together is right"
     expect(page.locator("#features .slide", has_text="0.4: a guess")).to_contain_text(condition)
-    slide(page, "Protection of salary", 100)
+    slide(page, "Protection of salary", 0)
     page.wait_for_selector("body[data-state=planning]", state="attached")
     visit.ready()
     assert learned.inner_text() != before
@@ -80,6 +80,7 @@ def test_from_nothing_to_estimates_without_a_terminal(visit: Visit, studio: Stud
     with page.expect_popup() as opened:
         page.get_by_role("link", name="The page as people will see it").click()
     preview = opened.value
+    preview.locator("#start").click()
     expect(preview.get_by_label("Your yearly pay before tax")).to_be_visible()
     preview.close()
 
@@ -87,10 +88,14 @@ def test_from_nothing_to_estimates_without_a_terminal(visit: Visit, studio: Stud
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Where people answer").click()
     survey = opened.value
+    survey.locator("#start").click()
     survey.get_by_label("Your yearly pay before tax").fill("41000")
+    for words, answer in (("Did you get a bonus", "yes"), ("Are you looking", "no")):
+        survey.locator("#next").click()
+        survey.get_by_role("group", name=words).get_by_label(answer).check()
+    survey.locator("#next").click()
     survey.get_by_label("Years in this profession").fill("7")
-    survey.get_by_role("group", name="Did you get a bonus").get_by_label("yes").check()
-    survey.get_by_role("group", name="Are you looking").get_by_label("no").check()
+    survey.locator("#next").click()
     survey.get_by_role("group", name="Where do you work").get_by_label("sales").check()
     survey.get_by_role("button", name="Review my answers").click()
     survey.get_by_role("button", name="Show me what would be sent").click()

@@ -12,7 +12,7 @@ from pathlib import Path
 from support.paths import ROOT
 
 TABS, PAGE, WEB = "web/test_web_survey.py", "web/test_web_page.py", "web/test_web.py"
-DASHBOARD = "web/test_dashboard.py"
+DASHBOARD, EDITOR = "web/test_dashboard.py", "studio/test_studio_editor.py"
 RELAY, MESSAGES = "collector/test_relay.py", "web/test_web_messages.py"
 
 
@@ -28,6 +28,20 @@ class PageMutant:
 
 
 PAGE_MUTANTS = [
+    PageMutant(
+        "a policy with mistakes that is taken over from its text",
+        "studio/text.js",
+        "if (!problems.length) begin",
+        "begin",
+        f"{EDITOR} text_and_the_fields",
+    ),
+    PageMutant(
+        "a slider that gives less protection to the right",
+        "studio/editor.js",
+        "100 - placeOf(deltaOf(policy, name), most)",
+        "placeOf(deltaOf(policy, name), most)",
+        f"{EDITOR} more_protection",
+    ),
     PageMutant(
         "a share on a card that is not in percent",
         "dashboard/cards.js",
