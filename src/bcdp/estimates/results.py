@@ -21,6 +21,7 @@ from bcdp.statistics import Decoder, Estimate, Section
 from bcdp.statistics.change import ChangeEstimate
 from bcdp.statistics.distribution import DistributionEstimate
 from bcdp.statistics.group_means import GroupEstimate
+from bcdp.statistics.many_shares import ManyShares
 from bcdp.statistics.quantiles import FakeBands, Quantile
 from bcdp.statistics.regression.fake_reports import NormalEquations
 from bcdp.statistics.regression.model import RegressionEstimate
@@ -28,7 +29,8 @@ from bcdp.statistics.shared.follow_ups import AskedMean, AskedShare
 from bcdp.statistics.shared.interval import finite
 from bcdp.statistics.shared.linear_form import LARGEST_SHARE_OF_FAKES, LinearForm, RatioForm
 from bcdp.statistics.shared.nonresponse import AnsweredMean, AnsweredShare
-from bcdp.statistics.tables.statistic import Pair, TableEstimate, ThreeWayEstimate, Triple
+from bcdp.statistics.tables.lines import TableEstimate, ThreeWayEstimate
+from bcdp.statistics.tables.statistic import Pair, Triple
 from bcdp.tally import Check, Tally
 
 Number = Estimate | Quantile | RegressionEstimate  # what allows for fake reports
@@ -210,6 +212,8 @@ def estimate(
             known = results[task.key].get(name)
             # several tasks may ask for parts of one feature
             results[task.key][name] = {**known, **found} if isinstance(known, dict) else found
+    if liars and any(isinstance(shares, ManyShares) for shares in results["frequencies"].values()):
+        raise refuse("liars", liars, "0 where a feature has so many values that only the most frequent are reported")
     for name, distribution in results["distributions"].items() if not liars else ():
         if name in results["means"]:
             means, distributions = results["means"], results["distributions"]
@@ -237,6 +241,8 @@ def _weighted(tally: Tally, tables: Sequence[Any], strata: Sequence[str]) -> tup
 
 def _changed(part: Any, change: Callable[[Number], Number]) -> Any:
     """The same with every estimate changed, also inside others; what has no estimate in it is kept as it is."""
+    if isinstance(part, ManyShares):
+        return part.changed(change)
     if isinstance(part, Mapping):
         new: Any = {key: _changed(inner, change) for key, inner in part.items()}
         return new if any(new[key] is not inner for key, inner in part.items()) else part
