@@ -182,6 +182,7 @@ def test_the_text_and_the_fields_stay_in_step(visit: Visit) -> None:
     text.fill(yaml.safe_dump(changed, sort_keys=False))
     text.press("Tab")
     expect(page.locator("#text-problems .note")).to_contain_text("liars")
+    assert page.locator("body").get_attribute("data-state") == "ready"  # nothing was planned
     assert "liars" not in policy_of(visit)
     changed = {**OPEN, "features": {**OPEN["features"], "smoker": {**OPEN["features"]["smoker"], "missing": "own",
                                                                    "help": "Any tobacco."}}}  # fmt: skip
