@@ -133,15 +133,33 @@ def test_the_site_fetches_nothing(site):
         "explanation/theory/certificate",
     ],
 )
-def test_the_site_has_no_serious_barrier(name, site, browser):
-    """As axe sees it, on pages that between them have all that pages are made of."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_the_site_has_no_barrier(name, scheme, width, site, browser):
+    """As axe sees it, on pages that between them have all that pages are made of, by day and by night."""
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page.goto((site / f"{name}.html").as_uri())
     page.evaluate((npm_packages() / "axe-core" / "axe.min.js").read_text("utf-8"))
     found = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.close()
-    told = [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")]
-    assert told == []
+    assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
+    assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+def test_the_first_page_shows_a_picture_before_anything_scrolls(site, browser):
+    for width, height in ((390, 844), (1280, 800)):
+        page = browser.new_page(viewport={"width": width, "height": height})
+        page.goto((site / "index.html").as_uri())
+        place = page.locator("article img").first.bounding_box()
+        page.close()
+        assert place["y"] + place["height"] <= height
+
+
+def test_code_can_be_copied(site, browser):
+    page = browser.new_page()
+    page.goto((site / "index.html").as_uri())
+    assert page.locator(".md-code__nav button").first.is_visible()
+    page.close()
 
 
 def public(room):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -139,3 +140,63 @@ def test_tasks_of_little_use_are_marked(visit: Visit) -> None:
     begin(visit, {"epsilon": 0.3, "features": {"a": YES, "b": YES}, "tasks": [{"table": ["a", "b"]}]})
     marked = visit.page.locator("#learned .note.warn", has_text="table of a and b: of little use")
     expect(marked).to_contain_text("with 10,000 people; about")
+
+
+def text_of(visit: Visit) -> Any:
+    """The field with the whole policy, opened."""
+    if not visit.page.locator("#whole").evaluate("(node) => node.open"):
+        visit.page.get_by_text("The whole policy as text").click()
+    return visit.page.get_by_label("The policy as text")
+
+
+def test_it_starts_from_nothing_and_the_start_folds_away(visit: Visit) -> None:
+    page = visit.page
+    page.get_by_role("button", name="A blank survey").click()
+    visit.ready()
+    expect(page.get_by_role("button", name="A blank survey")).to_be_hidden()
+    page.get_by_text("Start anew").click()
+    expect(page.get_by_role("button", name="A survey about pay")).to_be_visible()
+    assert list(policy_of(visit)["features"]) == ["question 1"]
+
+
+def test_more_protection_is_to_the_right_and_agrees_with_the_certificate(visit: Visit) -> None:
+    begin(visit, {"epsilon": 2, "correlation": 1, "features": {"ill": {"type": "binary", "delta": 0.2},
+                                                               "old": {"type": "binary"}}})  # fmt: skip
+    place = visit.page.get_by_role("slider", name="Protection of ill")
+    strict, loose = (
+        int(visit.page.get_by_role("slider", name=f"Protection of {n}").input_value()) for n in ("ill", "old")
+    )
+    assert (loose, strict > 40) == (0, True)
+    before = visit.page.get_by_role("table", name="By how much whoever sees a report").get_by_role("row", name="ill")
+    assert before.inner_text().count("55.0%") == 1
+    expect(place).to_have_attribute("aria-valuetext", re.compile("at most 55.0%"))
+
+
+def test_the_text_and_the_fields_stay_in_step(visit: Visit) -> None:
+    """What has no field is edited as text; a mistake is named, and changes nothing."""
+    page = visit.page
+    begin(visit, OPEN)
+    text = text_of(visit)
+    expect(text).to_have_value(re.compile("smoker"))
+    changed = {**yaml.safe_load(text.input_value()), "liars": 2}
+    text.fill(yaml.safe_dump(changed, sort_keys=False))
+    text.press("Tab")
+    expect(page.locator("#text-problems .note")).to_contain_text("liars")
+    assert page.locator("body").get_attribute("data-state") == "ready"  # nothing was planned
+    assert "liars" not in policy_of(visit)
+    changed = {**OPEN, "features": {**OPEN["features"], "smoker": {**OPEN["features"]["smoker"], "missing": "own",
+                                                                   "help": "Any tobacco."}}}  # fmt: skip
+    text.fill(yaml.safe_dump(changed, sort_keys=False))
+    text.press("Tab")
+    page.wait_for_selector("body[data-state=planning]", state="attached")
+    visit.ready()
+    expect(page.locator("#text-problems .note")).to_have_count(0)
+    assert policy_of(visit)["features"]["smoker"]["missing"] == "own"
+    name = page.get_by_label("Name of feature 1", exact=True)
+    name.fill("smokes")
+    name.press("Tab")
+    visit.ready()
+    expect(text_of(visit)).to_have_value(re.compile("smokes:"))
+    page.reload()
+    visit.ready()
+    assert policy_of(visit)["features"]["smokes"]["help"] == "Any tobacco."

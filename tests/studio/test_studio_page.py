@@ -64,7 +64,7 @@ def test_from_nothing_to_estimates_without_a_terminal(visit: Visit, studio: Stud
     before = learned.inner_text()
     condition = "if what you say below of how features go together is right"
     expect(page.locator("#features .slide", has_text="0.4: a guess")).to_contain_text(condition)
-    slide(page, "Protection of salary", 100)
+    slide(page, "Protection of salary", 0)
     page.wait_for_selector("body[data-state=planning]", state="attached")
     visit.ready()
     assert learned.inner_text() != before

@@ -12,6 +12,7 @@ from pathlib import Path
 from support.paths import ROOT
 
 TABS, PAGE, WEB = "web/test_web_survey.py", "web/test_web_page.py", "web/test_web.py"
+DASHBOARD, EDITOR = "web/test_dashboard.py", "studio/test_studio_editor.py"
 RELAY, MESSAGES = "collector/test_relay.py", "web/test_web_messages.py"
 
 
@@ -27,6 +28,48 @@ class PageMutant:
 
 
 PAGE_MUTANTS = [
+    PageMutant(
+        "a policy with mistakes that is taken over from its text",
+        "studio/text.js",
+        "if (!problems.length) begin",
+        "begin",
+        f"{EDITOR} text_and_the_fields",
+    ),
+    PageMutant(
+        "a slider that gives less protection to the right",
+        "studio/editor.js",
+        "100 - placeOf(deltaOf(policy, name), most)",
+        "placeOf(deltaOf(policy, name), most)",
+        f"{EDITOR} more_protection",
+    ),
+    PageMutant(
+        "a share on a card that is not in percent",
+        "dashboard/cards.js",
+        "`${measured(100 * value, 100 * (se ?? 0))}%`",
+        "measured(value, se ?? 0)",
+        f"{DASHBOARD} numbers_have_the_digits",
+    ),
+    PageMutant(
+        "an alarm that looks as if all were well",
+        "dashboard.js",
+        'checks.alarm ? "bad" : "good"',
+        '"good"',
+        f"{DASHBOARD} alarm_stands_above",
+    ),
+    PageMutant(
+        "a dashboard that moves although nothing new came",
+        "dashboard.js",
+        "if (found && JSON.stringify(found) !== rendered)",
+        "if (found)",
+        f"{DASHBOARD} long_lists_are_folded",
+    ),
+    PageMutant(
+        "a panel that stays when another tab is chosen",
+        "dashboard/tabs.js",
+        ".hidden = !selected;",
+        ".hidden = false;",
+        f"{DASHBOARD} tabs_follow",
+    ),
     PageMutant(
         "a corrupt ledger read as 0",
         "survey/memory.js",

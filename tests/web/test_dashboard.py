@@ -46,7 +46,7 @@ def opened(visit: Visit, *documents: dict[str, Any]) -> Page:
     visit.page.route("**/v1/estimates", lambda route: route.fulfill(json=told.pop(0) if len(told) > 1 else told[0]))
     page = visit.open("/dashboard")
     enter(page, TOKEN)
-    expect(page.get_by_role("heading", name="Certificate")).to_be_visible()
+    expect(page.get_by_role("tab", name="Certificate")).to_be_visible()
     return page
 
 
@@ -62,7 +62,9 @@ def wait(page: Page, done: Callable[[], bool]) -> None:
 
 def test_it_says_how_far_the_collection_is_and_when_to_stop(visit: Visit, asked: Plan) -> None:
     page = opened(visit, document(asked, 1000))
-    expect(page.locator(".figures")).to_contain_text("1,000 people answered of 4,000 planned")
+    expect(page.locator("#figures")).to_contain_text("1,000 people answered of 4,000 planned")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Towns")
+    page.get_by_role("tab", name="Progress").click()
     progress = page.locator("#progress")
     expect(progress).to_contain_text("25% of the people who were planned.")
     expect(progress).to_contain_text("To stop when a number looks good makes it look better than it is")
@@ -79,6 +81,9 @@ def test_the_target_is_a_width_beside_what_it_is_now(visit: Visit, asked: Plan) 
     assert told["age"]["now"] == 2 * next(row["se"] for row in rows if row["name"] == "age")
     assert told["town"]["now"] == 2 * max(row["se"] for row in rows if row["name"].startswith("town"))
     page = opened(visit, found)
+    age = page.locator(".question", has=page.get_by_role("heading", name="age"))
+    expect(age).to_contain_text(f"± {told['age']['now']:.2g} now, ± {told['age']['target']:.2g} with 4,000 people")
+    page.get_by_role("tab", name="Progress").click()
     shown = page.locator("#progress").get_by_role("row", name="age").locator("td").all_inner_texts()
     assert [float(text.removeprefix("± ")) for text in shown] == [
         float(f"{told['age'][key]:.2g}") for key in ("now", "target")
@@ -91,6 +96,7 @@ def test_days_are_noted_by_the_browser_once_enough_people_came(visit: Visit, ask
     page = opened(visit, document(asked, 900), document(asked, 1200))
     expect(page.get_by_text("By day")).to_have_count(0)
     wait(page, lambda: page.locator("#people").inner_text() == "1,200")
+    page.get_by_role("tab", name="Progress").click()
     page.get_by_text("By day").click()
     expect(page.locator("#progress details tbody td").first).to_have_text("1,200")
     kept: dict[str, str] = page.evaluate("({ ...localStorage })")
@@ -103,6 +109,7 @@ def test_nothing_hinders_anybody_on_the_dashboard_and_the_report(visit: Visit, a
     axe = (npm_packages() / "axe-core" / "axe.min.js").read_text("utf-8")
     check = f"async () => {{ {axe}; return (await axe.run()).violations.map((v) => [v.id, v.nodes[0].html]); }}"
     page = opened(visit, document(asked, 1200))
+    page.get_by_role("tab", name="Progress").click()
     page.get_by_text("By day").click()
     write_report(tmp_path / "report.html", asked, users=1200)
     report = visit.context.new_page()
@@ -113,6 +120,40 @@ def test_nothing_hinders_anybody_on_the_dashboard_and_the_report(visit: Visit, a
             shown.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
             assert shown.evaluate(check) == []
             assert shown.evaluate("document.documentElement.scrollWidth") <= width
+        for tab in ("Results", "Checks", "Certificate", "Progress"):
+            page.get_by_role("tab", name=tab).click()
+            assert page.evaluate(check) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_tabs_follow_the_keyboard_and_the_first_result_is_on_the_first_screen(visit: Visit, asked: Plan) -> None:
+    page = opened(visit, document(asked, 1000))
+    page.set_viewport_size({"width": 390, "height": 844})
+    first = page.locator(".question").first.bounding_box()
+    assert first
+    assert first["y"] + first["height"] <= 844
+    page.get_by_role("tab", name="Results").focus()
+    steps = (
+        ("ArrowRight", "Progress"),
+        ("End", "Certificate"),
+        ("ArrowRight", "Results"),
+        ("ArrowLeft", "Certificate"),
+    )
+    for key, name in steps:
+        page.keyboard.press(key)
+        tab = page.get_by_role("tab", name=name)
+        expect(tab).to_be_focused()
+        expect(tab).to_have_attribute("aria-selected", "true")
+        expect(page.locator(f"#panel-{name.lower()}")).to_be_visible()
+        expect(page.locator(".panel:visible")).to_have_count(1)
+
+
+def test_an_alarm_stands_above_the_results(visit: Visit, asked: Plan) -> None:
+    found = document(asked, 1000)
+    found["checks"] = {**found["checks"], "alarm": True, "said": "Alarm: menus are not drawn as often as planned."}
+    page = opened(visit, found)
+    expect(page.get_by_role("status")).to_have_text("Alarm: menus are not drawn as often as planned.")
+    expect(page.get_by_role("status")).to_have_class("note bad")
 
 
 def test_without_a_number_of_people_it_warns_all_the_same(visit: Visit, asked: Plan) -> None:
@@ -124,11 +165,13 @@ def test_without_a_number_of_people_it_warns_all_the_same(visit: Visit, asked: P
 def test_numbers_have_the_digits_of_the_report(visit: Visit, asked: Plan) -> None:
     found = document(asked, 1000)
     page = opened(visit, found)
-    row = found["sections"][0]["rows"][0]
-    shown = page.locator("#estimates tbody tr").first.locator("td").all_inner_texts()
-    low, high = (measured(row[end], row["se"]) for end in ("low", "high"))
-    assert shown[1:3] == [measured(row["value"], row["se"]), f"{low} to {high}"]
-    expect(page.get_by_role("row", name="ill = yes")).to_be_visible()  # the value that the share is of
+    age, ill = found["sections"][0]["rows"]
+    for row, unit, sign in ((age, 1, ""), (ill, 100, "%")):  # a number in its unit, a share in percent
+        card = page.locator(".question", has=page.get_by_role("heading", name=row["label"]))
+        value, low, high = (measured(unit * row[end], unit * row["se"]) + sign for end in ("value", "low", "high"))
+        expect(card.locator(".value")).to_have_text(value)
+        expect(card).to_contain_text(f"95% interval {low} to {high}")
+    assert ill["label"] == "ill = yes"  # the value that the share is of
 
 
 def test_long_lists_are_folded_and_stay_as_they_were_opened(visit: Visit, asked: Plan) -> None:
@@ -179,7 +222,7 @@ def test_it_works_below_a_path(visit: Visit) -> None:
     )
     visit.open("/below/dashboard")
     enter(page, TOKEN)
-    expect(page.get_by_role("heading", name="Certificate")).to_be_visible()
+    expect(page.get_by_role("tab", name="Certificate")).to_be_visible()
     assert {request.url for request in visit.requests if "/below/" not in request.url} == set()
     assert visit.complaints == []
 

@@ -30,7 +30,7 @@ _TYPES = {
 _ALIASES = {"": "survey.html", "dashboard": "dashboard.html"}
 # What stands in other scripts.
 _PARTS = ("device/", "survey/", "vendor/", "words/en.js", "words/choose.js", "page.js", "downloads.js",
-          "history.js")  # fmt: skip
+          "history.js", "dashboard/")  # fmt: skip
 _LIBRARY = "bcdp.js"  # for pages of others: one file, but for dates
 _DATES = ("device/reading/dates.js", "survey/dates.js")
 # What few surveys need, and those load with the plan.

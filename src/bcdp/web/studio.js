@@ -7,6 +7,7 @@ import { showCommands, wireOut } from "./studio/out.js";
 import { added, deltaOf, protectedNames } from "./studio/policy.js";
 import { curvePicture, uselessHalf } from "./studio/pictures.js";
 import * as draft from "./studio/draft.js";
+import { BLANK, followText } from "./studio/text.js";
 import { shownTasks } from "./studio/tasks.js";
 import { shownCounts, shownFakes, shownLearned, shownMenus, shownPromises, shownTrust } from "./studio/results.js";
 
@@ -44,6 +45,8 @@ function begin(policy, people) {
   state.policy = structuredClone(policy);
   state.people = people ?? state.people;
   $("work").hidden = false;
+  $("start").open = false;
+  $("start-title").textContent = "Start anew";
   $("measured").hidden = true;
   draw();
   replan();
@@ -66,6 +69,9 @@ async function opened(file) {
     failed(error);
   }
 }
+
+$("blank").addEventListener("click", () => begin(BLANK, state.people));
+const showText = followText($, state, begin);
 
 $("file").addEventListener("change", () => $("file").files[0] && opened($("file").files[0]));
 for (const kind of ["dragover", "drop"]) {
@@ -174,6 +180,7 @@ function failed(error) {
 
 async function replan() {
   keep();
+  showText();
   cease("curve");
   cease("ways");
   cease("trust");

@@ -26,7 +26,7 @@ export function shownFeatures(policy, change) {
     "What people are asked",
     "Answer",
     "Values or bounds",
-    "Protection (delta), more to the left",
+    "Protection (delta), more to the right",
     "",
   ];
   const head = element(
@@ -60,7 +60,7 @@ function featureRow(policy, name, place, change) {
     [possible(feature, path, set, place), "Possible"],
     feature.type === "open"
       ? [element("p", { class: "hint" }, english.openField), "Protection"]
-      : [protection(policy, name, path, set), "Protection, more to the left"],
+      : [protection(policy, name, path, set), "Protection, more to the right"],
     [button("×", () => change((now) => removed(now, name), true), { "aria-label": `Remove ${name}` }), ""],
   ];
   return element("tr", {}, ...cells.map(([cell, label]) => element("td", { "data-label": label }, cell)));
@@ -69,12 +69,12 @@ function featureRow(policy, name, place, change) {
 /** The slider of a feature's delta; what is open has none. */
 function protection(policy, name, path, set) {
   const most = policy.epsilon;
-  const own = (at) => (at >= 100 ? undefined : levelAt(at, most));
+  const own = (at) => (at <= 0 ? undefined : levelAt(100 - at, most)); // to the right the level falls
   const resting = (level) => (level < most ? ", if what you say below of how features go together is right" : "");
   const sentence = (level) => `${level}: ${levelSentence(level)}${resting(level)}`;
-  return slider(path("delta"), `Protection of ${name}`, placeOf(deltaOf(policy, name), most), {
+  return slider(path("delta"), `Protection of ${name}`, 100 - placeOf(deltaOf(policy, name), most), {
     now: sentence(deltaOf(policy, name)),
-    sentence: (at) => sentence(levelAt(at, most)),
+    sentence: (at) => sentence(levelAt(100 - at, most)),
     changed: (at) => set("delta", own(at)),
   });
 }
