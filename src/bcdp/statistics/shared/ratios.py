@@ -99,9 +99,13 @@ def profile_interval(tops: Array, bottoms: Array, covariance: Array, z: float) -
         (own, crossed), (mixed, under) = covariance[a, [b, b + 2]], covariance[a + 2, [b, b + 2]]
         return np.asarray(own - by_b * crossed - by_a * mixed + by_a * by_b * under)
 
-    one, two, both = spread(0, 0, first, first), spread(1, 1, second, second), spread(0, 1, first, second)
-    determinant = np.maximum(one * two - both**2, 1e-300)
-    distance = (off[0] ** 2 * two - 2 * off[0] * off[1] * both + off[1] ** 2 * one) / determinant
+    first_spread, second_spread, both = (
+        spread(0, 0, first, first),
+        spread(1, 1, second, second),
+        spread(0, 1, first, second),
+    )
+    determinant = np.maximum(first_spread * second_spread - both**2, 1e-300)
+    distance = (off[0] ** 2 * second_spread - 2 * off[0] * off[1] * both + off[1] ** 2 * first_spread) / determinant
     steps = np.subtract.outer(np.arange(_GRID), np.arange(_GRID))
     possible = steps[distance <= distance.min() + z * z]
     width = 2 / (_GRID - 1)
