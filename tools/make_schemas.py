@@ -24,6 +24,12 @@ Schema = dict[str, Any]
 
 VALUE: Schema = {"type": ["string", "integer", "boolean"]}
 DAY: Schema = {"type": ["string", "integer"], "description": "A day such as 1974-05-31; in years also 1974."}
+CODES: Schema = {
+    "type": "object",
+    "required": ["file"],
+    "properties": {"file": {"type": "string", "description": "A CSV file of codes and perhaps their labels."}},
+    "additionalProperties": False,
+}
 KEYS = {  # what an editor shows at the key of a policy
     "epsilon": "The level of the whole record, in nats: odds of any guess change by a factor of at most e^epsilon.",
     "features": "What is collected: a name and a type each. Features without a delta are protected by epsilon.",
@@ -104,6 +110,8 @@ def _accept_short_forms(part: Schema) -> None:
             "type": "object",
             "additionalProperties": {"anyOf": [VALUE, {"type": "array", "minItems": 1, "items": VALUE}]},
         }
+    if "anyOf" in properties.get("values", {}) and part["title"] != "BinaryFeature":
+        properties["values"]["anyOf"].append(CODES)
     if "start" in properties:
         properties["start"] = DAY
     if "type" in properties:

@@ -41,6 +41,7 @@ from bcdp_device.panels import Calendar
 
 FOLDER = Path(__file__).resolve().parent.parent / "vectors"
 MANY = 1000
+MOST_LOOKED_AT = 2**16  # symbols, among which the edges of all are looked for
 Words = npt.NDArray[np.uint32]
 
 
@@ -189,6 +190,8 @@ def _place(feature: Any, which: int) -> Any:
 
 def _boundaries(table: Table, level: int) -> list[int]:
     """Some words around which the symbol changes."""
+    if table.symbols > MOST_LOOKED_AT:
+        return [table.symbols, TOTAL // 7]  # nothing special: a hyperplane begins every few words
     row = np.sort(table.row(level))[::-1]
     near = np.concatenate([np.cumsum(table.row(level)), np.cumsum(row), [TOTAL // 4 + row[0], TOTAL // 32 + row[0]]])
     words = np.unique(np.concatenate([near - 1, near]))
@@ -284,6 +287,7 @@ def built(
 BLOCK: dict[str, Any] = {"kind": "block"}
 PRODUCT: dict[str, Any] = {"kind": "product"}
 BIT: dict[str, Any] = {"type": "binary"}
+INTEGERS: dict[str, Any] = {"type": "categorical", "values": {"integers": [7, 1_000_006]}}
 LIST: dict[str, Any] = {"type": "multiple", "values": ["tv", "radio", "3", "web"]}
 NUMBER: dict[str, Any] = {"type": "numeric", "bounds": [-3.5, 12.25]}
 BRACKETS = [-3.25, -1, 0, 0.5, 1, 1.5, 2, 2.75, 3.125, 4, 5.5, 6, 8, 10.5, 12]
@@ -695,6 +699,7 @@ PLANS: dict[str, Callable[[], Plan]] = {
         PLANS["known-laws"](), "collector", {"people": 2500, "epsilon": 2, "chance": 1e-9}
     ),
     "batch-of-ranges": lambda: batched(PLANS["odds"](), "collector", {"people": 1000, "odds": 20.0}),
+    "batch-of-blocks": lambda: batched(PLANS["block"](), "collector", {"people": 100_000, "epsilon": 1, "honest": 0.5}),
     "ticks": lambda: built(
         {
             "media": LIST | {"at_most": 2, "items": {"tv": {"delta": 12.5}, "3": {"delta": 11}}},
@@ -774,6 +779,20 @@ PLANS: dict[str, Callable[[], Plan]] = {
             (("pair",), (2,), Projective(levels=2, field=127, dimension=2, high=9, low=9)),
         ],
         [[0, 2], [1], [3, 4], [1, 4]],
+    ),
+    "integers": lambda: built(
+        {
+            "code": {**INTEGERS, "missing": "own"},
+            "year": {"type": "ordinal", "values": {"integers": [-3, 16]}, "missing": -3},
+            "room": {"type": "categorical", "values": {"integers": [100, 299]}, "missing": 107},
+            "bit": BIT,
+        },
+        [
+            (("code",), (1_000_001,), projective(1_000_001, 2.0)),
+            (("year", "bit"), (20, 2), response(40, 1.1)),
+            (("room",), (200,), projective(200, 0.75)),
+        ],
+        [[0], [1, 2]],
     ),
     "own-products": lambda: built(
         {"bit": OWN["bit"], "kind": OWN["kind"], "x": NUMBER},

@@ -1,4 +1,4 @@
-"""Plans whose second demand, `if_wrong`, or whose geometry is wrong in its form, or is not kept."""
+"""Plans whose second demand, `if_wrong`, geometry or whole numbers are wrong in their form, or not kept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from make_vectors import BIT, LIST, built, categories
 from refused_forms import DROPPED, FEATURES, HUGE, Cases, changed
 
-from bcdp.randomizers import Projective, binary, response
+from bcdp.randomizers import Projective, binary, projective, response
 
 _BIT = (*FEATURES, "bit", "if_wrong")
 _CLAIM = ("certificate", "features", "bit", "if_wrong")
@@ -61,6 +61,43 @@ _GEOMETRIES: list[tuple[str, tuple[Any, ...], Any]] = [
 ]
 
 
+_CODE = (*FEATURES, "code")
+_INTEGERS: list[tuple[str, tuple[Any, ...], Any]] = [
+    *(
+        (f"whole numbers stated as {it!r}", (*_CODE, "values"), it)
+        for it in ({}, {"integers": [0, 199_999], "step": 1}, {"file": "codes.csv"}, None, "0 to 199999", 200_000)
+    ),
+    *(
+        (f"whole numbers between {it!r}", (*_CODE, "values", "integers"), it)
+        for it in (
+            *([], [0], [0, 199_998, 199_999], [199_999, 0], [5, 5], [0, 2**20], [0, 199_998], [1, 200_001]),
+            *(
+                [0, 199_999.5],
+                [False, 199_999],
+                ["0", "199999"],
+                [None, 199_999],
+                [2**53 - 199_999, 2**53],
+                {},
+                5,
+                HUGE,
+            ),
+        )
+    ),
+    *((f"{it!r} for no answer", (*_CODE, "missing"), it) for it in (-1, 200_000, "5", True, [5], "no answer")),
+    ("labels of more values than are listed", (*_CODE, "value_labels"), {"en": ["zero"]}),
+    ("whole numbers as two values", (*_CODE, "type"), "binary"),
+    ("so many whole numbers as a scale", (*_CODE, "type"), "ordinal"),
+    ("whole numbers sent as they are", (*_CODE, "type"), "open"),
+    ("whole numbers to tick", (*_CODE, "type"), "multiple"),
+]
+
+
+def _integers() -> Any:
+    """A plan about more whole numbers than may be listed."""
+    code = {"type": "categorical", "values": {"integers": [0, 199_999]}}
+    return json.loads(built({"code": code}, [(("code",), (200_000,), projective(200_000, 1.0))], [[0]]).text)
+
+
 def _one_geometry() -> Any:
     """A plan that asks one question, as short as can be."""
     table = Projective(**{key: number for key, number in GEOMETRY.items() if key != "family"})
@@ -84,5 +121,6 @@ def second_demands() -> Cases:
     return [
         *changed(document, _SECOND),
         *geometry,
+        *changed(_integers(), _INTEGERS),
         *changed(listed, [("a list with a strict item and a second demand", *strict)]),
     ]

@@ -7,6 +7,7 @@ A number is coded from -1 to 1, anything else by the number of its value. No ans
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Union
@@ -15,7 +16,8 @@ from bcdp_device.dates import Unit, accepted_dates, number_of, read_date
 from bcdp_device.errors import InputError
 from bcdp_device.plan import Plan
 from bcdp_device.verify.blocks import NOT_APPLICABLE
-from bcdp_device.verify.collection import LARGEST_WHOLE, Feature, Number
+from bcdp_device.verify.collection import Feature, Number
+from bcdp_device.verify.listed_values import LARGEST_WHOLE
 from bcdp_device.verify.lists import NONE
 
 Code = Union[int, float]
@@ -49,11 +51,21 @@ def code_of(name: str, feature: Feature, value: Any) -> Code:
         return _imputed(name, feature)
     if feature.number is not None:
         return _number(name, feature.number, value)
+    if feature.whole is not None:
+        return _whole(name, feature.whole, _word(value))
     code = _words(feature).get(_word(value))
     if code is None:
         listed = ", ".join(repr(known) for known, _ in feature.listed[:12]) + ", ..." * (len(feature.listed) > 12)
         raise InputError(f"{name}: got a value that is not listed; accepted: {listed}")
     return code
+
+
+def _whole(name: str, values: range, word: str | None) -> int:
+    """The place of a whole number among its feature's values, which are too many to be listed."""
+    number = (word or "").removesuffix(".0")
+    if not re.fullmatch("0|-?[1-9][0-9]{0,15}", number) or int(number) not in values:
+        raise InputError(f"{name}: got a value that is not listed; accepted: {values[0]} to {values[-1]}")
+    return int(number) - values[0]
 
 
 def _parents_first(features: Mapping[str, Feature]) -> list[str]:

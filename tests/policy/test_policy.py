@@ -298,7 +298,9 @@ ONE_MISTAKE = [
     *replaced((*SMOKER, "values"), [None, "a"], [["a"], "b"], [2**53, 0], ["\ud800", "a"], {"a": 1, "b": 2}, 2),
     *replaced((*SMOKER, "missing"), "maybe", True, 0, 0.5, ["no"]),
     *replaced((*SMOKER, "bounds"), [0, 1]),
-    *replaced((*REGION, "values"), ABSENT, None, [], "north", ["a", "a"], [1.5], [None], list(range(10001)), ["FILL"]),
+    *replaced(
+        (*REGION, "values"), ABSENT, None, [], "north", ["a", "a"], [1.5], [None], list(range(100_001)), ["FILL"]
+    ),
     *replaced((*REGION, "missing"), "up", 1, 0.5),
     *replaced((*REGION, "bounds"), [0, 1]),
     *replaced(("correlation",), "0.1", True, None, [0.1], math.nan, -0.1, 1.1),

@@ -11,9 +11,14 @@ from scipy.stats import binom
 
 from bcdp import InputError, Policy, Tally, estimate, make_plan, privatize
 from bcdp.exact import TOTAL
+from bcdp.statistics.frequency import Frequency
 
 VALUES = 120
 FALSE_ALARM = 1e-9
+CODES: dict[str, Any] = {
+    "epsilon": 3,
+    "features": {"code": {"type": "categorical", "values": {"integers": [7, 20_007]}}},
+}
 
 
 def policy(values: int, epsilon: float = 2.0) -> Policy:
@@ -77,3 +82,30 @@ def test_too_many_are_refused_before_they_are_read() -> None:
         Policy(epsilon=1, features={"code": {"type": "categorical", "values": Unread([1, 2])}})
     with pytest.raises(InputError, match="features: got '20000 features'"):
         Policy(epsilon=1, features={f"x{i}": {"type": "binary"} for i in range(20_000)})
+
+
+def test_of_more_values_than_can_be_listed_the_most_frequent_are_reported() -> None:
+    """Their intervals hold the truth, and no estimate of the others is computed before it is looked at."""
+    plan, rng = make_plan(Policy(**CODES)), np.random.default_rng(10)
+    often = {17: 0.2, 0: 0.15, 20_000: 0.1}
+    shares = np.full(20_001, (1 - sum(often.values())) / 19_998)
+    shares[[*often]] = [*often.values()]
+    estimates = collected(plan, rng.choice(20_001, 60_000, p=shares), rng)
+    assert [value for value, _ in estimates.largest(3)] == [24, 7, 20_007]
+    assert len(estimates) == 20_001
+    assert all(estimates[code + 7].low <= share <= estimates[code + 7].high for code, share in often.items())
+    low, high = estimates.columns[2:4]
+    assert ((low <= shares) & (shares <= high)).all()
+    with pytest.raises(KeyError):
+        estimates[6]
+    (section,) = Frequency.sections(plan.policy, {"code": estimates})
+    assert section.remarks == ("The 20 most frequent of 20,001 values.",)
+    assert [row.name for row in section.rows[:3]] == ["24", "7", "20007"]
+
+
+def test_fake_reports_are_not_allowed_for_where_most_values_are_not_reported() -> None:
+    plan = make_plan(Policy(**CODES))
+    tally = Tally(plan).add(privatize(plan, {"code": [7] * 50}))
+    assert len(estimate(tally).to_dict()["frequencies"]["code"]) == 100
+    with pytest.raises(InputError, match="liars: got"):
+        estimate(tally, liars=0.1)

@@ -282,7 +282,7 @@ def _one_prior(path: Path, policy: Policy, rows: list[list[str]]) -> FinitePrior
     return FinitePrior(names, prior / prior.sum(), f"known prior from {path.name}", missing, unknown)
 
 
-def _codes(policy: Policy, name: str) -> dict[str, int]:
+def _codes(policy: Policy, name: str) -> Mapping[str, int]:
     """The number of each value as the file writes it; an empty cell is one more where there is a `missing` rule."""
     feature = policy.features[name]
     if isinstance(feature, NumericFeature):

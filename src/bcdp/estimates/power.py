@@ -23,6 +23,7 @@ from bcdp.plan import A_PLAN, GROUP, Plan, Question, check_menus
 from bcdp.policy import NO_ANSWER, NOT_APPLICABLE, Feature, Policy
 from bcdp.questions import input_shares
 from bcdp.records.encoding import UNANSWERED, codes_of, spelled
+from bcdp.records.whole_words import joined
 from bcdp.statistics import Decoded, Decoder, Means, Target
 from bcdp.statistics.shared.decoded_values import JointEstimate
 from bcdp.statistics.shared.linear_form import HonestRange
@@ -283,9 +284,8 @@ def _law(name: str, feature: Feature, guess: Any) -> Law:
         if size - feature.extras != 2:
             raise refuse(f"guess of {name}", guess, "a share for each value")
         guess = {feature.categories[0]: 1 - _number(name, guess), feature.categories[1]: guess}
-    values = feature.definition["values"]
-    known = codes_of(None if values is None else tuple(values))
-    known |= {str(extra): size - number for number, extra in enumerate(feature.categories[::-1][: feature.extras], 1)}
+    last = {str(value): size - 1 - n for n, value in enumerate(feature.categories[::-1][: feature.extras])}
+    known = joined(codes_of(getattr(feature, "values", None)), last)
     shares = [0.0] * size
     for value, share in guess.items():
         if spelled(value) not in known:

@@ -21,6 +21,7 @@ from bcdp.statistics import Decoder, Estimate, Section
 from bcdp.statistics.change import ChangeEstimate
 from bcdp.statistics.distribution import DistributionEstimate
 from bcdp.statistics.group_means import GroupEstimate
+from bcdp.statistics.many_shares import ManyShares
 from bcdp.statistics.quantiles import FakeBands, Quantile
 from bcdp.statistics.regression.fake_reports import NormalEquations
 from bcdp.statistics.regression.model import RegressionEstimate
@@ -206,6 +207,8 @@ def estimate(
     if not liars:  # else each estimate is bounded by its own answers
         decoder = consistent(decoder)
     results = results_of(decoder, level, agreeing=not liars)
+    if liars and any(isinstance(shares, ManyShares) for shares in results["frequencies"].values()):
+        raise refuse("liars", liars, "0 where a feature has so many values that only the most frequent are reported")
     collection = hashlib.sha256(json.dumps([group, tally.to_dict()]).encode()).hexdigest()
     fakes = math.ceil(liars * (tally.people if reports is None else reports))
 
@@ -244,6 +247,8 @@ def _weighted(tally: Tally, tables: Sequence[Any], strata: Sequence[str]) -> tup
 
 def _changed(part: Any, change: Callable[[Number], Number]) -> Any:
     """The same with every estimate changed, also inside others; what has no estimate in it is kept as it is."""
+    if isinstance(part, ManyShares):
+        return part.changed(change)
     if isinstance(part, Mapping):
         new: Any = {key: _changed(inner, change) for key, inner in part.items()}
         return new if any(new[key] is not inner for key, inner in part.items()) else part

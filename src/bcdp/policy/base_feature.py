@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    StrictBool,
+    StrictInt,
+)
+from pydantic_core import CoreSchema, core_schema
 
 from bcdp.policy.field_checks import (
     Accepts,
@@ -46,6 +56,45 @@ def _visible(values: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
 
 
 Values = Annotated[tuple[Scalar, ...], BeforeValidator(ordered), AfterValidator(different), AfterValidator(_visible)]
+
+
+@dataclass(frozen=True)
+class Integers:
+    """The values are all whole numbers from one to another, at most so many: `{integers: [first, last]}`.
+
+    >>> from pydantic import TypeAdapter
+    >>> TypeAdapter(Annotated[range, Integers(1000)]).validate_python({"integers": [0, 999]})
+    range(0, 1000)
+    """
+
+    most: int
+
+    def read(self, stated: Any) -> range:
+        """The values that a document states."""
+        match stated:
+            case range(start=first, stop=stop, step=1):
+                last = stop - 1
+            case {"integers": [int() as first, int() as last], **rest} if not rest:
+                pass
+            case _:
+                raise ValueError
+        whole = type(first) is type(last) is int and -_LARGEST_WHOLE <= first < last <= _LARGEST_WHOLE
+        if not whole or last - first >= self.most:
+            raise ValueError
+        return range(first, last + 1)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        written = core_schema.plain_serializer_function_ser_schema(_written)
+        return core_schema.no_info_plain_validator_function(self.read, serialization=written)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        ends = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
+        form = {"type": "object", "required": ["integers"], "properties": {"integers": ends}}
+        return {**form, "additionalProperties": False}
+
+
+def _written(values: range) -> dict[str, list[int]]:
+    return {"integers": [values[0], values[-1]]}
 
 
 def _listed(condition: Any) -> Any:
@@ -170,7 +219,7 @@ class BaseFeature(Record):
         return "categorical" if self.extras else self.type
 
     @property
-    def categories(self) -> tuple[Scalar, ...]:
+    def categories(self) -> Sequence[Scalar]:
         """The values that a person may have, in the order of their codes; none are listed for a number."""
         return ()
 
@@ -228,6 +277,11 @@ class BaseFeature(Record):
     def span(self) -> tuple[float, float]:
         """What its mean may be, in own units: for values, the share of one of them."""
         return 0.0, 1.0
+
+    @property
+    def in_units(self) -> bool:
+        """Whether its mean is in units of its own, of numbers or of scores, and no share."""
+        return self.is_number or bool(self.scale)
 
     @property
     def share(self) -> str:

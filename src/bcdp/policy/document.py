@@ -7,13 +7,13 @@ from functools import cached_property
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
 
 import bcdp
 from bcdp.errors import InputError, refuse
-from bcdp.policy.base_feature import OWN, IfWrong, Scalar
+from bcdp.policy.base_feature import IfWrong, Scalar
 from bcdp.policy.blocks import blocks_of, mistakes_in
 from bcdp.policy.correlation import SOURCES, Correlation, OneOfBoth, OneQ, Pairs, PairsFile, Pilot, Prior, QAndOdds
 from bcdp.policy.counts import LARGEST_EPSILON, CountsDemand
@@ -21,12 +21,13 @@ from bcdp.policy.error_sentences import broken_keys, sentence, too_long
 from bcdp.policy.features import Dates, Declared, Feature, NumericFeature, with_second_demand, without_dates
 from bcdp.policy.field_checks import PLACEHOLDER, Accepts, Number, Record, Writable, expected, some
 from bcdp.policy.multiple_feature import ItemDemand, MultipleFeature
+from bcdp.policy.names import declared_types, linked_names, own_names, stated_bounds, stated_values
 from bcdp.policy.relay import Relay
 from bcdp.policy.survey import Panel, Survey, unfit_for_a_panel
 from bcdp.policy.tasks import Task, statistics
 from bcdp.policy.valued_features import (
     MOST_GROUPS,
-    MOST_VALUES,
+    MOST_LISTED,
     BinaryFeature,
     CategoricalFeature,
     OpenFeature,
@@ -144,21 +145,21 @@ class Policy(Record):
         return panel
 
     def __init__(self, /, **document: Any) -> None:
-        if long := next(too_long(document.get("features"), MOST_FEATURES, MOST_VALUES), None):
+        if long := next(too_long(document.get("features"), MOST_FEATURES, MOST_LISTED), None):
             raise long
         if broken := list(broken_keys(document)):
             raise InputError("\n".join(broken))
         wrong_dates: list[str] = []
         document = without_dates(document, wrong_dates)
         stated = document.get("features")
-        types = _declared_types(document.get("features"))
+        types = declared_types(document.get("features"))
         filled = {**_default_tasks(types or {}), **document}
         context = {
             "types": types,
-            "own": _own_names(stated),
-            "bounds": _stated_bounds(stated),
-            "values": _stated_values(stated),
-            "linked": _linked_names(stated),
+            "own": own_names(stated),
+            "bounds": stated_bounds(stated),
+            "values": stated_values(stated),
+            "linked": linked_names(stated),
         }
         try:
             self.__pydantic_validator__.validate_python(filled, self_instance=self, context=context)
@@ -328,56 +329,6 @@ def _owners() -> dict[str, type[BaseModel]]:
     return {"": Policy, "panel": Panel, **keys, **records, **nested}
 
 
-def _declared_types(features: object) -> dict[str, object] | None:
-    """What each feature says its type is, right or wrong; None if there is no telling which features there are."""
-    if not isinstance(features, Mapping):
-        return None
-    return {
-        name: feature.get("type") if isinstance(feature, Mapping) else None
-        for name, feature in features.items()
-        if isinstance(name, str)
-    }
-
-
-def _own_names(features: object) -> frozenset[str]:
-    """The features that seem to have no answer as a value of their own; whether they are right is checked elsewhere."""
-    stated = features.items() if isinstance(features, Mapping) else ()
-    return frozenset(
-        name
-        for name, feature in stated
-        if isinstance(feature, Mapping) and feature.get("missing") == OWN and OWN not in (feature.get("values") or ())
-    )
-
-
-def _stated_bounds(features: object) -> dict[str, tuple[float, float]]:
-    """What numbers seem to lie between; whether that is right is checked elsewhere."""
-    bounds = {}
-    for name, feature in features.items() if isinstance(features, Mapping) else ():
-        match feature:
-            case {"bounds": [int() | float() as low, int() | float() as high]}:
-                bounds[name] = (low, high)
-    return bounds
-
-
-def _stated_values(features: object) -> dict[str, list[Any]]:
-    """The values that features seem to have; whether they are right is checked elsewhere."""
-    stated = features.items() if isinstance(features, Mapping) else ()
-    listed = ((name, feature.get("values")) for name, feature in stated if isinstance(feature, Mapping))
-    return {name: values for name, values in listed if isinstance(values, list)}
-
-
-def _linked_names(features: object) -> frozenset[str]:
-    """The features that seem to be in a block: follow-ups, and those that they depend on."""
-    stated = features.items() if isinstance(features, Mapping) else ()
-    conditions = {
-        name: feature["asked_if"]
-        for name, feature in stated
-        if isinstance(feature, Mapping) and feature.get("asked_if")
-    }
-    parents = (parent for condition in conditions.values() if isinstance(condition, Mapping) for parent in condition)
-    return frozenset([*conditions, *parents])
-
-
 def _default_tasks(types: Mapping[str, object]) -> dict[str, Any]:
     """The key for the tasks that are left out: means of what has one, frequencies of all but numbers and yes/no."""
     numbers = [name for name, named in types.items() if named in ("numeric", "binary", "ordinal")]
@@ -387,12 +338,29 @@ def _default_tasks(types: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _in_folder(document: object, folder: Path) -> object:
-    """The document with the files that its correlation names as seen from outside the policy's folder."""
-    if not isinstance(document, dict) or not isinstance(document.get("correlation"), dict):
+    """The document with the files that it names as seen from outside the policy's folder, and the codes in them."""
+    if not isinstance(document, dict):
+        return document
+    features, correlation = document.get("features"), document.get("correlation")
+    if isinstance(features, dict):
+        document = {**document, "features": {name: _with_codes(own, folder) for name, own in features.items()}}
+    if not isinstance(correlation, dict):
         return document
     paths = {
         source: str(folder / path)
-        for source, path in document["correlation"].items()
+        for source, path in correlation.items()
         if source in SOURCES and isinstance(path, str) and path
     }
-    return {**document, "correlation": {**document["correlation"], **paths}}
+    return {**document, "correlation": {**correlation, **paths}}
+
+
+def _with_codes(feature: object, folder: Path) -> object:
+    """What a document states of a feature, with the codes of a file in place of its name."""
+    match feature:
+        case {"values": {"file": str() as path, **rest}} if path and not rest:
+            from bcdp.files.codes import read_codes
+
+            codes = read_codes(folder / path, MOST_LISTED)
+            labelled: dict[str, Any] = {"value_labels": codes.labels} if codes.labels else {}
+            return labelled | cast("dict[str, Any]", feature) | {"values": codes.values}
+    return feature

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb
@@ -108,7 +109,7 @@ class MultipleFeature(ValuedFeature):
         return sets_of(len(self.values), self.at_most or len(self.values))
 
     @property
-    def categories(self) -> tuple[Scalar, ...]:
+    def categories(self) -> Sequence[Scalar]:
         extras = ((NO_ANSWER, self.own), (NOT_APPLICABLE, self.follows))
         named = (" and ".join(str(self.values[item]) for item in ticked) or NONE for ticked in self.sets)
         return (*named, *(name for name, has in extras if has))

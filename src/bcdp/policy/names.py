@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from collections.abc import Mapping
+from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, ValidationInfo
 
@@ -10,6 +11,7 @@ from bcdp.policy.field_checks import Accepts, Writable, different, expected, nea
 
 TYPES = ("binary", "numeric", "categorical", "ordinal")  # of protected features with one value
 PROTECTED = (*TYPES, "multiple")  # with lists to tick, which few statistics are of
+_OWN = "own"  # the rule that makes no answer a value of its own
 OPEN = "open"  # the type of those that are not
 
 
@@ -86,3 +88,53 @@ def _two_or_three(names: tuple[str, ...]) -> tuple[str, ...]:
 
 TwoOrThree = Annotated[TableNames, AfterValidator(_two_or_three)]
 CategoryPair = Annotated[CategoryNames, AfterValidator(_two)]
+
+
+def declared_types(features: object) -> dict[str, object] | None:
+    """What each feature says its type is, right or wrong; None if there is no telling which features there are."""
+    if not isinstance(features, Mapping):
+        return None
+    return {
+        name: feature.get("type") if isinstance(feature, Mapping) else None
+        for name, feature in features.items()
+        if isinstance(name, str)
+    }
+
+
+def own_names(features: object) -> frozenset[str]:
+    """The features that seem to have no answer as a value of their own; whether they are right is checked elsewhere."""
+    stated = features.items() if isinstance(features, Mapping) else ()
+    return frozenset(
+        name
+        for name, feature in stated
+        if isinstance(feature, Mapping) and feature.get("missing") == _OWN and _OWN not in (feature.get("values") or ())
+    )
+
+
+def stated_bounds(features: object) -> dict[str, tuple[float, float]]:
+    """What numbers seem to lie between; whether that is right is checked elsewhere."""
+    bounds = {}
+    for name, feature in features.items() if isinstance(features, Mapping) else ():
+        match feature:
+            case {"bounds": [int() | float() as low, int() | float() as high]}:
+                bounds[name] = (low, high)
+    return bounds
+
+
+def stated_values(features: object) -> dict[str, list[Any]]:
+    """The values that features seem to have; whether they are right is checked elsewhere."""
+    stated = features.items() if isinstance(features, Mapping) else ()
+    listed = ((name, feature.get("values")) for name, feature in stated if isinstance(feature, Mapping))
+    return {name: values for name, values in listed if isinstance(values, list)}
+
+
+def linked_names(features: object) -> frozenset[str]:
+    """The features that seem to be in a block: follow-ups, and those that they depend on."""
+    stated = features.items() if isinstance(features, Mapping) else ()
+    conditions = {
+        name: feature["asked_if"]
+        for name, feature in stated
+        if isinstance(feature, Mapping) and feature.get("asked_if")
+    }
+    parents = (parent for condition in conditions.values() if isinstance(condition, Mapping) for parent in condition)
+    return frozenset([*conditions, *parents])

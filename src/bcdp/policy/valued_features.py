@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from bcdp.policy.base_feature import NO_ANSWER, NOT_APPLICABLE, ONE_TYPE, OWN, BaseFeature, Scalar, Values
+from bcdp.policy.base_feature import NO_ANSWER, NOT_APPLICABLE, ONE_TYPE, OWN, BaseFeature, Integers, Scalar, Values
 from bcdp.policy.field_checks import Accepts, Number, Record, Text, expected
 from bcdp.policy.survey import Translations, ValueNames
 
-MOST_VALUES = 10_000
+MOST_VALUES = 2**20  # whole numbers from one to another
+MOST_LISTED = 100_000  # values that a plan lists one by one
 MOST_STEPS = 100  # of an ordinal feature
 MOST_GROUPS = 10_000  # of open values: what a tally counts apart
+INTEGERS = "{{integers: [first, last]}} with 2 to {} whole numbers"
 SCALARS = "text (not empty, which means missing), a whole number or true/false"
 
 
@@ -25,13 +28,46 @@ def is_scale(scores: tuple[float, ...]) -> bool:
 
 def _one_each(words: dict[str, tuple[str, ...]] | None, info: ValidationInfo) -> dict[str, tuple[str, ...]] | None:
     size = len(info.data.get("values") or (0, 1))
+    if words is not None and size > MOST_LISTED:
+        raise expected(f"no such key for more than {MOST_LISTED} values")
     if any(not len(set(listed)) == len(listed) == size for listed in (words or {}).values()):
         raise expected(f"in each language {size} different texts, one for each value")
     return words
 
 
+def listed_value(values: Sequence[Scalar], value: object) -> int | None:
+    """The place of a value among those listed, None if it is none of them: 1 is not true, and neither is "1".
+
+    >>> listed_value(range(10, 20), 12), listed_value((0, 1), True)
+    (2, None)
+    """
+    if isinstance(values, range):
+        return values.index(value) if type(value) is int and value in values else None
+    return next((place for place, known in enumerate(values) if type(known) is type(value) and known == value), None)
+
+
+class Extended(Sequence[Scalar]):
+    """So many whole numbers, and what follows them, without a copy of the numbers."""
+
+    def __init__(self, values: range, extras: Sequence[Scalar]) -> None:
+        self._values, self._extras = values, extras
+
+    def __len__(self) -> int:
+        return len(self._values) + len(self._extras)
+
+    def __iter__(self) -> Iterator[Scalar]:
+        yield from self._values
+        yield from self._extras
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return tuple(self[each] for each in range(*place.indices(len(self))))
+        inside = place if place >= 0 else len(self) + place
+        return self._values[inside] if inside < len(self._values) else self._extras[inside - len(self._values)]
+
+
 class ValuedFeature(BaseFeature):
-    values: Values | None = None
+    values: Values | Annotated[range, Integers(MOST_VALUES)] | None = None
     missing: Annotated[Scalar | None, Accepts(SCALARS)] = None
     value_labels: ValueNames | None = None  # the words of the values in other languages
 
@@ -41,8 +77,8 @@ class ValuedFeature(BaseFeature):
     @classmethod
     def _among(cls, missing: Scalar | None, info: ValidationInfo) -> Scalar | None:
         values = info.data.get("values", (missing,)) or (0, 1, False, True)
-        listed = any(type(value) is type(missing) and value == missing for value in values)
-        if missing == OWN and not listed and NO_ANSWER in values:
+        listed = listed_value(values, missing) is not None
+        if missing == OWN and not listed and listed_value(values, NO_ANSWER) is not None:
             raise expected(f"one of the values: own would add one called {NO_ANSWER!r}, and there is one already")
         if missing not in (None, OWN) and not listed:
             raise expected(f"one of {', '.join(map(repr, values[:20]))}{', ...' * (len(values) > 20)}, or own")
@@ -50,20 +86,29 @@ class ValuedFeature(BaseFeature):
 
     @property
     def own(self) -> bool:
-        return self.missing == OWN and OWN not in (self.values or ())  # a value that is listed is meant first
+        return self.missing == OWN and listed_value(self.values or (), OWN) is None  # what is listed is meant first
 
     @property
     def imputes(self) -> bool:
         return self.missing is not None and not self.own
 
     @property
-    def categories(self) -> tuple[Scalar, ...]:
-        extras = ((NO_ANSWER, self.own), (NOT_APPLICABLE, self.follows))
-        return (*(self.values or (0, 1)), *(name for name, has in extras if has))
+    def categories(self) -> Sequence[Scalar]:
+        extras = [name for name, has in ((NO_ANSWER, self.own), (NOT_APPLICABLE, self.follows)) if has]
+        values = self.values or (0, 1)
+        return (
+            Extended(values, extras)
+            if extras and isinstance(values, range)
+            else (*values, *extras)
+            if extras
+            else values
+        )
 
     def codes_with(self, value: Scalar) -> tuple[int, ...]:
-        listed = [(v, n) for n, v in enumerate(self.values)] if self.values else [(0, 0), (1, 1), (False, 0), (True, 1)]
-        return tuple(code for known, code in listed if type(known) is type(value) and known == value)
+        if self.values is None:
+            return (int(value),) if value in (0, 1) else ()
+        place = listed_value(self.values, value)
+        return () if place is None else (place,)
 
     @property
     def shares_inputs(self) -> bool:
@@ -89,9 +134,8 @@ class CategoricalFeature(ValuedFeature):
 
     type: Annotated[Literal["categorical"], ONE_TYPE]
     values: Annotated[
-        Values,
-        Field(min_length=1, max_length=MOST_VALUES),
-        Accepts(f"a list of 1 to {MOST_VALUES} different values, each {SCALARS}"),
+        Annotated[Values, Field(min_length=1, max_length=MOST_LISTED)] | Annotated[range, Integers(MOST_VALUES)],
+        Accepts(f"a list of 1 to {MOST_LISTED} different values, each {SCALARS}; or {INTEGERS.format(MOST_VALUES)}"),
     ]
 
     @property
@@ -104,9 +148,11 @@ class OrdinalFeature(ValuedFeature):
 
     type: Annotated[Literal["ordinal"], ONE_TYPE]
     values: Annotated[
-        Values,
-        Field(min_length=2, max_length=MOST_STEPS),
-        Accepts(f"a list of 2 to {MOST_STEPS} different values from low to high, each {SCALARS}"),
+        Annotated[Values, Field(min_length=2, max_length=MOST_STEPS)] | Annotated[range, Integers(MOST_STEPS)],
+        Accepts(
+            f"a list of 2 to {MOST_STEPS} different values from low to high, each {SCALARS}; or "
+            f"{INTEGERS.format(MOST_STEPS)}"
+        ),
     ]
     scores: Annotated[tuple[Number, ...] | None, Accepts("rising numbers, one for each value")] = None
 
@@ -158,6 +204,6 @@ class OpenFeature(Record):
     _check_words = field_validator("value_labels")(_one_each)
 
     @property
-    def categories(self) -> tuple[Scalar, ...]:
+    def categories(self) -> Sequence[Scalar]:
         """The values that a person may have, in the order of their codes."""
         return self.values

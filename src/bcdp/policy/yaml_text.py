@@ -11,7 +11,7 @@ import yaml
 
 from bcdp.errors import InputError
 from bcdp.policy.error_sentences import dotted
-from bcdp.policy.valued_features import MOST_GROUPS, MOST_VALUES
+from bcdp.policy.valued_features import MOST_GROUPS
 
 # Only what is unmistakable is not text. YAML 1.1 reads `no` as false, 1:30 as 90, 2024-01-01 as a date, 01234 as 668
 # and 1e5 as text; people who write such values mean what they see.
@@ -28,7 +28,7 @@ _WORDS: dict[str, tuple[str, Callable[[str], object]]] = {
 
 
 MOST_FEATURES = 10_000
-_MOST_ITEMS = max(MOST_VALUES, MOST_GROUPS)
+_MOST_ITEMS = MOST_GROUPS  # longer lists are read from files
 _DEEPEST = 100  # lists and mappings inside each other
 
 

@@ -12,6 +12,7 @@ from bcdp.plan import Plan
 from bcdp.plan.mechanism import mechanism_of
 from bcdp.present.words import number
 from bcdp.statistics import LARGEST_SHARE_OF_FAKES, headline
+from bcdp.statistics.frequency import LISTED
 
 
 def fake_shifts(plan: Plan, liars: float) -> dict[str, float]:
@@ -30,7 +31,9 @@ def fake_shifts(plan: Plan, liars: float) -> dict[str, float]:
         target = headline(policy, name)
         single = is_mean(policy, name) and target.size(policy) == 1
         scale, span = ((feature.span[1] - feature.span[0]) / 2, (-1.0, 1.0)) if single else (1.0, (0.0, 1.0))
-        moved = [mechanism.largest_shift(plan, target, row, liars, span) for row in np.eye(target.size(policy))]
+        size = target.size(policy)
+        rows = np.eye(size) if size <= LISTED else np.eye(1, size)  # a geometry treats all its points alike
+        moved = [mechanism.largest_shift(plan, target, row, liars, span) for row in rows]
         known = [shift for shift in moved if shift is not None]
         if known:
             shifts[name] = min(max(known) * scale, scale * (span[1] - span[0]))

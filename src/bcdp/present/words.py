@@ -189,3 +189,24 @@ def missing_note(rules: Mapping[str, str | None]) -> str | None:
     sentences = "; ".join(f"{title}: {rule}" for title, rule in rules.items() if rule is not None)
     known = "Devices apply this before they answer: answers do not tell how many were missing."
     return f"{sentences}. {known}" if sentences else None
+
+
+def in_unit(value: float, error: float, percent: bool) -> str:
+    """A number of a row as pages show it: shares in percent, others in units of their own, as precise as the error.
+
+    >>> in_unit(0.3872, 0.0125, True), in_unit(30.347, 0.0942, False), in_unit(float("nan"), 0.1, True)
+    ('38.7%', '30.347', '-')
+    """
+    if not (percent and math.isfinite(value)):
+        return measured(value, error)
+    return f"{measured(100 * value, 100 * error)}%"
+
+
+def interval_in_unit(estimate: Interval, percent: bool) -> str:
+    """An interval as pages show it.
+
+    >>> from bcdp.statistics import Estimate
+    >>> interval_in_unit(Estimate(0.387, 0.0125, 0.363, 0.412, 20, 0.387), True)
+    '36.3% to 41.2%'
+    """
+    return f"{in_unit(estimate.low, estimate.se, percent)} to {in_unit(estimate.high, estimate.se, percent)}"

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from bcdp.policy import Feature, NumericFeature, Policy
 from bcdp.records import encoding as rules
+from bcdp.records.whole_words import WholeWords, joined, whole_numbers
 
 Array = npt.NDArray[Any]
 
@@ -27,7 +28,7 @@ class Stored:
     """
 
     values: Array
-    codes: npt.NDArray[np.int16] | None = None
+    codes: npt.NDArray[np.int32] | None = None
     low: int = 0
     skipped: int | None = None
 
@@ -49,7 +50,7 @@ def stored(policy: Policy, table: pa.Table) -> dict[str, Stored]:
 
 
 def _coded(feature: Feature, codes: Array) -> Stored:
-    return Stored(codes, np.arange(max(len(feature.categories), 1), dtype=np.int16))
+    return Stored(codes, np.arange(max(len(feature.categories), 1), dtype=np.int32))
 
 
 def _stored(feature: Feature, column: pa.ChunkedArray) -> Stored | None:
@@ -60,23 +61,26 @@ def _stored(feature: Feature, column: pa.ChunkedArray) -> Stored | None:
         return None
     values, known = column.chunk(0), rules.codes_of(feature.values)
     kind = values.type
+    if isinstance(known, WholeWords):
+        whole = pa.types.is_integer(kind) and kind != pa.uint64()
+        return _within(values, np.arange(len(known), dtype=np.int32), known.values_listed.start) if whole else None
     if pa.types.is_boolean(kind):
         first, skipped = divmod(values.offset, 8)
         packed = np.frombuffer(values.buffers()[1] or b"", dtype=np.uint8)[first:]
-        codes = np.array([known.get(word, -1) for word in ("false", "true")], dtype=np.int16)
+        codes = np.array([known.get(word, -1) for word in ("false", "true")], dtype=np.int32)
         return Stored(packed, codes, 0, skipped) if codes.min() >= 0 else None
     if pa.types.is_dictionary(kind):
         imputed = rules.imputed_code(feature, known, -1)
-        return _within(values.indices, rules.values_coded({"": imputed, **known}, imputed, values.dictionary), 0)
+        return _within(values.indices, rules.values_coded(joined(known, {"": imputed}), imputed, values.dictionary), 0)
     if pa.types.is_integer(kind) and kind != pa.uint64():
-        numbers = rules.whole_numbers(known)
+        numbers = whole_numbers(known)
         low = min(numbers, default=0)
         if numbers and max(numbers) - low == len(numbers) - 1:
-            return _within(values, np.array([numbers[low + k] for k in range(len(numbers))], dtype=np.int16), low)
+            return _within(values, np.array([numbers[low + k] for k in range(len(numbers))], dtype=np.int32), low)
     return None
 
 
-def _within(values: pa.Array, codes: npt.NDArray[np.int16], low: int) -> Stored | None:
+def _within(values: pa.Array, codes: npt.NDArray[np.int32], low: int) -> Stored | None:
     """Whole numbers, each of which has a code."""
     high = low + len(codes) - 1
     numbers = np.asarray(values)

@@ -42,6 +42,7 @@ from bcdp.records.encoding import (
 from bcdp.records.follow_ups import asked_rows
 from bcdp.records.open_groups import group_numbers
 from bcdp.records.ticks import readable_sets, unticked, with_lists
+from bcdp.records.whole_words import joined
 from bcdp.records.word_verdicts import OTHER, listed_values, other_of, verdicts
 
 
@@ -129,7 +130,7 @@ def _asked(policy: Policy, table: pa.Table) -> dict[str, npt.NDArray[np.bool_]]:
     return dict(asked_rows(policy, {name: _readable(policy, name, table.column(name)) for name in parents}))
 
 
-def _readable(policy: Policy, name: str, column: pa.ChunkedArray) -> npt.NDArray[np.int16]:
+def _readable(policy: Policy, name: str, column: pa.ChunkedArray) -> npt.NDArray[np.int32]:
     """The codes of a column with values as far as it can be read, and numbers below 0 elsewhere."""
     feature, values = policy.features[name], column.combine_chunks()
     if isinstance(feature, MultipleFeature):
@@ -137,7 +138,7 @@ def _readable(policy: Policy, name: str, column: pa.ChunkedArray) -> npt.NDArray
     assert not isinstance(feature, NumericFeature)
     known = codes_of(feature.values)
     imputed = imputed_code(feature, known, -2)
-    return values_coded({"": imputed, **known}, imputed, values)
+    return values_coded(joined(known, {"": imputed}), imputed, values)
 
 
 def _absent(policy: Policy, names: list[str]) -> Iterator[DataProblem]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
@@ -25,13 +25,13 @@ from bcdp.policy import NOT_APPLICABLE, Feature, MultipleFeature, NumericFeature
 from bcdp.records.dates import with_dates
 from bcdp.records.follow_ups import asked_rows, settled
 from bcdp.records.ticks import ticked_codes, with_lists
+from bcdp.records.whole_words import LARGEST_WHOLE, WholeWords, joined, whole_numbers
 
-Codes = npt.NDArray[Any]  # float64 in [-1, 1], or int16 numbers of values
-_CODE = np.int16
+Codes = npt.NDArray[Any]  # float64 in [-1, 1], or int32 numbers of values
+_CODE = np.int32
 _UNKNOWN, _LACKING = -1, -2  # no codes: of a value that is not listed, and of none where there is no rule for that
 UNANSWERED = 2.0  # the code of no answer among those of a number, where it is a value of its own
 _NUMBERS = (int, float, Decimal, np.number, type(None))
-_LARGEST_WHOLE = 2**53 - 1  # the largest that every device can distinguish from its neighbours
 _WIDEST = 2**20  # the widest range of whole numbers that is looked up in a table
 
 
@@ -210,12 +210,14 @@ def _encode_column(policy: Policy, name: str, column: pa.ChunkedArray) -> Codes:
         return _scaled(feature, name, column)
     if isinstance(feature, MultipleFeature):
         return ticked_codes(feature, name, column, silent=len(feature.sets) if feature.own else 0)
-    known = codes_of(feature.values) | ({NOT_APPLICABLE: len(feature.categories) - 1} if feature.follows else {})
+    known: Mapping[str, int] = codes_of(feature.values)
+    if feature.follows:
+        known = joined(known, {NOT_APPLICABLE: len(feature.categories) - 1})
     imputed = imputed_code(feature, known, _LACKING)
     parts, rows = [], 0
     for chunk in column.chunks:
         try:
-            codes = values_coded({"": imputed, **known}, imputed, chunk)
+            codes = values_coded(joined(known, {"": imputed}), imputed, chunk)
         except pa.ArrowNotImplementedError:
             raise refuse(f"column '{name}'", _values_of(chunk.type), "text, numbers or true/false") from None
         if len(codes) and codes.min() < 0 and (unknown := codes == _UNKNOWN).any():
@@ -248,7 +250,7 @@ def _unknown(name: str, feature: ValuedFeature, row: int) -> InputError:
     return error
 
 
-def values_coded(known: Mapping[str, int], imputed: int, values: pa.Array) -> npt.NDArray[np.int16]:
+def values_coded(known: Mapping[str, int], imputed: int, values: pa.Array) -> npt.NDArray[np.int32]:
     """The code of each value, `_UNKNOWN` where it is not known."""
     kind = values.type
     if pa.types.is_dictionary(kind):
@@ -262,13 +264,15 @@ def values_coded(known: Mapping[str, int], imputed: int, values: pa.Array) -> np
             codes = codes * _CODE(true - false) + _CODE(false)
         return _with_missing(codes, imputed, values)
     if pa.types.is_integer(kind) and kind != pa.uint64():
+        if isinstance(known, WholeWords):
+            return known.coded(values)
         numbers = whole_numbers(known)
         low, high = min(numbers, default=0) - 1, max(numbers, default=0) + 1
         if high - low < _WIDEST:
             table = np.full(high - low + 1, -1, dtype=_CODE)
             table[[number - low for number in numbers]] = list(numbers.values())
             return _looked_up(table, imputed, values, low)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if (pa.types.is_string(kind) or pa.types.is_large_string(kind)) and not isinstance(known, WholeWords):
         position = pc.index_in(values, value_set=pa.array(known, kind))
         codes = _looked_up(np.fromiter(known.values(), _CODE), -1, position)
         return _with_missing(codes, imputed, values)
@@ -277,7 +281,7 @@ def values_coded(known: Mapping[str, int], imputed: int, values: pa.Array) -> np
     return _looked_up(table, imputed, distinct.indices)
 
 
-def _looked_up(table: npt.NDArray[np.int16], missing: int, numbers: pa.Array, low: int = 0) -> npt.NDArray[np.int16]:
+def _looked_up(table: npt.NDArray[np.int32], missing: int, numbers: pa.Array, low: int = 0) -> npt.NDArray[np.int32]:
     """The table's entry for each number, counted from `low`; numbers beyond the table have its first or last one."""
     present = numbers.fill_null(0) if numbers.null_count else numbers
     offsets = present.to_numpy(zero_copy_only=False).astype(np.intp, copy=False)
@@ -287,16 +291,10 @@ def _looked_up(table: npt.NDArray[np.int16], missing: int, numbers: pa.Array, lo
     return _with_missing(codes, missing, numbers)
 
 
-def _with_missing(codes: npt.NDArray[np.int16], missing: int, values: pa.Array) -> npt.NDArray[np.int16]:
+def _with_missing(codes: npt.NDArray[np.int32], missing: int, values: pa.Array) -> npt.NDArray[np.int32]:
     if values.null_count:
         codes[np.asarray(values.is_null())] = missing
     return codes
-
-
-def whole_numbers(known: Mapping[str, int]) -> dict[int, int]:
-    """The codes of the words that are whole numbers."""
-    short = (word for word in known if len(word) <= 17 and word.removeprefix("-").isdecimal())
-    return {int(word): known[word] for word in short if str(int(word)) == word and abs(int(word)) <= _LARGEST_WHOLE}
 
 
 def spelled(value: object) -> str:
@@ -308,12 +306,14 @@ def spelled(value: object) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def codes_of(values: tuple[Any, ...] | None) -> dict[str, int]:
+def codes_of(values: Sequence[Any] | None) -> Mapping[str, int]:
     """The number of each value, by its words; a binary feature without values knows 0/1 and false/true.
 
     Files write 1 as 1.0 where another row is missing, and true as True or TRUE: each is known, unless it is listed as
     another value.
     """
+    if isinstance(values, range):
+        return WholeWords(values)
     listed = [(0, 0), (1, 1), (False, 0), (True, 1)] if values is None else [(v, n) for n, v in enumerate(values)]
     also = {word: number for value, number in listed for word in _other_words(value)}
     return {**also, **{spelled(value): number for value, number in listed}}
@@ -328,7 +328,7 @@ def _other_words(value: object) -> tuple[str, ...]:
 def _code(known: Mapping[str, int], imputed: int, value: Any) -> int:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return imputed
-    if isinstance(value, int | float | Decimal) and not -_LARGEST_WHOLE <= value <= _LARGEST_WHOLE:
+    if isinstance(value, int | float | Decimal) and not -LARGEST_WHOLE <= value <= LARGEST_WHOLE:
         return -1
     return known.get(spelled(value), -1)
 

@@ -45,7 +45,7 @@ def _codes(name: str, feature: OpenFeature, column: pa.ChunkedArray) -> Groups:
         parts = [values_coded(known, _LACKING, chunk) for chunk in column.chunks]
     except pa.ArrowNotImplementedError:
         raise refuse(f"column '{name}'", f"values of type {column.type}", "text, numbers or true/false") from None
-    codes = np.concatenate([np.empty(0, dtype=np.int16), *parts])
+    codes = np.concatenate([np.empty(0, dtype=np.int32), *parts])
     if lacking := int(np.count_nonzero(codes == _LACKING)):
         stated = f"{lacking:,} of {len(codes):,} records have no value"
         raise InputError(f"column '{name}': {stated}; accepted: a value of every record, because it is sent as it is")

@@ -49,7 +49,7 @@ def _are_ticked(name: str, column: pa.ChunkedArray) -> list[bool]:
     return [known[word] for word in words]
 
 
-def ticked_codes(feature: MultipleFeature, name: str, column: pa.ChunkedArray, silent: int) -> npt.NDArray[np.int16]:
+def ticked_codes(feature: MultipleFeature, name: str, column: pa.ChunkedArray, silent: int) -> npt.NDArray[np.int32]:
     """The code of each record; `silent` where there is no value."""
     known = {**_words(feature), "": silent}
     codes = [_code(feature, known, value, silent) for chunk in column.chunks for value in chunk.to_pylist()]
@@ -59,7 +59,7 @@ def ticked_codes(feature: MultipleFeature, name: str, column: pa.ChunkedArray, s
             raise _refused(name, "an item that is not listed", f"{listed}, in a list or with ; between them", row)
         if code == _MANY:
             raise _refused(name, "more items than may be ticked", f"at most {feature.at_most}", row)
-    return np.array(codes, dtype=np.int16)
+    return np.array(codes, dtype=np.int32)
 
 
 def unticked(feature: MultipleFeature, values: pa.Array) -> Iterator[tuple[str, int]]:
@@ -69,10 +69,10 @@ def unticked(feature: MultipleFeature, values: pa.Array) -> Iterator[tuple[str, 
         yield "item" if codes[row] == _UNKNOWN else "many", row
 
 
-def readable_sets(feature: MultipleFeature, values: pa.Array) -> npt.NDArray[np.int16]:
+def readable_sets(feature: MultipleFeature, values: pa.Array) -> npt.NDArray[np.int32]:
     """The code of each record as far as it can be read, and numbers below 0 elsewhere."""
     known, silent = {**_words(feature), "": 0}, len(feature.sets) if feature.own else 0
-    return np.array([_code(feature, known, value, silent) for value in values.to_pylist()], dtype=np.int16)
+    return np.array([_code(feature, known, value, silent) for value in values.to_pylist()], dtype=np.int32)
 
 
 def _words(feature: MultipleFeature) -> dict[str, int]:

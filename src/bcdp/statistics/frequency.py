@@ -12,6 +12,7 @@ from pydantic import Field
 from bcdp.policy import Feature, MultipleFeature, Policy
 from bcdp.policy.names import CountedNames
 from bcdp.randomizers import binary_information, categorical_information
+from bcdp.statistics.many_shares import ManyShares
 from bcdp.statistics.shared.block_targets import item_labels, item_target
 from bcdp.statistics.shared.decoded_values import Decoded
 from bcdp.statistics.shared.follow_ups import asked_items, asked_share_sections, asked_shares
@@ -25,6 +26,7 @@ from bcdp.statistics.shared.value_targets import ValueMeans
 
 _LEAST = 1e-3  # a budget below which errors keep their ratio
 
+LISTED = 10_000  # values, beyond which only the most frequent are written down
 MANY = 100  # values, beyond which all intervals hold together, and the most frequent values are shown
 _SHOWN = 20  # of them
 
@@ -34,8 +36,10 @@ Shares = Mapping[Any, Estimate]  # of each value
 class Frequency(Statistic):
     """How often each value of features occurs; of a list to tick, each item.
 
-    Of more than 100 values each interval has the confidence with which all of them hold together (Bonferroni): then
-    also those of the values that turn out to be the most frequent.
+    The shares of up to 10,000 values sum to 1. Of more, each is the unbiased one moved into its range: to make a
+    million noisy shares sum to 1 would take most of the frequent ones. Of more than 100 values each interval has the
+    confidence with which all of them hold together (Bonferroni): then also those of the values that turn out to be the
+    most frequent.
     """
 
     kind: ClassVar[str] = "frequency"
@@ -62,7 +66,7 @@ class Frequency(Statistic):
     def document(cls, estimates: Mapping[str, Shares]) -> dict[str, Any]:
         return {
             cls.key: {
-                name: {str(value): share.to_dict() for value, share in shares.items()}
+                name: {str(value): share.to_dict() for value, share in _written(shares)}
                 for name, shares in estimates.items()
             }
         }
@@ -88,6 +92,8 @@ class Frequency(Statistic):
             remarks = (f"The {len(rows)} most frequent of {len(shares):,} values.",) if together else ()
             interval = f", {together}" if together else ""
             yield Section(label, ("value", "frequency"), rows, "bars", title, interval=interval, remarks=remarks)
+            if isinstance(shares, ManyShares):
+                continue
             yield from share_sections(label, name, shares)
             yield from asked_share_sections(policy, name, shares)
 
@@ -95,10 +101,17 @@ class Frequency(Statistic):
         return [_goal(policy, name, data) for name in self.features]
 
 
+def _written(shares: Shares) -> Iterable[tuple[Any, Estimate]]:
+    """The values in their order; of more than can be looked through the most frequent."""
+    return shares.largest(MANY) if isinstance(shares, ManyShares) else shares.items()
+
+
 def _shown(shares: Shares) -> Iterable[tuple[Any, Estimate]]:
     """The values in their order; of many the most frequent, by their unbiased estimates."""
     if len(shares) <= MANY:
         return shares.items()
+    if isinstance(shares, ManyShares):
+        return shares.largest(_SHOWN)
     return nlargest(_SHOWN, shares.items(), key=lambda item: item[1].raw)
 
 
@@ -120,7 +133,7 @@ def _items(decoder: Decoder, name: str, feature: MultipleFeature, confidence: fl
     return asked_items(decoder, target, feature, shares, confidence) if feature.follows else shares
 
 
-def _shares(decoder: Decoder, name: str, confidence: float) -> dict[Any, Estimate]:
+def _shares(decoder: Decoder, name: str, confidence: float) -> Shares:
     feature = decoder.policy.features[name]
     if isinstance(feature, MultipleFeature):
         return _items(decoder, name, feature, confidence)
@@ -129,7 +142,11 @@ def _shares(decoder: Decoder, name: str, confidence: float) -> dict[Any, Estimat
     shares = decoded if feature.counts_values else decoded.shares()
     if (values := feature.joint_inputs - feature.extras) > MANY:  # whichever are chosen to be reported
         confidence = 1 - (1 - confidence) / values
-    _, errors, low, high = bounded(shares, 0.0, confidence)
+    clipped, errors, low, high = bounded(shares, 0.0, confidence)
+    if values > LISTED:
+        return ManyShares(
+            feature, confidence, decoded.answers, (clipped, errors, low, high, _unbiased(decoded, feature))
+        )
     inside = on_simplex(shares.value) if np.all(np.isfinite(shares.value)) else shares.value
     low, high = np.fmin(low, inside), np.fmax(high, inside)
     rows = np.column_stack([inside, errors, low, high, _unbiased(decoded, feature)]).tolist()
@@ -149,6 +166,10 @@ def _shares(decoder: Decoder, name: str, confidence: float) -> dict[Any, Estimat
     return answered_shares(decoder, name, estimates, confidence) if feature.own else estimates
 
 
+def _values_of(shares: Shares) -> Array:
+    return shares.columns[0] if isinstance(shares, ManyShares) else np.array([share.value for share in shares.values()])
+
+
 def _unbiased(decoded: Decoded, feature: Feature) -> Array:
     """The shares that are unbiased, of two values as well."""
     return decoded.raw if feature.counts_values else (1 + np.append(-decoded.raw, decoded.raw)) / 2
@@ -162,15 +183,15 @@ def _goal(policy: Policy, name: str, data: Means) -> Goal:
         if isinstance(target, ValueMeans):
             return np.clip(exact[: len(item_labels(cast("MultipleFeature", policy.features[name])))], 0.0, 1.0)
         shares = exact if policy.features[name].counts_values else (1 + np.append(-exact, exact)) / 2
-        return on_simplex(shares) if np.isfinite(shares).all() else shares
+        return on_simplex(shares) if np.isfinite(shares).all() and len(shares) <= LISTED else np.clip(shares, 0.0, 1.0)
 
     truth = solved(data)
     size = len(truth)
     return Goal(
         f"frequencies of {name}",
-        lambda estimates: np.array([share.value for share in estimates[name].values()]),
+        lambda estimates: _values_of(estimates[name]),
         solved,
         truth,
-        np.eye(size) / size,
+        np.eye(size) / size if size <= LISTED else np.full(size, 1 / size),
         np.full(size, 1 / size),
     )

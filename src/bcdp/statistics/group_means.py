@@ -97,13 +97,20 @@ class GroupMeans(Statistic):
             feature, group = policy.features[name], policy.features[by]
             low, high = feature.span
             rows = [
-                Row(str(value), f"{feature.share}, {group.label} = {value}", mean, (low, high), ((name, by), value))
+                Row(
+                    str(value),
+                    f"{feature.share}, {group.label} = {value}",
+                    mean,
+                    (low, high),
+                    ((name, by), value),
+                    in_units=feature.in_units,
+                )
                 for value, mean in estimate.values.items()
             ]
             shown = list(estimate.differences.items())[:_MOST_DIFFERENCES]
             rows += [
                 Row(f"{first} - {second}", f"{feature.share}, {group.label}: {first} less {second}", mean,
-                    (low - high, high - low), ((name, by), (first, second)))
+                    (low - high, high - low), ((name, by), (first, second)), in_units=feature.in_units)
                 for (first, second), mean in shown
             ]  # fmt: skip
             left = len(estimate.differences) - len(shown)

@@ -47,7 +47,15 @@ class Mean(Statistic):
     @classmethod
     def sections(cls, policy: Policy, estimates: Mapping[str, Estimate]) -> Iterator[Section]:
         rows = tuple(
-            Row(name, _label(policy, name), mean, policy.features[name].span, (name,), mean.answers)
+            Row(
+                name,
+                _label(policy, name),
+                mean,
+                policy.features[name].span,
+                (name,),
+                mean.answers,
+                in_units=policy.features[name].in_units,
+            )
             for name, mean in estimates.items()
         )
         if rows:

@@ -14,9 +14,14 @@ from typing import Any
 from bcdp_device.dates import Unit
 from bcdp_device.errors import refuse
 from bcdp_device.verify.blocks import Condition, read_conditions
-from bcdp_device.verify.lists import MOST_ITEMS, Items, Ticked, numbered_items, read_items, read_sets
+from bcdp_device.verify.listed_values import (
+    MOST_LISTED,
+    check_scores,
+    check_value_labels,
+    read_values,
+)
+from bcdp_device.verify.lists import Items, Ticked, numbered_items, read_items, read_sets
 from bcdp_device.verify.values import (
-    languages,
     mapping,
     names,
     neighbours,
@@ -32,16 +37,7 @@ from bcdp_device.verify.values import (
 LARGEST_EPSILON = 20
 LARGEST_MULTIPLE = 1000
 LONGEST_NAME = 200
-LARGEST_WHOLE = 2**53 - 1
-MOST_VALUES = 10_000
 MOST_CUTS = 31
-SIZES = {
-    "binary": (2, 2),
-    "categorical": (1, MOST_VALUES),
-    "ordinal": (2, 100),
-    "multiple": (2, MOST_ITEMS),
-    "open": (1, MOST_VALUES),
-}
 COMMON_KEYS = ("label", "help", "labels", "helps", "delta", "missing", "asked_if", "if_wrong")
 OWN_KEYS = {
     "binary": ((), ("values", "value_labels")),
@@ -120,6 +116,7 @@ class Feature:
     number: Number | None = None
     own: bool = False
     listed: tuple[tuple[Any, frozenset[int]], ...] = ()  # its values, with their numbers
+    whole: range | None = None  # its values, where they are too many whole numbers to be listed
     condition: Condition | None = None  # of a feature that is not always asked; its last value is not applicable
     imputed: int | None = None  # the number of the value that no answer counts as
     sets: tuple[Ticked, ...] = ()  # of a list to tick: what may be ticked
@@ -284,16 +281,18 @@ def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
         known = _number(path, stated, None if own else missing)
         return Feature(kind, None, delta, known.missing is not None, known, own)
     listed = stated.get("values")
-    values = (0, 1) if listed is None and kind == "binary" else _values(f"{path}.values", kind, listed)
+    values = (0, 1) if listed is None and kind == "binary" else read_values(f"{path}.values", kind, listed)
+    if isinstance(values, range):
+        return _whole_numbers(path, stated, values, delta)
     accepted = (0, 1, False, True) if listed is None else values
     counted = any(type(value) is type(missing) and value == missing for value in accepted)
     own = missing == OWN and not counted and NO_ANSWER not in accepted
     if not (missing is None or counted or own):
         raise refuse(f"{path}.missing", missing, f"one of the values, or own, which adds {NO_ANSWER!r} to them")
     if stated.get("value_labels") is not None:
-        _check_value_labels(f"{path}.value_labels", stated["value_labels"], len(values))
+        check_value_labels(f"{path}.value_labels", stated["value_labels"], len(values))
     if stated.get("scores") is not None:
-        _check_scores(f"{path}.scores", stated["scores"], len(values))
+        check_scores(f"{path}.scores", stated["scores"], len(values))
     if kind == "multiple":
         return _list(path, stated, values, delta, own)
     plain = ((0, 0), (1, 1), (False, 0), (True, 1)) if listed is None else tuple(zip(values, count()))
@@ -302,6 +301,18 @@ def _feature(path: str, name: str, stated: Any, epsilon: float) -> Feature:
     return Feature(
         kind, len(values) + own, delta, counted, None, own=own, listed=numbered, imputed=imputed if counted else None
     )
+
+
+def _whole_numbers(path: str, stated: Any, values: range, delta: float) -> Feature:
+    """A feature with more whole numbers than are listed; of these none has words of its own."""
+    missing = stated.get("missing")
+    own, counted = missing == OWN, type(missing) is int and missing in values
+    if not (missing is None or counted or own):
+        raise refuse(f"{path}.missing", missing, f"one of the values, or own, which adds {NO_ANSWER!r} to them")
+    if stated.get("value_labels") is not None:
+        raise refuse(f"{path}.value_labels", "labels", f"no such key for more than {MOST_LISTED} values")
+    imputed = values.index(missing) if counted else None
+    return Feature("categorical", len(values) + own, delta, counted, own=own, imputed=imputed, whole=values)
 
 
 def _with_second(path: str, stated: Mapping[str, Any], feature: Feature) -> Feature:
@@ -360,32 +371,3 @@ def _dates(path: str, stated: Any, low: float, high: float) -> tuple[date, Unit]
     if not begins or low != 0 or not high.is_integer() or high > most:
         raise refuse(path, stated, "the first day of its unit, and bounds of 0 and a whole number until the year 9999")
     return start, unit
-
-
-def _values(path: str, kind: str, stated: Any) -> tuple[Any, ...]:
-    least, most = SIZES[kind]
-    values = tuple(sequence(path, stated, least))
-    for value in values:
-        if type(value) is int:
-            whole(path, value, -LARGEST_WHOLE, LARGEST_WHOLE)
-        elif not isinstance(value, bool):
-            word(path, value, 1)
-    spelled = {str(value).lower() if isinstance(value, bool) else str(value) for value in values}
-    different = len(spelled) == len(set(values)) == len(values)  # 1 is "1" in a file, and equal to true
-    if not different or len(values) > most:
-        raise refuse(path, stated, f"{least} to {most} different values")
-    return values
-
-
-def _check_scores(path: str, stated: Any, size: int) -> None:
-    scores = [number(path, score) for score in sequence(path, stated)]
-    rising = all(low < high for low, high in neighbours(scores))
-    if len(scores) != size or not rising or scores[-1] - scores[0] == float("inf"):
-        raise refuse(path, stated, f"{size} rising numbers, one for each value")
-
-
-def _check_value_labels(path: str, stated: Any, size: int) -> None:
-    for language, listed in languages(path, stated).items():
-        texts = [shown(f"{path}.{language}", text) for text in sequence(f"{path}.{language}", listed)]
-        if not len(set(texts)) == len(texts) == size:
-            raise refuse(f"{path}.{language}", listed, f"{size} different texts, one for each value")

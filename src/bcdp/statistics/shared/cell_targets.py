@@ -47,7 +47,7 @@ class TableAxis:
         feature = policy.features[self.feature]
         if isinstance(feature, MultipleFeature):
             return (*TICKED, *feature.categories[len(feature.sets) :])
-        return feature.words_between(self.cuts) if self.cuts else feature.categories
+        return feature.words_between(self.cuts) if self.cuts else tuple(feature.categories)
 
     def name(self, policy: Policy) -> str:
         """What estimates call it: the feature, with the item of a list."""

@@ -83,14 +83,15 @@ class Goal:
     of: Callable[[Any], Array]  # the answer among the statistic's estimates
     solved: Callable[[Means], Array]  # the answer from the means of the targets, NaN where something was not released
     truth: Array
-    metric: Array
+    metric: Array  # of errors; its diagonal, where it has nothing else
     blind: Array  # the answer without data, which stands in where nothing was released
     guesses: tuple[Array, ...] = ()  # other answers without data: where a mean is small, so is the error of 0
 
     def error(self, answer: Array) -> float:
         """The length of the deviation."""
         error = (answer if np.isfinite(answer).all() else self.blind) - self.truth
-        return math.sqrt(max(float(error @ self.metric @ error), 0.0))
+        measured = self.metric @ error if self.metric.ndim > 1 else self.metric * error
+        return math.sqrt(max(float(error @ measured), 0.0))
 
     @property
     def nothing(self) -> float:

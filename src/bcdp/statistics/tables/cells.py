@@ -33,7 +33,7 @@ def cuts_of(policy: Policy, name: str) -> tuple[float, ...] | None:
 
 def table_values(feature: Feature) -> tuple[Any, ...]:
     """The values of a feature as a table has them: its ranges, in words, for a number."""
-    return feature.range_words or feature.categories
+    return feature.range_words or tuple(feature.categories)
 
 
 def cell_count(policy: Policy, name: str) -> int:

@@ -1,7 +1,9 @@
 /** What every part checks of its input: one kind of error, a few kinds of values. */
 
 export const TOTAL = 2 ** 32;
-export const MOST_VALUES = 10_000;
+export const MOST_VALUES = 10_000; // of an open feature, and inputs of a response
+export const MOST_LISTED = 100_000; // values of a feature
+export const MOST_INTEGERS = 2 ** 20; // whole numbers from one to another
 export const MOST_CELLS = 2 ** 22;
 const LONGEST_TEXT = 2000;
 const UNFILLED = "FILL"; // what an unfinished policy has in place of a word

@@ -213,7 +213,7 @@ class ColumnBuffers:
     def __init__(self, program: Program, policy: Policy, values: Mapping[str, Stored], block: int) -> None:
         arrays = [values[name] for name in program.features]
         forms = [NUMBER if v.codes is None else WHOLE if v.skipped is None else BITS for v in arrays]
-        codes = [np.empty(0, dtype=np.int16) if v.codes is None else v.codes for v in arrays]
+        codes = [np.empty(0, dtype=np.int32) if v.codes is None else v.codes for v in arrays]
         scales = [scale(policy.features[name]) for name in program.features]
         self.columns = Columns(
             codes=np.concatenate(codes),

@@ -1,6 +1,8 @@
 /** The features, as a plan states them. */
 
 import {
+  MOST_INTEGERS,
+  MOST_LISTED,
   MOST_VALUES,
   areCuts,
   entries,
@@ -16,7 +18,7 @@ import { pythonFloat } from "./spelling.js";
 
 /** @typedef {string | number | boolean} Value */
 /** @typedef {readonly [number, number]} Bounds the low one first */
-/** @typedef {Map<string | undefined, number>} Words the number of each value by its word */
+/** @typedef {Pick<Map<string | undefined, number>, "get" | "has">} Words the number of each value by its word */
 /** @typedef {Record<string, string> | null} Translations */
 /**
  * `askedIf` is the condition of a follow-up, as stated; `ifWrong` the level asked at so many times q and odds - 1;
@@ -62,7 +64,8 @@ const OWN_KEYS = {
 };
 const MOST_CUTS = 31;
 /** @type {Record<string, [number, number]>} */
-const SIZES = { binary: [2, 2], ordinal: [2, 100] }; // of values
+const SIZES = { binary: [2, 2], ordinal: [2, 100], open: [1, MOST_VALUES] }; // of values
+const WHOLE = /^(0|-?[1-9][0-9]{0,15})(\.0)?$/;
 const OWN = "own"; // the rule that makes no answer a value of its own
 const NO_ANSWER = "no answer"; // the name of that value
 const UNANSWERED = 2; // its code among those of a number
@@ -173,8 +176,7 @@ function readNumber(path, feature, missing) {
  * @type {(path: string, feature: any, missing: any) => Omit<Listed, keyof Told | "type" | "missing" | "delta" | "stated">}
  */
 function readValues(path, feature, missing) {
-  const values = feature.values ?? null;
-  const words = wordsOf(path, feature.type, values);
+  const { values, words } = isIntegers(feature) ? readIntegers(`${path}.values`, feature) : readListed(path, feature);
   const counted = (values ?? [0, 1, false, true]).includes(missing);
   const own = missing === OWN && !counted && !words.has(NO_ANSWER);
   if (missing !== null && !counted && !own) {
@@ -186,6 +188,51 @@ function readValues(path, feature, missing) {
   if ((feature.scores ?? null) !== null) checkScores(`${path}.scores`, feature.scores, listed.length);
   const valueLabels = readValueLabels(`${path}.value_labels`, feature.value_labels ?? null, listed.length);
   return { values: listed, plain: values === null, words, own, inputs, imputed, valueLabels };
+}
+
+/** @type {(path: string, feature: any) => { values: Value[] | null, words: Words }} */
+function readListed(path, { type, values = null }) {
+  return { values, words: wordsOf(path, type, values) };
+}
+
+/** @type {(feature: any) => boolean} */
+const isIntegers = ({ type, values }) =>
+  ["categorical", "ordinal"].includes(type) && typeof values === "object" && !Array.isArray(values ?? []);
+
+/** @type {(path: string, feature: any) => { values: number[], words: Words }} */
+function readIntegers(path, { type, values: stated, value_labels: labels = null }) {
+  keys(path, stated, ["integers"]);
+  const values = integersBetween(path, type, stated.integers);
+  if (values.length > MOST_LISTED && labels !== null) {
+    throw refuse(path, values.length, `at most ${MOST_LISTED} values where they have labels`);
+  }
+  return { values, words: integerWords(values) };
+}
+
+/**
+ * All whole numbers from one to another.
+ * @type {(path: string, type: string, ends: any) => number[]}
+ */
+function integersBetween(path, type, ends) {
+  const most = SIZES[type]?.[1] ?? MOST_INTEGERS;
+  const [first, last] = list(path, ends, 2);
+  if (ends.length > 2 || ![first, last].every(Number.isSafeInteger) || last <= first || last - first >= most) {
+    throw refuse(path, ends, `{integers: [first, last]} with 2 to ${most} whole numbers`);
+  }
+  return Array.from({ length: last - first + 1 }, (_, place) => first + place);
+}
+
+/**
+ * The number of each of so many whole numbers by its word: found by subtraction.
+ * @type {(values: readonly number[]) => Words}
+ */
+function integerWords(values) {
+  /** @type {(word: string | undefined) => number | undefined} */
+  const get = (word = "") => {
+    const place = WHOLE.test(word) ? Number(word) - values[0] : -1;
+    return place >= 0 && place < values.length ? place : undefined;
+  };
+  return { get, has: (word) => get(word) !== undefined };
 }
 
 /** @type {(path: string, scores: any, size: number) => void} */
@@ -231,7 +278,7 @@ export const stepOf = (feature, cuts, code) =>
  */
 function wordsOf(path, type, values) {
   if (values === null && type === "binary") return wordsFor([[0, 0], [1, 1], [false, 0], [true, 1]]); // prettier-ignore
-  const [fewest, most] = SIZES[type] ?? [1, MOST_VALUES];
+  const [fewest, most] = SIZES[type] ?? [1, MOST_LISTED];
   const fitting = list(`${path}.values`, values, fewest).length <= most;
   /** @type {(value: any) => any} */
   const written = (value) => (typeof value === "string" ? text(`${path}.values`, value, 1) : value);
