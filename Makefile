@@ -85,6 +85,8 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/studies/distributions.py pairs
 	$(BIN)/python benchmarks/studies/practice_coverage.py
 	$(BIN)/python benchmarks/studies/interval_coverage.py
+	$(BIN)/python benchmarks/studies/one_population.py
+	$(BIN)/python benchmarks/studies/predictions.py
 	$(BIN)/python benchmarks/studies/synthetic_records.py
 	$(BIN)/python benchmarks/sweeps/published_counts.py
 	$(BIN)/python benchmarks/studies/batch_worth.py

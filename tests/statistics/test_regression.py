@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -480,6 +481,10 @@ def test_a_constant_feature_does_not_hide_what_the_others_explain(mixed: tuple[P
     assert found.remark.startswith("The answers show that the features help to predict the target. Not counted")
     assert "vary: age." in found.remark
     assert "The answers do not determine the coefficients: leave out age or collect about" in found.remark
+    advised = [int(number.replace(",", "")) for number in re.findall(r"[\d,]+(?= people| to )", found.remark)]
+    assert "(that is uncertain: with a chance of 80%" in found.remark
+    enough, least = advised[-3:-1]
+    assert least <= 2 * enough  # what is said lies among what is likely, but for two digits and chance
     assert -7.5 <= found.coefficients["ill"].value < -7.5 / 2
     middle = centred(moments_of(tally, found), intercept=True)
     noise = Noise.of(middle, centred(moments_of(tally, found, draws=500), intercept=True), 0.1)

@@ -37,10 +37,11 @@ def power(
     """Tell how many people a plan takes: for a standard error, for a difference between two groups, for a table.
 
     A population is imagined: shares and means as you guess, else values equally frequent and numbers half at each
-    bound, features independent of each other. With --se, the people for this standard error of each number, and of all
-    numbers of a table. With --people, the standard errors, and the least difference between two groups of different
-    people, such as the values of an open feature, that is seen with the chance --power. With --against, the people for
-    the difference between the two guesses, or the chance to see it.
+    bound, features independent of each other. Numbers with a stated mean are spread over their range. With --se, the
+    people for this standard error of each number, and of all numbers of a table. With --people, the standard errors,
+    and the least difference between two groups of different people, such as the values of an open feature, that is
+    seen with the chance --power. With --against, the people for the difference between the two guesses, or the chance
+    to see it.
 
     Examples:
 

@@ -6,29 +6,37 @@ statistic reports its own standard error, which falls as one over the square roo
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import expect, refuse
-from bcdp.estimates.results import estimate
+from bcdp.estimates.consistency import consistent
+from bcdp.estimates.results import Estimates, estimate, results_of
 from bcdp.exact import TOTAL
 from bcdp.plan import A_PLAN, GROUP, Plan, Question, check_menus
-from bcdp.policy import NO_ANSWER, NOT_APPLICABLE, Feature
+from bcdp.policy import NO_ANSWER, NOT_APPLICABLE, Feature, Policy
 from bcdp.questions import input_shares
 from bcdp.records.encoding import UNANSWERED, codes_of, spelled
 from bcdp.records.whole_words import joined
+from bcdp.statistics import Decoded, Decoder, Means, Target
+from bcdp.statistics.shared.decoded_values import JointEstimate
+from bcdp.statistics.shared.linear_form import HonestRange
 from bcdp.statistics.shared.special import ndtr, ndtri
 from bcdp.tally import Tally
 
 Array = npt.NDArray[np.float64]
 Law = list[tuple[float, float]]  # codes, and the share of the people who have each
 _MANY = 10**15  # people, of whom every cell has so many that rounding to whole ones reveals nothing
+
+_FEWER = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)  # between which errors are interpolated
+_POINTS = 98  # of a number with a stated mean
+_STEEPEST = 1e4  # the slope of a law of largest entropy: everybody is at a bound
 
 
 @dataclass(frozen=True)
@@ -39,14 +47,22 @@ class Precision:
     name: str
     value: float
     error: float
+    fewer: tuple[tuple[float, float], ...] = ()  # numbers of people, with n times the variance that they leave
+
+    def error_at(self, people: float) -> float:
+        """N times the variance of what is published: what is known besides answers counts more if these are few."""
+        if not self.fewer:
+            return self.error
+        sizes, errors = np.log(np.array([*self.fewer, (_MANY, self.error)])).T
+        return math.exp(float(np.interp(math.log(people), sizes, errors)))
 
     def se(self, people: float) -> float:
         """The standard error that so many people leave."""
-        return math.sqrt(self.error / people)
+        return math.sqrt(self.error_at(people) / people)
 
     def people(self, se: float) -> float:
         """How many people leave this standard error."""
-        return self.error / se**2
+        return self.error / se**2 if not self.fewer else _least(lambda people: self.se(people) <= se)
 
 
 @dataclass(frozen=True)
@@ -70,8 +86,13 @@ class Difference:
 
     @property
     def error(self) -> float:
-        """The number of people of both groups times the variance of their difference."""
-        return self.first.error / self.share + self.second.error / (1 - self.share)
+        """The number of people of both groups times the variance of their difference, for very many people."""
+        return self.error_at(_MANY)
+
+    def error_at(self, people: float) -> float:
+        """The same for so many people."""
+        first, second = people * self.share, people * (1 - self.share)
+        return self.first.error_at(first) / self.share + self.second.error_at(second) / (1 - self.share)
 
     @property
     def _width(self) -> float:
@@ -79,15 +100,82 @@ class Difference:
 
     def people(self, power: float) -> float:
         """How many people, both groups together, show the difference with this chance; infinite if there is none."""
-        return self.error * (self._width + float(ndtri(power))) ** 2 / self.value**2 if self.value else math.inf
+        if not self.value:
+            return math.inf
+        if self.first.fewer or self.second.fewer:
+            return _least(lambda people: self.power(people) >= power)
+        return self.error * (self._width + float(ndtri(power))) ** 2 / self.value**2
 
     def power(self, people: float) -> float:
         """The chance that so many people show the difference: that their interval is on its side of 0."""
-        return float(ndtr(abs(self.value) / math.sqrt(self.error / people) - self._width))
+        return float(ndtr(abs(self.value) / math.sqrt(self.error_at(people) / people) - self._width))
 
     def detectable(self, people: float, power: float) -> float:
         """The least difference that so many people show with this chance, if the groups vary as imagined."""
-        return (self._width + float(ndtri(power))) * math.sqrt(self.error / people)
+        return (self._width + float(ndtri(power))) * math.sqrt(self.error_at(people) / people)
+
+
+def _least(enough: Callable[[float], bool]) -> float:
+    """The least number of people that is enough."""
+    low, high = 0.0, math.log(_MANY)
+    if not enough(math.exp(high)):
+        return math.inf
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(math.exp(middle)) else (middle, high)
+    return math.exp(high)
+
+
+@dataclass(frozen=True)
+class _OfFewer:
+    """A tally of very many people, read as if fewer had left the same shares of answers."""
+
+    many: Decoder
+    people: int
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the plan that was answered."""
+        return self.many.policy
+
+    @property
+    def _times(self) -> float:
+        return self.many.people / self.people
+
+    def decode(self, target: Target) -> Decoded:
+        """The same values, with larger variances."""
+        decoded, times = self.many.decode(target), self._times
+        return replace(
+            decoded,
+            constant=times * decoded.constant,
+            slope=times * decoded.slope,
+            square=times * decoded.square,
+            doubt=times**3 * decoded.doubt,
+            answers=int(decoded.answers / times),
+        )
+
+    def means(self, targets: Collection[Target]) -> Means:
+        """The same values."""
+        return self.many.means(targets)
+
+    def together(self, targets: Collection[Target]) -> JointEstimate | None:
+        """The same values, with larger variances."""
+        joint, times = self.many.together(targets), self._times
+        if joint is None:
+            return None
+        answers = tuple(int(number / times) for number in joint.answers)
+        return replace(joint, covariance=joint.covariance * times, answers=answers)
+
+    def honest_range(self, target: Target, factors: Array, fakes: int) -> HonestRange | None:
+        """That of very many people."""
+        return self.many.honest_range(target, factors, fakes)
+
+
+def _errors(decoder: Decoder, people: int) -> list[float]:
+    """N times the variance of every number that so many people leave."""
+    results = results_of(consistent(_OfFewer(decoder, people)), 0.95)
+    estimates = Estimates(people, 0.95, results, decoder.policy)
+    return [row.number.se**2 * people for section in estimates.sections() for row in section.rows]
 
 
 def precision(plan: Plan, guess: Mapping[str, Any] | None = None) -> list[Precision]:
@@ -96,6 +184,7 @@ def precision(plan: Plan, guess: Mapping[str, Any] | None = None) -> list[Precis
     `guess` says what the population may be like: the share of a feature's second value, shares of all its values, or
     the mean of a number; with `missing: own` also `{"mean": 50, "no answer": 0.2}`. Without a guess values are equally
     frequent and numbers half at each bound: then shares of two values and means of numbers have their largest variance.
+    A number with a stated mean has the distribution of largest entropy within its bounds: uniform in the middle.
     Features are taken as independent of each other.
 
     >>> from bcdp import Policy, make_plan
@@ -106,12 +195,25 @@ def precision(plan: Plan, guess: Mapping[str, Any] | None = None) -> list[Precis
     """
     expect("plan", plan, Plan, A_PLAN)
     check_menus(plan)
-    estimates = estimate(imagined(plan, guess or {}))
+    tally = imagined(plan, guess or {})
+    rows = [(section.subject, row) for section in estimate(tally).sections() for row in section.rows]
+    precisions = [Precision(subject, row.name, row.number.value, row.number.se**2 * _MANY) for subject, row in rows]
+    decoder = tally.decoder()
+    if consistent(decoder) is decoder:
+        return precisions
+    errors = [_errors(decoder, people) for people in _FEWER]
+    if any(len(each) != len(precisions) for each in errors):
+        return precisions
     return [
-        Precision(section.subject, row.name, row.number.value, row.number.se**2 * _MANY)
-        for section in estimates.sections()
-        for row in section.rows
+        replace(each, fewer=tuple(zip(map(float, _FEWER), own, strict=True))) if _vary(each.error, own) else each
+        for each, own in zip(precisions, zip(*errors, strict=True), strict=True)
     ]
+
+
+def _vary(error: float, errors: Sequence[float]) -> bool:
+    """Whether n times the variance depends on how many people there are."""
+    every = [error, *errors]
+    return min(every) > 0 and all(map(math.isfinite, every)) and max(every) > 1.001 * min(every)
 
 
 def differences(
@@ -170,8 +272,10 @@ def _law(name: str, feature: Feature, guess: Any) -> Law:
         if not (low <= mean <= high and min([0.0, *shares]) >= 0 and sum(shares) < 1):
             also = "".join(f", and a share of {extra!r} below 1" for extra in extras)
             raise refuse(f"guess of {name}", guess, f"a mean within the bounds [{low:g}, {high:g}]{also}")
-        above, rest = (mean - low) / (high - low), 1 - sum(shares)
-        law = [(-1.0, (1 - above) * rest), (1.0, above * rest)]
+        rest = 1 - sum(shares)
+        codes = np.array([-1.0, 1.0]) if guess is None else np.linspace(-1, 1, _POINTS)
+        own = rest * _with_mean(codes, 2 * (mean - low) / (high - low) - 1)
+        law = list(zip(codes.tolist(), own.tolist(), strict=True))
         return [*law, *((UNANSWERED + number, share) for number, share in enumerate(shares))]
     size = len(feature.categories)
     if guess is None:
@@ -192,6 +296,26 @@ def _law(name: str, feature: Feature, guess: Any) -> Law:
     return list(enumerate(shares))
 
 
+def _with_mean(codes: Array, mean: float) -> Array:
+    """The shares of largest entropy that have a mean: they rise or fall by the same factor from point to point.
+
+    >>> _with_mean(np.array([-1.0, 0.0, 1.0]), 0.0).round(6).tolist()
+    [0.333333, 0.333333, 0.333333]
+    """
+    if abs(mean) >= 1:
+        return np.asarray(codes == math.copysign(1, mean), dtype=np.float64)
+
+    def shares(slope: float) -> Array:
+        weights = np.exp(slope * codes - abs(slope))
+        return np.asarray(weights / weights.sum())
+
+    low, high = -_STEEPEST, _STEEPEST
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if shares(middle) @ codes < mean else (low, middle)
+    return shares(high)
+
+
 def _number(name: str, guess: Any) -> float:
     if isinstance(guess, bool) or not isinstance(guess, int | float) or not math.isfinite(guess):
         raise refuse(f"guess of {name}", guess, "a number")
@@ -199,13 +323,13 @@ def _number(name: str, guess: Any) -> float:
 
 
 def _answers(plan: Plan, question: Question, laws: Mapping[str, Law]) -> Array:
-    """The distribution of the symbols that answer a question; numbers are at a bound, so none is rounded."""
+    """The distribution of the symbols that answer a question."""
     table, features = plan.tables[question.table], plan.policy.features
-    combinations = list(itertools.product(*(laws[name] for name in question.features)))
-    shares = np.array([math.prod(share for _, share in combination) for combination in combinations])
+    values, parts = zip(*(np.array(laws[name]).T for name in question.features), strict=True)
+    shares = reduce(np.multiply.outer, parts).ravel()
     codes = {
-        name: np.array([combination[k][0] for combination in combinations], float if features[name].is_number else int)
-        for k, name in enumerate(question.features)
+        name: each.ravel().astype(float if features[name].is_number else int)
+        for name, each in zip(question.features, np.meshgrid(*values, indexing="ij"), strict=True)
     }
     inputs = input_shares(question.coordinates(plan.policy, codes), shares)
     possible = question.combinations(plan.policy)

@@ -206,18 +206,9 @@ def estimate(
     decoder, effects = _weighted(tally, tables, strata) if tables or strata else (tally.decoder(), {})
     if not liars:  # else each estimate is bounded by its own answers
         decoder = consistent(decoder)
-    results: dict[str, dict[Any, Any]] = {statistic.key: {} for statistic in statistics().values()}
-    for task in tally.plan.policy.tasks:
-        for name, found in task.estimate(decoder, level).items():
-            known = results[task.key].get(name)
-            # several tasks may ask for parts of one feature
-            results[task.key][name] = {**known, **found} if isinstance(known, dict) else found
+    results = results_of(decoder, level, agreeing=not liars)
     if liars and any(isinstance(shares, ManyShares) for shares in results["frequencies"].values()):
         raise refuse("liars", liars, "0 where a feature has so many values that only the most frequent are reported")
-    for name, distribution in results["distributions"].items() if not liars else ():
-        if name in results["means"]:
-            means, distributions = results["means"], results["distributions"]
-            means[name], distributions[name] = distribution.agreeing(means[name])
     collection = hashlib.sha256(json.dumps([group, tally.to_dict()]).encode()).hexdigest()
     fakes = math.ceil(liars * (tally.people if reports is None else reports))
 
@@ -228,6 +219,21 @@ def estimate(
     policy, checks = tally.plan.policy, tally.checks()
     changed = _changed(results, finished)
     return Estimates(tally.people, level, changed, policy, effects, liars=liars, checks=checks)
+
+
+def results_of(decoder: Decoder, level: float, *, agreeing: bool = True) -> dict[str, dict[Any, Any]]:
+    """The estimates of each statistic by its key; if `agreeing`, the means of distributions are those of `means`."""
+    results: dict[str, dict[Any, Any]] = {statistic.key: {} for statistic in statistics().values()}
+    for task in decoder.policy.tasks:
+        for name, found in task.estimate(decoder, level).items():
+            known = results[task.key].get(name)
+            # several tasks may ask for parts of one feature
+            results[task.key][name] = {**known, **found} if isinstance(known, dict) else found
+    for name, distribution in results["distributions"].items() if agreeing else ():
+        if name in results["means"]:
+            means, distributions = results["means"], results["distributions"]
+            means[name], distributions[name] = distribution.agreeing(means[name])
+    return results
 
 
 def _weighted(tally: Tally, tables: Sequence[Any], strata: Sequence[str]) -> tuple[Decoder, dict[str, float]]:

@@ -253,7 +253,8 @@ def _settled(
             spread = np.maximum(reached**2 @ counts - mean**2, _LEAST_SPREAD)
             inside = np.clip(mean, least[numbers], most[numbers])
             held = np.where(mean == inside, variance[numbers] * theta[numbers], 0.0)  # no theta outside is held back
-            theta[numbers] += step * (wanted[numbers] - mean - held) / (spread + variance[numbers])
+            steps = np.where(mean == inside, step, 2 * _STEP)
+            theta[numbers] += steps * (wanted[numbers] - mean - held) / (spread + variance[numbers])
         yield
 
 

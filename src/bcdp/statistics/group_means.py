@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,7 +22,7 @@ from bcdp.statistics.shared.interval import Estimate, confined, on_simplex
 from bcdp.statistics.shared.joint_targets import Interaction, interaction, margin_of
 from bcdp.statistics.shared.linear_form import LinearForm, RatioForm
 from bcdp.statistics.shared.protocol import Decoder, Expected, Goal, Means, Prospect, Statistic, Weight, expected_error
-from bcdp.statistics.shared.ratios import difference_interval, ratio_interval, width
+from bcdp.statistics.shared.ratios import difference_interval, profile_interval, ratio_interval, width
 from bcdp.statistics.shared.rows import Row, Section, as_dates
 from bcdp.statistics.shared.target import Codes, Target
 from bcdp.statistics.tables.cells import cuts_of, spread_of, table_values
@@ -32,6 +32,7 @@ Array = npt.NDArray[np.float64]
 Pair = tuple[str, str]  # the feature whose mean is reported, and the one that makes the groups
 
 _FEWEST = 1e-9  # the share of a group below which its mean is not computed
+_CLEAR = 8.0  # standard errors that a denominator is from 0 for ratios to be about normal
 _MOST_DIFFERENCES = 45  # that are shown: between ten groups
 
 
@@ -226,15 +227,29 @@ def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
         name: estimated(ratio, value, exact, error, [(1.0, form)])
         for name, ratio, value, exact, error, form in zip(names, ratios, inside, unbiased, errors, forms, strict=True)
     }
+    errors_below = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", shares, joint.covariance, shares), 0.0))
+
+    def is_weak(group: int) -> bool:
+        """Whether the denominator may be near 0, or the interval of the mean leaves what it can be."""
+        clear = bottoms[group] > _CLEAR * errors_below[group]
+        return not (clear and ratios[group].low >= -1 and ratios[group].high <= 1)
+
     differences = {}
     for a, b in combinations(range(len(names)), 2):
         correlation = float(np.clip(spread[a, b] / max(errors[a] * errors[b], 1e-300), -1, 1))
-        difference = _Ratio(ratios[a].raw - ratios[b].raw, *difference_interval(ratios[a], ratios[b], correlation))
+        raw = ratios[a].raw - ratios[b].raw
+        difference = _Ratio(raw, *difference_interval(ratios[a], ratios[b], correlation))
         error = math.sqrt(max(float(spread[a, a] + spread[b, b] - 2 * spread[a, b]), 0.0))
         parts = [(1.0, forms[a]), (-1.0, forms[b])]
-        differences[names[a], names[b]] = estimated(
-            difference, inside[a] - inside[b], unbiased[a] - unbiased[b], error, parts
-        )
+        reported = inside[a] - inside[b]
+        number = estimated(difference, reported, unbiased[a] - unbiased[b], error, parts)
+        if math.isfinite(reported) and any(map(is_weak, (a, b))):
+            lines = np.array([both[a], both[b], shares[a], shares[b]])
+            moments = lines @ joint.covariance @ lines.T
+            ends = profile_interval(tops[[a, b]], bottoms[[a, b]], moments, z)
+            start, end = min(ends[0], reported), max(ends[1], reported)
+            number = replace(number, low=start * scale, high=end * scale)
+        differences[names[a], names[b]] = number
     return GroupEstimate(values, differences)
 
 

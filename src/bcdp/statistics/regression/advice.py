@@ -16,7 +16,7 @@ Array = npt.NDArray[np.float64]
 _FEW_DRAWS = 250  # to look for a remedy
 
 
-def remedy(policy: Policy, design: Design, moments: Centred, deviations: Centred, enough: int | None) -> str:
+def remedy(policy: Policy, design: Design, moments: Centred, deviations: Centred, people: str | None) -> str:
     """Which values to merge, which features to leave out, or how many people to ask, in one sentence."""
     columns = design[:-1]
     ways = []
@@ -26,9 +26,21 @@ def remedy(policy: Policy, design: Design, moments: Centred, deviations: Centred
     left_out = _leaving_out(columns, moments.matrix, deviations.matrix)
     if left_out and not (merged and len(left_out) >= len(merged)):
         ways.append(f"leave out {_listed(left_out)}")
-    if enough is not None:
-        ways.append(f"collect about {enough:,} people")
+    if people is not None:
+        ways.append(f"collect {people}")
     return f"The answers do not determine the coefficients: {' or '.join(ways) or 'regress on fewer features'}."
+
+
+def people_in_words(enough: int, least: int | None, most: int | None) -> str:
+    """How many people are enough, and how uncertain that is.
+
+    >>> people_in_words(380_000, 90_000, None)
+    'about 380,000 people (that is uncertain: with a chance of 80% 90,000 people or many more)'
+    """
+    if least is None:
+        return f"about {enough:,} people (that is uncertain: it may be many more)"
+    ends = f"{least:,} people or many more" if most is None else f"{least:,} to {most:,} people"
+    return f"about {enough:,} people (that is uncertain: with a chance of 80% {ends})"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from bcdp.policy import Policy
-from bcdp.statistics.regression.advice import remedy
+from bcdp.statistics.regression.advice import people_in_words, remedy
 from bcdp.statistics.regression.design_matrix import Design, without
 from bcdp.statistics.regression.least_squares import Centred, Coefficient, Noise
 from bcdp.statistics.regression.sample_size import Outlook
@@ -102,7 +102,9 @@ class Counted:
         remarks = [HELPS if self.helps else self._advice(), *self._constant()]
         if not self.determined:
             enough = self._outlook.enough_to_determine()
-            remarks.append(remedy(self.policy, self.design, self.found, self.deviations, enough))
+            likely = (None, None) if enough is None else self._outlook.likely_to_determine()
+            people = None if enough is None else people_in_words(enough, *likely)
+            remarks.append(remedy(self.policy, self.design, self.found, self.deviations, people))
         return " ".join(remarks)
 
     @cached_property

@@ -22,6 +22,7 @@ Array = npt.NDArray[np.float64]
 SEEN = 0.9  # of the collections of the advised size show that the features help
 _MOST_PEOPLE = 1e12
 _COLLECTIONS = 200  # that are imagined one by one
+_LIKELY, _FEW = 20, 100  # matrices that answers leave likely, and draws of noise for each
 _CAUTION = 1.4  # noise of the counts and of drawing them again, together
 
 
@@ -100,6 +101,18 @@ class Outlook:
     def enough_to_determine(self) -> int | None:
         """About how many people it takes to determine the coefficients."""
         return _fewest(self.determined)
+
+    def likely_to_determine(self) -> tuple[int | None, int | None]:
+        """Between how many people that is with a chance of about 80%: the features' matrix is itself estimated."""
+        every = (self.deviations.matrix, self.deviations.slope, self.deviations.variance, self.deviations.mean)
+        few = replace(self, deviations=Centred(*(part[:_FEW] for part in every)))
+        likely = [
+            replace(few, matrix=self.noise.plausible(self.matrix + off)).enough_to_determine()
+            for off in self.deviations.matrix[-_LIKELY:]
+        ]
+        rising = sorted(math.inf if people is None else people for people in likely)
+        low, high = rising[_LIKELY // 10], rising[-1 - _LIKELY // 10]
+        return (int(low) if math.isfinite(low) else None, int(high) if math.isfinite(high) else None)
 
 
 def any_direction(matrix: Array, draws: int) -> Array:

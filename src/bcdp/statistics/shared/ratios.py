@@ -11,6 +11,8 @@ from bcdp.statistics.shared.special import ndtri
 
 Array = npt.NDArray[np.float64]
 
+_GRID = 121  # ratios from -1 to 1
+
 
 def width(confidence: float) -> float:
     """How many standard errors an interval of this confidence reaches to either side."""
@@ -73,6 +75,42 @@ def difference_interval(
         )
     )
     return middle - down, middle + up
+
+
+def profile_interval(tops: Array, bottoms: Array, covariance: Array, z: float) -> tuple[float, float]:
+    """The differences of two ratios, each from -1 to 1, that chance leaves possible, whatever the denominators are.
+
+    `covariance` is that of both numerators, then of both denominators. Two ratios are as far off as `top - ratio
+    bottom` are together from 0 by their own covariance. Of a difference the nearest two ratios count, less what the
+    nearest of all are off. Ends are rounded outwards to a grid.
+
+    >>> low, high = profile_interval(np.array([0.1, 0.3]), np.array([0.5, 0.5]), np.eye(4) * 1e-3, 1.96)
+    >>> round(low, 2), round(high, 2)
+    (-0.59, -0.21)
+    >>> profile_interval(np.zeros(2), np.zeros(2), np.eye(4), 1.96)
+    (-2.0, 2.0)
+    """
+    grid = np.linspace(-1.0, 1.0, _GRID)
+    first, second = grid[:, None], grid[None, :]
+    off = tops[0] - first * bottoms[0], tops[1] - second * bottoms[1]
+
+    def spread(a: int, b: int, by_a: Array, by_b: Array) -> Array:
+        """The covariance of `top - ratio bottom` of both."""
+        (own, crossed), (mixed, under) = covariance[a, [b, b + 2]], covariance[a + 2, [b, b + 2]]
+        return np.asarray(own - by_b * crossed - by_a * mixed + by_a * by_b * under)
+
+    first_spread, second_spread, both = (
+        spread(0, 0, first, first),
+        spread(1, 1, second, second),
+        spread(0, 1, first, second),
+    )
+    determinant = np.maximum(first_spread * second_spread - both**2, 1e-300)
+    distance = (off[0] ** 2 * second_spread - 2 * off[0] * off[1] * both + off[1] ** 2 * first_spread) / determinant
+    steps = np.subtract.outer(np.arange(_GRID), np.arange(_GRID))
+    possible = steps[distance <= distance.min() + z * z]
+    width = 2 / (_GRID - 1)
+    low, high = (float(possible.min()) - 0.5) * width, (float(possible.max()) + 0.5) * width
+    return max(low, -2.0), min(high, 2.0)
 
 
 def product_moments(cells: Array, covariance: Array, factors: tuple[int, int]) -> tuple[float, Array]:
