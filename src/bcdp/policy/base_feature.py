@@ -78,8 +78,8 @@ class Integers:
                 pass
             case _:
                 raise ValueError
-        whole = type(first) is type(last) is int and -_LARGEST_WHOLE <= first < last <= _LARGEST_WHOLE
-        if not whole or last - first >= self.most:
+        integers = type(first) is type(last) is int and -_LARGEST_WHOLE <= first < last <= _LARGEST_WHOLE
+        if not integers or last - first >= self.most:
             raise ValueError
         return range(first, last + 1)
 
