@@ -24,6 +24,7 @@ CHANCE = 0.9
 _IMAGINED = 2**40  # people, of whom each menu has as many as its weight says
 _APART = 2000  # values below the top that are looked at one by one; the rest in groups, each by its largest share
 _CUTS = np.linspace(0.02, 0.98, 49)  # where between the least share of the top and the next one a threshold may be
+_PAIRS = 1.05  # by how much errors of two values may vary more against each other than those of most
 _MOST_PEOPLE = 1e15
 _STEPS = 60  # of bisection
 
@@ -68,13 +69,21 @@ Values = tuple[Array, Array, Array]  # shares, n times the squared error of each
 
 
 def _missed(people: float, above: Values, below: Values) -> float:
-    """At most the chance that a value of the top is not found: one of these, or another, is beyond a threshold."""
+    """At most the chance that a value of the top is not found: the better of two bounds (theory.md, 4.25).
+
+    Either one of these, or another, is beyond a threshold; or one of these is below one of the others.
+    """
     low, high = below[0][0], above[0][-1]
     thresholds = low + (high - low) * _CUTS[:, None]
     wrong = (ndtr((thresholds - above[0]) * np.sqrt(people / above[1])) @ above[2]) + (
         ndtr((below[0] - thresholds) * np.sqrt(people / below[1])) @ below[2]
     )
-    return float(wrong.min())
+    size = above[2].sum() + below[2].sum()
+    gaps, both = above[0][:, None] - below[0], above[0][:, None] * below[0]
+    # estimates sum to 1 or nearly so: their errors vary against each other, and so do the people's values
+    spread = (above[1][:, None] + below[1]) * _PAIRS * size / (size - 1) + 2 * both
+    turned = ndtr(-gaps * np.sqrt(people / spread)) @ below[2]
+    return min(float(wrong.min()), float(turned.sum()))
 
 
 def _grouped(shares: Array, errors: Array) -> Values:
