@@ -67,6 +67,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/speed/run.py -o bench-output
 
 nightly: $(VENV)/.dev system
+	SWEEP=full $(BIN)/python -m pytest $(PARALLEL) $$(grep -rl support.sweeps tests --include='test_*.py')
 	$(BIN)/python benchmarks/sweeps/readers.py
 	$(BIN)/python benchmarks/sweeps/odds.py
 	$(BIN)/python benchmarks/sweeps/bounds.py

@@ -699,6 +699,7 @@ PLANS: dict[str, Callable[[], Plan]] = {
         PLANS["known-laws"](), "collector", {"people": 2500, "epsilon": 2, "chance": 1e-9}
     ),
     "batch-of-ranges": lambda: batched(PLANS["odds"](), "collector", {"people": 1000, "odds": 20.0}),
+    "batch-of-blocks": lambda: batched(PLANS["block"](), "collector", {"people": 100_000, "epsilon": 1, "honest": 0.5}),
     "ticks": lambda: built(
         {
             "media": LIST | {"at_most": 2, "items": {"tv": {"delta": 12.5}, "3": {"delta": 11}}},

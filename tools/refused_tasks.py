@@ -72,8 +72,8 @@ OWN: list[Any] = [
     [{"mean": ["whole"], "by": "number"}],
     [{"table": ["number", "whole"]}],
     [{"regression": {"target": "whole", "features": ["number"]}}],
-    [{"regression": {"target": "whole", "features": ["kind"]}}],
-    [{"regression": {"target": "bit", "features": ["whole"]}}],
+    [{"regression": {"target": "whole", "features": ["kind", "number"]}}],
+    [{"regression": {"target": "number", "features": ["whole"]}}],
     [{"mean": ["kind"]}],
     [{"frequency": ["number"]}],
 ]

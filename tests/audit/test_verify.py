@@ -74,7 +74,7 @@ def test_two_implementations_agree_on_random_plans(seed: int) -> None:
             if marked and rng.random() < 0.7:
                 document["correlation"]["rounded"] = marked
                 document["correlation"]["products"] = [["x0", marked[:2], 0.25], ["x2", marked[:1], 0.5]]
-        if rng.random() < 0.3:
+        if rng.random() < 0.3 and "missing" not in document["collection"]["features"]["x0"]:
             document["collection"]["features"]["x0"] |= {"missing": {"binary": 1, "categorical": "a"}.get(
                 document["collection"]["features"]["x0"]["type"], 0.5)}  # fmt: skip
         first, second = certify(Plan.build(document)), verify_limits(document)

@@ -234,7 +234,7 @@ def test_no_command_writes_over_what_it_reads(folder, capsys):
 @pytest.mark.parametrize(
     ("command", "accepted"),
     [
-        (["privatize", "plan.json", "people.csv", "-o", "reports.csv"], "a name that ends in .parquet"),
+        (["privatize", "plan.json", "people.csv", "-o", "reports.txt"], "a name that ends in .parquet"),
         (["tally", "plan.json", "reports.parquet", "-o", "tally.parquet"], "a name that ends in .json"),
         (["plan", "policy.yaml", "-o", "plan.yaml"], "a name that ends in .json"),
         (["correlate", "policy.yaml", "people.csv", "-o", "pairs.json"], "a name that ends in .csv"),

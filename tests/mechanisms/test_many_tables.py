@@ -44,12 +44,12 @@ def test_many_tables_are_planned_better_and_to_a_small_gap(
     assert said[0] == "66 tables that differ, some 7 seconds"
     assert plan.certificate.optimality_gap is not None
     assert plan.certificate.optimality_gap <= 1.05
-    assert plan.certificate.objective is not None
-    for module in (candidates, column_generation):
-        monkeypatch.setattr(module, "MANY_INTERACTIONS", 10**6)
-    before = make_plan(policy).certificate.objective
-    assert before is not None
-    assert plan.certificate.objective < 0.98 * before
+    errors = []
+    for many in (20, 10**6):  # of 36 tables
+        for module in (candidates, column_generation):
+            monkeypatch.setattr(module, "MANY_INTERACTIONS", many)
+        errors.append(make_plan(all_tables(9)).certificate.objective or 0.0)
+    assert 0 < errors[0] < 0.98 * errors[1]
 
 
 @pytest.mark.slow

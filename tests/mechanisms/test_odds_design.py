@@ -25,6 +25,7 @@ from bcdp.mechanisms.survey.design.menu_pricing import caps
 from bcdp.notions import bcdp_from
 from bcdp.plan import certify, joint_delta
 from bcdp.statistics import Single
+from support.sweeps import some
 
 pytestmark = pytest.mark.slow
 
@@ -78,8 +79,8 @@ def ratios(policies: int, seed: int) -> Iterator[float]:
 
 
 def test_odds_never_cost_accuracy() -> None:
-    """Twelve random policies; `make nightly` tries 200."""
-    assert max(ratios(12, seed=0)) <= 1 + ROUNDING
+    """A few random policies; `make nightly` tries 200."""
+    assert max(ratios(len(some(12, 3)), seed=0)) <= 1 + ROUNDING
 
 
 @pytest.mark.parametrize("odds", [1.0, 1.1, 1.5, 4.0, 1e9])

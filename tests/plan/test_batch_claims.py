@@ -202,7 +202,7 @@ def test_the_plan_command_states_the_main_promise_first(
     assert main() == 0
     shown = capsys.readouterr().out
     assert shown.startswith("Main promise: what a person's answers reveal to the collector")
-    assert shown.index("If relay and collector work together") < shown.index("What a report tells, the fallback")
+    assert shown.index("If relay and collector work together") < shown.index("What a report reveals, the fallback")
 
 
 def test_the_studio_compares_whom_to_trust() -> None:

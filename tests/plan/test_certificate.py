@@ -36,6 +36,7 @@ from support.helpers import (
     with_q,
     worst_prior,
 )
+from support.sweeps import some
 
 pytestmark = pytest.mark.slow
 
@@ -68,7 +69,7 @@ def tight(claimed: float, ratio: Fraction | float) -> bool:
 def test_no_prior_within_q_exceeds_the_certificate() -> None:
     """1,500 random plans and priors, three kinds of feature, joint and ad-hoc tables; broken ones are caught below."""
     rng = np.random.default_rng(1)
-    for _ in range(1500):
+    for _ in some(1500):
         plan, prior = plan_within(rng)
         assert exceeded(certify(plan), prior, full_kernel(plan)) == []
 
@@ -76,7 +77,7 @@ def test_no_prior_within_q_exceeds_the_certificate() -> None:
 def test_the_certificate_is_attained_by_the_worst_prior() -> None:
     """For every feature of 400 random plans there is a prior within its q that has exactly the certified level."""
     rng = np.random.default_rng(2)
-    for _ in range(400):
+    for _ in some(400):
         plan, _ = plan_within(rng)
         claims = certify(plan)
         for i, (name, feature) in enumerate(plan.policy.features.items()):
@@ -114,7 +115,7 @@ def test_a_numeric_question_is_attained() -> None:
 def test_a_second_opinion_agrees() -> None:
     """The formula in fractions over every z, a, a' and output is never above the certificate, nor 1e-9 below it."""
     rng = np.random.default_rng(3)
-    for _ in range(120):
+    for _ in some(120):
         plan, _ = plan_within(rng)
         claims, (epsilon, c, delta) = certify(plan), brute_ratios(plan)
         pairs = [(epsilon, claims.epsilon)]
@@ -127,7 +128,7 @@ def test_a_second_opinion_agrees() -> None:
 def test_independent_questions_meet_the_inequality_and_joint_ones_stay_below() -> None:
     """(*) of theory.md, section 2: an equality for independent questions, an upper bound for joint tables."""
     rng, below = np.random.default_rng(4), 0
-    for _ in range(300):
+    for _ in some(300):
         plan, _ = plan_within(rng)
         for number, menu in enumerate(plan.menus):
             one = Plan.build({**plan.model_dump(mode="json", by_alias=True),

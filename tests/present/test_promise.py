@@ -185,7 +185,9 @@ def lonely(blocks: list[str]) -> list[str]:
 
 
 def blocks_of(page: str) -> list[str]:
-    """Paragraphs, list entries and rows of tables, as they are read."""
+    """Paragraphs, list entries and rows of tables, as they are read, each footnote where it is named."""
+    notes = dict(re.findall(r'<li id="(condition-[a-z]+)">(.*?)</li>', page))
+    page = re.sub(r'<a class="note" href="#([^"]*)">.*?</a>', lambda link: notes[link[1]], page)
     parts = re.findall(r"<(p|li|tr)\b[^>]*>(.*?)</\1>", page, re.DOTALL)
     return [html.unescape(re.sub(r"<[^>]+>", " ", text)) for _, text in parts]
 
@@ -194,6 +196,14 @@ def test_a_promise_without_its_condition_would_be_found() -> None:
     assert lonely(["Whoever sees it can raise the odds of a guess by at most 1.23.", "smoker × 1.23 55.0%"])
     assert lonely(["a guess at 50% becomes at most 55.0%"])
     assert not lonely(["odds rise at most 1.23 times, if the other answers ..", "the odds in 1.23 cases"])
+
+
+def test_a_footnote_counts_where_it_stands_on_the_page() -> None:
+    row = '<tr><td>smoker × 1.23</td><td><a class="note" href="#condition-a">a</a></td></tr>'
+    assert lonely(blocks_of(f'{row}<li id="condition-a">whenever it rains.</li>'))
+    assert not lonely(blocks_of(f'{row}<li id="condition-a">if the others do not move.</li>'))
+    with pytest.raises(KeyError):
+        blocks_of(row)
 
 
 @pytest.fixture
@@ -207,7 +217,7 @@ def lying(tmp_path: Path) -> tuple[Plan, str]:
 def test_the_report_page(lying: tuple[Plan, str], tmp_path: Path) -> None:
     write_report(tmp_path / "report.html", lying[0], 1000)
     page = (tmp_path / "report.html").read_text("utf-8")
-    blocks = blocks_of(re.sub(r"<h2>How much accuracy.*?</section>", "", page, flags=re.DOTALL))
+    blocks = blocks_of(re.sub(r"<h3>How much accuracy.*?</section>", "", page, flags=re.DOTALL))
     assert sum(bool(PROMISE.search(block)) for block in blocks) >= 5
     assert lonely(blocks) == []
     row = next(block for block in blocks if block.split()[0] == "secret" and "×" in block)

@@ -69,8 +69,8 @@ def test_nothing_is_said_of_few_people(plan: Plan, tmp_path: Path) -> None:
     assert counts_promises(plan, promises(plan), 12_345)[0].people == 12_000
     (tmp_path / "policy.yaml").write_text(json.dumps(POLICY))
     few, many = (run("plan", tmp_path / "policy.yaml", "--users", users) for users in (999, 1_000))
-    assert "published counts" not in few.stdout
-    assert "published counts of 1,000 people" in many.stdout
+    assert "published ones" not in few.stdout
+    assert "published ones of 1,000 people" in many.stdout
     assert json.loads(run("plan", tmp_path / "policy.yaml", "--users", 999, "--json").stdout)["counts"] is None
 
 

@@ -19,6 +19,8 @@ from playwright.sync_api import Browser, Page
 from bcdp import Plan, Policy, Tally, estimate, make_plan, privatize
 from bcdp.audit import audit_plan, population_of
 from bcdp.cli.app import main
+from bcdp.cli.collect import estimate_tables
+from bcdp.cli.output import show
 from bcdp.cli.plan import _gap
 from bcdp.compare.baselines import compare, uniform_plans
 from bcdp.compare.fertility import POLICY, fertility, truth
@@ -60,15 +62,15 @@ def collected(plan: Plan) -> Any:
 
 
 def heads(text: str) -> list[str]:
-    return [unescape(head) for head in re.findall(r"<h2>(.*?)</h2>", text)]
+    return [unescape(head) for head in re.findall(r"<h3>(.*?)</h3>", text)]
 
 
 def test_a_plan_alone_has_a_page(tmp_path: Path) -> None:
     text = written(make_plan(policy()), tmp_path, 5000)
     assert heads(text) == [
-        "What is promised", "What the published numbers tell", "What must be true for it",
-        "How much accuracy was gained", "What one device's answers tell",
-        "What an adversary cannot do", "What an adversary can do", "The policy",
+        "How much accuracy was gained", "In short", "What is promised", "What the published numbers tell",
+        "What must be true for it", "What an adversary cannot do", "What an adversary can do",
+        "What one device's answers tell", "The policy",
     ]  # fmt: skip
     assert "5,000 people are expected to answer" in text
     assert "smokes &lt;tobacco&gt;" in text
@@ -89,7 +91,23 @@ def test_a_collection_shows_estimates_truth_and_audit(tmp_path: Path) -> None:
         assert words in text
 
 
-def test_the_demonstration_knows_the_truth_of_every_number(tmp_path: Path) -> None:
+def fits_one_screen(text: str) -> None:
+    lines = text.splitlines()
+    assert len(lines) <= 51
+    assert max(map(len, lines)) <= 100
+
+
+def test_the_plan_of_the_demonstration_fits_one_screen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    assert main(["plan", str(tmp_path / "policy.yaml"), "--users", "254654"]) == 0
+    text = capsys.readouterr().out
+    fits_one_screen(text)
+    assert text.count("q = 20 percentage points") == 1  # stated once, and named by its letter
+    assert re.search(r"^more_kids .* x1\.35 +a ", text, re.MULTILINE)
+    assert re.search(r"^a  more_kids: if the other answers move", text, re.MULTILINE)
+
+
+def test_the_demonstration_knows_the_truth_of_every_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     women = fertility()
     known, weeks = truth(women), women["weeks_worked"].to_numpy()
     plan = make_plan(Policy.parse(read_yaml(POLICY, [])))
@@ -101,8 +119,10 @@ def test_the_demonstration_knows_the_truth_of_every_number(tmp_path: Path) -> No
         assert np.mean(weeks < quantile) <= share <= np.mean(weeks <= quantile)
     assert len(known["weeks_worked",]["below"]) == 51
     assert all(share == np.mean(weeks < edge) for edge, share in known["weeks_worked",]["below"].items())
+    show(*estimate_tables(found))
+    fits_one_screen(capsys.readouterr().out)
     text = written(plan, tmp_path, 20_000, found, truth=known)
-    assert text.count(">truth<") == 1 + 4  # of single answers; pairs, groups, quantiles, shares below
+    assert text.count(">truth<") == 2 + 4  # of means and shares; pairs, groups, quantiles, shares below
     assert "about 5 of 100 such intervals miss the truth" in text
 
 
@@ -257,8 +277,14 @@ def test_the_page_fits_a_telephone_and_fetches_nothing(page: Page, tmp_path: Pat
     page.goto((tmp_path / "report.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     pictures = page.locator("section > img").evaluate_all("nodes => nodes.map((node) => node.width)")
-    assert len(pictures) == page.locator("img").count() == 3  # in nothing that scrolls
+    assert len(pictures) == page.locator("img").count() == 2  # in nothing that scrolls
     assert 340 <= min(pictures) <= max(pictures) <= 358
+    first = page.locator(".drawn tbody tr").first  # a result, whole, on the first screen
+    place = first.bounding_box()
+    assert place
+    assert place["y"] + place["height"] <= 800
+    page.emulate_media(media="print")
+    assert not page.locator("nav").is_visible()
     assert [url for url in asked if not url.startswith("data:")] == [(tmp_path / "report.html").as_uri()]
 
 
@@ -274,7 +300,7 @@ def test_nothing_hinders_anybody(browser: Browser, tmp_path: Path, width: int, s
     page.goto((tmp_path / "report.html").as_uri())
     check = f"async () => {{ {axe}; return (await axe.run()).violations.map((v) => [v.id, v.nodes[0].html]); }}"
     assert page.evaluate(check) == []
-    assert page.locator("main > p").first.inner_text().startswith("All. Made on 20")
+    assert page.locator("main > p").first.inner_text().startswith("All. 2,000 people answered. Made on 20")
     night = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert night == ("rgb(26, 35, 44)" if scheme == "dark" else "rgb(255, 255, 255)")
     context.close()

@@ -32,6 +32,7 @@ OTHERS = (
     "block",
     "ticks",
     "batch",
+    "batch-of-blocks",
     "batch-of-laws",
     "batch-of-ranges",
     "messages",

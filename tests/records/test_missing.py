@@ -226,12 +226,12 @@ def test_a_cascade_carries_it_too() -> None:
 
 def test_report_and_dashboard_say_it_once_below_the_numbers() -> None:
     plan, tally = surveyed("kind")
-    page = learned(plan, estimate(tally), None)
+    page = learned(plan, estimate(tally), None).body
     assert page.count("kind: missing counted as &#x27;c&#x27;") == 1
     assert page.index("missing counted as") > page.index("</table>")
     assert operator_document(tally)["note"] == f"kind: missing counted as 'c'. {NOTE}"
     plan, tally = surveyed(None)
-    assert "missing" not in learned(plan, estimate(tally), None)
+    assert "missing" not in learned(plan, estimate(tally), None).body
     assert operator_document(tally)["note"] is None
 
 

@@ -83,7 +83,7 @@ def test_tables_groups_and_distributions_are_told_as_by_the_command(
     assert len(numbers["tasks"]) == 3
     for task in numbers["tasks"]:
         assert task["lines"]
-        assert " ".join([f"What to expect: {task['subject']}", *task["lines"]]) in told
+        assert f"What to expect: {task['subject']}: {'; '.join(task['lines'])}" in told
 
 
 def test_a_prior_that_is_dropped_gives_its_exact_numbers(studio: Studio) -> None:

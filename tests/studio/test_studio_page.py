@@ -17,6 +17,7 @@ from bcdp.studio import load_templates
 from support.npm_packages import npm_packages
 from support.studio_pages import SECONDS, Visit, saved
 from support.studio_server import Studio, as_csv, records
+from support.web_pages import ask, begin, go_on
 
 pytestmark = pytest.mark.slow
 
@@ -80,6 +81,7 @@ def test_from_nothing_to_estimates_without_a_terminal(visit: Visit, studio: Stud
     with page.expect_popup() as opened:
         page.get_by_role("link", name="The page as people will see it").click()
     preview = opened.value
+    begin(preview)
     expect(preview.get_by_label("Your yearly pay before tax")).to_be_visible()
     preview.close()
 
@@ -87,13 +89,16 @@ def test_from_nothing_to_estimates_without_a_terminal(visit: Visit, studio: Stud
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Where people answer").click()
     survey = opened.value
+    begin(survey)
     survey.get_by_label("Your yearly pay before tax").fill("41000")
+    go_on(survey)
+    for question, choice in (("Did you get a bonus", "yes"), ("Are you looking", "no")):
+        survey.get_by_role("group", name=question).get_by_label(choice).check()
+        go_on(survey)
     survey.get_by_label("Years in this profession").fill("7")
-    survey.get_by_role("group", name="Did you get a bonus").get_by_label("yes").check()
-    survey.get_by_role("group", name="Are you looking").get_by_label("no").check()
+    go_on(survey)
     survey.get_by_role("group", name="Where do you work").get_by_label("sales").check()
-    survey.get_by_role("button", name="Review my answers").click()
-    survey.get_by_role("button", name="Show me what would be sent").click()
+    ask(survey)
     survey.get_by_role("button", name="Send it").click()
     expect(survey.get_by_role("status")).to_contain_text("Your answer was received")
 

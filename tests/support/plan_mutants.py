@@ -86,7 +86,7 @@ def _correlate(rng: np.random.Generator, document: Any) -> None:
     """A random statement about correlation, and rules for what is missing."""
     features = document["collection"]["features"]
     for feature in features.values():
-        if rng.random() < 0.3:
+        if rng.random() < 0.3 and "missing" not in feature:
             feature["missing"] = {"binary": 1, "categorical": "b", "numeric": 0.25}[feature["type"]]
     _state_q(rng, document)
     for _ in range(rng.integers(4)):

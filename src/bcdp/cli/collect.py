@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from bcdp.cli.counts import counts_lines, published
 from bcdp.cli.options import AsJson, PlanFile
-from bcdp.cli.output import check_output, progress, remark, same_file, show, show_json, table
+from bcdp.cli.output import PIPED_WIDTH, check_output, progress, remark, same_file, show, show_json, table
 from bcdp.cli.records import unusual_lines
 from bcdp.errors import InputError, refuse
 from bcdp.present.check_sentences import check_lines
@@ -27,6 +28,7 @@ Engine = Annotated[
     Literal["local", "spark"], typer.Option(help="This machine's cores, or Spark: Parquet files and tables.")
 ]
 
+_CURVE = "The shares below every edge: --json, -o FILE, or drawn by --plot FILE."
 _REPORTS = (".parquet", ".arrow", ".feather", ".csv")
 
 
@@ -248,12 +250,11 @@ def estimate_tables(estimates: Estimates) -> list[Any]:
         effects = ", ".join(f"{name} {effect:.3g}" for name, effect in estimates.design_effects.items())
         parts.append(f"weighted; design effect: {effects}")
     for section in estimates.sections():
-        parts += [
-            "",
-            *([section.title] if section.title else []),
-            section_table(section, estimates.level),
-            *section.remarks,
-        ]
+        if section.drawn == "curve":
+            parts.append(_CURVE)
+            continue
+        parts += ["", *([section.title] if section.title else []), section_table(section, estimates.level)]
+        parts += [line for remark in section.remarks for line in wrap(remark, PIPED_WIDTH)]
     rows = [row for section in estimates.sections() for row in section.rows]
     if any(row.open_people is not None for row in rows):
         parts += ["", "worth: how many openly asked people, at most, would have the same standard error"]
@@ -266,7 +267,8 @@ def estimate_tables(estimates: Estimates) -> list[Any]:
     if estimates.liars and any(row.moved is None for row in rows):
         parts.append("Rows without that number do not allow for fake reports.")
     hint = [] if estimates.liars or not estimates.checks else ["--liars 0.01 shows what 1% of fake reports could do."]
-    return [*parts, "", *check_lines(estimates.checks), *hint]
+    checked = [line for sentence in check_lines(estimates.checks) for line in wrap(sentence, PIPED_WIDTH)]
+    return [*parts, *checked, *hint]
 
 
 def _counted(people: int | None) -> str:

@@ -28,6 +28,25 @@ NOTE = "published.json"
 Counts = list[list[int]]  # rows of menu, answer, with open features their group, and count
 
 
+def counts_summary(plan: Plan, promised: Sequence[CountsPromise]) -> list[str]:
+    """What the column of a plan's table is about that shows what counts reveal, and whom to trust for which promise."""
+    from bcdp.present.published_counts import trusted, void
+
+    if not promised:
+        return []
+    held = f"counts: what the published ones {_of(plan, promised)} reveal, except with {one_in(promised[-1].chance)}."
+    whom = "; ".join(f"{promise}: {who}" for promise, who in trusted(plan))
+    sentences = (f"{held} {void(plan)}", f"Whom one has to trust for what is promised about {whom}.")
+    return [line for sentence in sentences for line in wrap(sentence, PIPED_WIDTH)]
+
+
+def _of(plan: Plan, promised: Sequence[CountsPromise]) -> str:
+    of = f"of {promised[-1].people:,} people"
+    if plan.policy.open:
+        of = f"by groups of open values, of at least {promised[-1].people:,} people each,"
+    return of
+
+
 def counts_lines(plan: Plan, promised: Sequence[CountsPromise]) -> list[str | Table]:
     """What counts reveal, for a person to read, and whom to trust for which promise."""
     from bcdp.present.published_counts import trusted, void
@@ -39,11 +58,8 @@ def counts_lines(plan: Plan, promised: Sequence[CountsPromise]) -> list[str | Ta
         [promise.name or promise.label, rounded_up(promise.epsilon), f"x{small_odds(promise.level)}"]
         for promise in promised
     ]
-    of = f"of {record.people:,} people"
-    if plan.policy.open:
-        of = f"by groups of open values, of at least {record.people:,} people each,"
     return [
-        f"What the published counts {of} reveal, except with {one_in(record.chance)}",
+        f"What the published counts {_of(plan, promised)} reveal, except with {one_in(record.chance)}",
         table(["feature", "epsilon", "odds"], rows),
         *together((promise.name or promise.label, promise.condition) for promise in promised),
         *wrap(void(plan), PIPED_WIDTH),

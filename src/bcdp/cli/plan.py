@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bcdp.cli.bound import read_bound
-from bcdp.cli.counts import batch_lines, counts_lines, trust_lines
-from bcdp.cli.expected import expected_lines
+from bcdp.cli.counts import batch_lines, counts_summary, trust_lines
 from bcdp.cli.options import AsJson, Users
 from bcdp.cli.output import (
+    PIPED_WIDTH,
     check_output,
     finer_lines,
     promise_cells,
@@ -27,7 +29,7 @@ from bcdp.cli.output import (
 )
 from bcdp.cli.records import column_lines, contradiction_lines
 from bcdp.errors import refuse
-from bcdp.present.words import number, odds, posterior_at_most, some, together
+from bcdp.present.words import number, small_odds, some, together
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -37,8 +39,19 @@ if TYPE_CHECKING:
     from bcdp.correlation.contradictions import Contradiction
     from bcdp.plan import Plan
     from bcdp.policy import Policy
+    from bcdp.present.footnotes import Footnotes
     from bcdp.present.plan_summary import Planned
+    from bcdp.present.promise import Promise
+    from bcdp.present.published_counts import CountsPromise
+    from bcdp.statistics import Expected
 
+_WORDS = (
+    "asked, certified: delta, of the whole record epsilon.",
+    "c: the level (odds e^c) against somebody who knows all other features, whatever the correlation.",
+    "standard errors: the largest, at shares of 1/2 and numbers half at each bound; typical of categories.",
+    "open answers: how many openly asked people would have the same standard error.",
+    "uniform LDP: all features as strict as the strictest, the better of two such surveys for each feature.",
+)
 _MANY = 8  # features, beyond which equal rows are shown as one
 _MOST_RECORDS = 50_000  # of a sample, on which finer guesses are tried
 _MOST_PRODUCTS = 2**33  # for that: some seconds
@@ -230,35 +243,26 @@ def _limit(plan: Plan, correlation: Correlation) -> float | None:
 
 def _show(summary: Planned, document: dict[str, Any], output: Path | None, choices: list[str | Table]) -> None:
     from bcdp.compare.baselines import NO_REGRESSION
-    from bcdp.present.promise import conditions, open_said, operator_says, panel_said
+    from bcdp.present.footnotes import Footnotes
+    from bcdp.present.promise import open_said, operator_says, panel_said
 
     plan, promised = summary.plan, summary.promised
-    features, allowed, used = document["features"], plan.policy.epsilon, document["epsilon"]
+    features, notes = document["features"], Footnotes()
     unable = any(math.isnan(f["standard_error_paper"]) for f in features.values())
-    guarantees = {
-        name: [f["asked"], f["certified"], *promise_cells(promised[name]), f["budget"]] for name, f in features.items()
-    }
     errors = {
         name: [f["standard_error"], f["open_people"], f["standard_error_paper"], f["standard_error_uniform_ldp"]]
         for name, f in features.items()
     }
     show(
         *batch_lines(summary.batch),
-        "What a report tells" if summary.batch is None else "What a report tells, the fallback",
-        table(["feature", "delta asked", "certified", *promise_columns(promised), "c"], _rows(guarantees)),
-        f"the whole record: epsilon {used:.4g}{f' of the {allowed:g} allowed' * (used < 0.999 * allowed)}, "
-        f"odds x{odds(used)}, 50% becomes at most {posterior_at_most(used)}, nothing assumed",
-        "",
-        "The condition of odds",
-        *conditions(promised),
-        operator_says(plan),
-        *open_said(plan),
-        *panel_said(plan),
-        "",
-        *counts_lines(plan, summary.counted),
+        "What a report reveals" if summary.batch is None else "What a report reveals, the fallback",
+        _guarantees(summary, document, notes),
+        *_conditions(notes, promised),
+        *_wrapped(operator_says(plan), *open_said(plan), *panel_said(plan)),
+        *counts_summary(plan, summary.counted),
         *_counts_demanded(document.get("counts_demands", [])),
         *choices,
-        *_limited(document),
+        *_wrapped(*_limited(document)),
         *finer_lines(plan, {name: f["finer"] for name, f in features.items() if f.get("finer")}, "on the sample"),
         "",
         f"Standard errors for {document['users']:,} people, in own units",
@@ -266,17 +270,64 @@ def _show(summary: Planned, document: dict[str, Any], output: Path | None, choic
         *_accuracy(plan, document["proved_limit"], document["numerical_limit"]),
         *_useless(plan, document),
         "",
-        *expected_lines(summary.expected),
-        *promise_words(promised),
-        "c: the level (odds e^c) against somebody who knows all other features already, whatever the correlation.",
-        "standard errors: for shares of 1/2 and numbers half at each bound, the largest; of categories, a typical one.",
-        "open answers: how many openly asked people would have the same standard error.",
-        "uniform LDP: all features as strict as the strictest, the better of two surveys for each feature:",
-        "the one of least total error, and the one that asks every feature equally often.",
+        *(line for each in summary.expected for line in _wrapped(_expectation(each))),
+        *([""] if summary.expected else []),
+        *_wrapped(" ".join([*promise_words(promised), *_WORDS])),
         *([f"the paper: {NO_REGRESSION}."] if unable else []),
-        "",
         "nothing written; -o plan.json keeps the plan" if output is None else f"{output} written, id {plan.id[:12]}..",
     )
+
+
+def _guarantees(summary: Planned, document: dict[str, Any], notes: Footnotes) -> Table:
+    """What a report reveals of each feature and of the whole record, and what published counts do."""
+    from bcdp.present.promise import promise_of_all
+
+    plan, features = summary.plan, document["features"]
+    counts = {promise.name: promise for promise in summary.counted}
+
+    def cells(name: str | None, promise: Promise) -> list[Any]:
+        letter = notes.letter(promise.condition)
+        of_report, *rest = promise_cells(promise)
+        return [of_report, letter or "-", *rest, *([_counted(counts[name], letter, notes)] if counts else [])]
+
+    rows = {
+        name: [f["asked"], f["certified"], *cells(name, summary.promised[name]), f["budget"]]
+        for name, f in features.items()
+    }
+    record = [plan.policy.epsilon, document["epsilon"], *cells(None, promise_of_all(plan)), "-"]
+    columns = promise_columns(summary.promised)
+    heads = ["feature", "asked", "certified", columns[0], "if", *columns[1:], *(["counts"] if counts else []), "c"]
+    return table(heads, [*_rows(rows), ["the whole record", *record]])
+
+
+def _counted(promise: CountsPromise, letter: str | None, notes: Footnotes) -> str:
+    """What counts reveal, with a letter where it rests on another condition than the report's promise."""
+    own = notes.letter(promise.condition)
+    return f"x{small_odds(promise.level)}{f' {own}' if own and own != letter else ''}"
+
+
+def _conditions(notes: Footnotes, promised: Mapping[str, Promise]) -> list[str]:
+    """Each condition once, after its letter and the features that it stands for."""
+    features: dict[str, list[str]] = {}
+    for name, promise in promised.items():
+        features.setdefault(promise.condition, []).append(name)
+    return [
+        line
+        for letter, condition in notes.conditions.items()
+        for line in wrap(
+            f"{letter}  {some(features[condition]) + ': ' if condition in features else ''}{condition}",
+            PIPED_WIDTH,
+            subsequent_indent="   ",
+        )
+    ]
+
+
+def _wrapped(*sentences: str) -> list[str]:
+    return [line for sentence in sentences for line in wrap(sentence, PIPED_WIDTH)]
+
+
+def _expectation(expected: Expected) -> str:
+    return f"What to expect: {expected.subject}: {'; '.join(expected.lines)}"
 
 
 def _rows(cells: dict[str, list[Any]]) -> list[list[Any]]:

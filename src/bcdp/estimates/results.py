@@ -29,7 +29,8 @@ from bcdp.statistics.shared.follow_ups import AskedMean, AskedShare
 from bcdp.statistics.shared.interval import finite
 from bcdp.statistics.shared.linear_form import LARGEST_SHARE_OF_FAKES, LinearForm, RatioForm
 from bcdp.statistics.shared.nonresponse import AnsweredMean, AnsweredShare
-from bcdp.statistics.tables.statistic import Pair, TableEstimate, ThreeWayEstimate, Triple
+from bcdp.statistics.tables.lines import TableEstimate, ThreeWayEstimate
+from bcdp.statistics.tables.statistic import Pair, Triple
 from bcdp.tally import Check, Tally
 
 Number = Estimate | Quantile | RegressionEstimate  # what allows for fake reports

@@ -30,6 +30,7 @@ MOST_RECORDS = 100_000
 _FINE = 48  # parts of a number, at least
 _SWEEPS = 240
 _SETTLING = 0.35  # of the sweeps, after which steps shrink
+_MARGIN = 0.05  # of an interval, that is kept between its ends and the records
 _STEP = 0.15  # several constraints may be about one feature
 _LEAST_SPREAD = 0.02
 _FINEST = 1e-4  # no standard error counts as less: of so many records, more cannot be told
@@ -71,6 +72,15 @@ class _Constraint:
     error: float
     scale: float = 1.0  # from the mean of `at` to the estimate's units
     among: Array | float = 1.0  # whom the estimate is about, at the same combinations
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Between what the mean of `at` lies in the interval, but for a margin where that does not end the range."""
+        if not isinstance(self.among, float):
+            return -math.inf, math.inf
+        low, high, value = self.estimate.low, self.estimate.high, self.estimate.value
+        least, most = low + _MARGIN * (high - low) * (low != 0), high - _MARGIN * (high - low) * (high != 1)
+        return self.centre + (least - value) / self.scale, self.centre + (most - value) / self.scale
 
     def reached(self, state: Mapping[str, Integers]) -> float:
         """The estimate's number in some records; NaN where it is about none of them."""
@@ -221,7 +231,8 @@ def _settled(
         groups.setdefault(each.names, []).append(number)
     stacked = {names: np.array([constraints[number].at for number in numbers]) for names, numbers in groups.items()}
     wanted, error = np.array([[each.centre, each.error] for each in constraints]).T
-    variance = error**2
+    variance, (least, most) = error**2, np.array([each.ends for each in constraints]).T
+    wanted = np.clip(wanted, least, most)
     theta = np.zeros(len(constraints))
     for sweep in range(_SWEEPS):
         energies = {names: np.tensordot(theta[numbers], stacked[names], axes=1) for names, numbers in groups.items()}
@@ -240,9 +251,9 @@ def _settled(
                                  minlength=reached.shape[1]) / len(next(iter(state.values())))  # fmt: skip
             mean = reached @ counts
             spread = np.maximum(reached**2 @ counts - mean**2, _LEAST_SPREAD)
-            theta[numbers] += (
-                step * (wanted[numbers] - mean - variance[numbers] * theta[numbers]) / (spread + variance[numbers])
-            )
+            inside = np.clip(mean, least[numbers], most[numbers])
+            held = np.where(mean == inside, variance[numbers] * theta[numbers], 0.0)  # no theta outside is held back
+            theta[numbers] += step * (wanted[numbers] - mean - held) / (spread + variance[numbers])
         yield
 
 

@@ -73,7 +73,10 @@ class Tiered:
         for _, parts in groupby(self.parts(), lambda part: id(part.row)):
             listed = list(parts)
             _, section, row, _ = listed[0]
-            rows = (Row(name, name, number, row.possible, (name,), number.answers) for name, *_, number in listed)
+            rows = (
+                Row(name, name, number, row.possible, (name,), number.answers, in_units=row.in_units)
+                for name, *_, number in listed
+            )
             yield Section(row.label, (row.label, section.heads[1]), tuple(rows), "dots")
 
     def to_dict(self) -> dict[str, Any]:

@@ -92,7 +92,7 @@ class WaveEstimates:
     def _trend(self, section: Section, row: Row, waves: Mapping[float, Estimate], overall: Estimate) -> Trend:
         bend, pooled = self.bends.get(row.name), average(list(waves.values()), row.possible)
         smoothed = {} if bend is None else smooth(waves, bend, self.together.level, row.possible)
-        return Trend(section, row, waves, slope(waves), overall, pooled, smoothed)
+        return Trend(section, row, waves, slope(waves), overall, pooled, smoothed=smoothed)
 
     def parts(self) -> Iterator[Part]:
         """The parts of all trends."""

@@ -279,6 +279,11 @@ class BaseFeature(Record):
         return 0.0, 1.0
 
     @property
+    def in_units(self) -> bool:
+        """Whether its mean is in units of its own, of numbers or of scores, and no share."""
+        return self.is_number or bool(self.scale)
+
+    @property
     def share(self) -> str:
         """What its mean is the mean of, in words: of two values with words of their own, the one that counts."""
         return self.label

@@ -203,3 +203,24 @@ def most_frequent_line(name: str, people: int | None, top: int, chance: float, k
     unit = 10 ** max(0, len(str(people)) - 3)
     stated = f"{math.ceil(people / unit) * unit:,} people find the {top} most frequent values"
     return f"{name}: {stated} in {100 * chance:g}% of collections, {assumed}"
+
+
+def in_unit(value: float, error: float, percent: bool) -> str:
+    """A number of a row as pages show it: shares in percent, others in units of their own, as precise as the error.
+
+    >>> in_unit(0.3872, 0.0125, True), in_unit(30.347, 0.0942, False), in_unit(float("nan"), 0.1, True)
+    ('38.7%', '30.347', '-')
+    """
+    if not (percent and math.isfinite(value)):
+        return measured(value, error)
+    return f"{measured(100 * value, 100 * error)}%"
+
+
+def interval_in_unit(estimate: Interval, percent: bool) -> str:
+    """An interval as pages show it.
+
+    >>> from bcdp.statistics import Estimate
+    >>> interval_in_unit(Estimate(0.387, 0.0125, 0.363, 0.412, 20, 0.387), True)
+    '36.3% to 41.2%'
+    """
+    return f"{in_unit(estimate.low, estimate.se, percent)} to {in_unit(estimate.high, estimate.se, percent)}"

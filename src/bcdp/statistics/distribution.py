@@ -284,10 +284,11 @@ class DistributionEstimate:
                 quantile,
                 span,
                 ((name,), "quantiles", share),
+                in_units=True,
             )
             for share, quantile in self.quantiles.items()
         )
-        return (*quantiles, Row("mean", f"{label}: mean, to half a bin", self.mean, span, (name,)))
+        return (*quantiles, Row("mean", f"{label}: mean, to half a bin", self.mean, span, (name,), in_units=True))
 
     def agreeing(self, mean: Estimate) -> tuple[Estimate, DistributionEstimate]:
         """A mean that was asked for as well, within what the shares in the bins leave possible; both report it."""

@@ -9,11 +9,12 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from pydantic import Field
 
-from bcdp.policy import MultipleFeature, Policy
+from bcdp.policy import Feature, MultipleFeature, Policy
 from bcdp.policy.names import CountedNames
 from bcdp.randomizers import binary_information, categorical_information
 from bcdp.statistics.many_shares import ManyShares
 from bcdp.statistics.shared.block_targets import item_labels, item_target
+from bcdp.statistics.shared.decoded_values import Decoded
 from bcdp.statistics.shared.follow_ups import asked_items, asked_share_sections, asked_shares
 from bcdp.statistics.shared.interval import Estimate, bounded, on_simplex
 from bcdp.statistics.shared.linear_form import LinearForm, OneNumber
@@ -122,7 +123,7 @@ def _items(decoder: Decoder, name: str, feature: MultipleFeature, confidence: fl
     """The share of each item; these do not sum to 1."""
     target, labels = item_target(name, feature), item_labels(feature)
     decoded = decoder.decode(target)
-    columns = (*bounded(decoded, 0.0, confidence), decoded.value)
+    columns = (*bounded(decoded, 0.0, confidence), decoded.raw)
     rows = list(zip(labels, np.column_stack(columns).tolist(), strict=False))
     shares: dict[Any, Estimate] = {
         label: Estimate(value, se, start, end, decoded.answers, raw=raw) for label, (value, se, start, end, raw) in rows
@@ -141,10 +142,12 @@ def _shares(decoder: Decoder, name: str, confidence: float) -> Shares:
         confidence = 1 - (1 - confidence) / values
     clipped, errors, low, high = bounded(shares, 0.0, confidence)
     if values > LISTED:
-        return ManyShares(feature, confidence, decoded.answers, (clipped, errors, low, high, shares.value))
+        return ManyShares(
+            feature, confidence, decoded.answers, (clipped, errors, low, high, _unbiased(decoded, feature))
+        )
     inside = on_simplex(shares.value) if np.all(np.isfinite(shares.value)) else shares.value
     low, high = np.fmin(low, inside), np.fmax(high, inside)
-    rows = np.column_stack([inside, errors, low, high, shares.value]).tolist()
+    rows = np.column_stack([inside, errors, low, high, _unbiased(decoded, feature)]).tolist()
     factors: Iterable[Mapping[Target, Array]] = (
         (OneNumber(target, number, len(rows)) for number in range(len(rows)))
         if feature.counts_values
@@ -163,6 +166,11 @@ def _shares(decoder: Decoder, name: str, confidence: float) -> Shares:
 
 def _values_of(shares: Shares) -> Array:
     return shares.columns[0] if isinstance(shares, ManyShares) else np.array([share.value for share in shares.values()])
+
+
+def _unbiased(decoded: Decoded, feature: Feature) -> Array:
+    """The shares that are unbiased, of two values as well."""
+    return decoded.raw if feature.counts_values else (1 + np.append(-decoded.raw, decoded.raw)) / 2
 
 
 def _goal(policy: Policy, name: str, data: Means) -> Goal:

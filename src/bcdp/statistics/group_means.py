@@ -15,9 +15,10 @@ from pydantic import Field, ValidationInfo, field_validator
 from bcdp.policy import Policy
 from bcdp.policy.field_checks import expected
 from bcdp.policy.names import GroupedNames, GroupName
+from bcdp.statistics.one_population import mean_between
 from bcdp.statistics.shared.cell_targets import TableAxis, TableCells
 from bcdp.statistics.shared.follow_ups import partial_rule
-from bcdp.statistics.shared.interval import Estimate, confined
+from bcdp.statistics.shared.interval import Estimate, confined, on_simplex
 from bcdp.statistics.shared.joint_targets import Interaction, interaction, margin_of
 from bcdp.statistics.shared.linear_form import LinearForm, RatioForm
 from bcdp.statistics.shared.protocol import Decoder, Expected, Goal, Means, Prospect, Statistic, Weight, expected_error
@@ -25,7 +26,7 @@ from bcdp.statistics.shared.ratios import difference_interval, ratio_interval, w
 from bcdp.statistics.shared.rows import Row, Section, as_dates
 from bcdp.statistics.shared.target import Codes, Target
 from bcdp.statistics.tables.cells import cuts_of, spread_of, table_values
-from bcdp.statistics.tables.statistic import is_linked
+from bcdp.statistics.tables.statistic import is_linked, published_pair
 
 Array = npt.NDArray[np.float64]
 Pair = tuple[str, str]  # the feature whose mean is reported, and the one that makes the groups
@@ -95,13 +96,20 @@ class GroupMeans(Statistic):
             feature, group = policy.features[name], policy.features[by]
             low, high = feature.span
             rows = [
-                Row(str(value), f"{feature.share}, {group.label} = {value}", mean, (low, high), ((name, by), value))
+                Row(
+                    str(value),
+                    f"{feature.share}, {group.label} = {value}",
+                    mean,
+                    (low, high),
+                    ((name, by), value),
+                    in_units=feature.in_units,
+                )
                 for value, mean in estimate.values.items()
             ]
             shown = list(estimate.differences.items())[:_MOST_DIFFERENCES]
             rows += [
                 Row(f"{first} - {second}", f"{feature.share}, {group.label}: {first} less {second}", mean,
-                    (low - high, high - low), ((name, by), (first, second)))
+                    (low - high, high - low), ((name, by), (first, second)), in_units=feature.in_units)
                 for (first, second), mean in shown
             ]  # fmt: skip
             left = len(estimate.differences) - len(shown)
@@ -213,7 +221,7 @@ def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
         se = error * scale if ratio.is_determined else math.inf
         return Estimate(value, se, start, high=end, answers=answers, raw=raw, rule=rule, ratios=tuple(parts))
 
-    inside = [min(max(ratio.raw, -1.0), 1.0) if math.isfinite(ratio.raw) else math.nan for ratio in ratios]
+    inside = _published(decoder, pair, np.array([ratio.raw for ratio in ratios]), bottoms).tolist()
     values = {
         name: estimated(ratio, value, exact, error, [(1.0, form)])
         for name, ratio, value, exact, error, form in zip(names, ratios, inside, unbiased, errors, forms, strict=True)
@@ -228,6 +236,43 @@ def _groups(decoder: Decoder, pair: Pair, confidence: float) -> GroupEstimate:
             difference, inside[a] - inside[b], unbiased[a] - unbiased[b], error, parts
         )
     return GroupEstimate(values, differences)
+
+
+def _published(decoder: Decoder, pair: Pair, raw: Array, shares: Array) -> Array:
+    """The means within what they can be: those of the table that is reported, or with the mean of all that they had."""
+    inside = np.clip(raw, -1.0, 1.0)
+    features = [decoder.policy.features[name] for name in pair]
+    if any(feature.extras for feature in features):
+        return inside
+    low, high = features[0].span
+    half = (high - low) / 2
+    cells = None if features[0].is_number else published_pair(decoder, pair)
+    if cells is not None:
+        scores, sums = np.array(features[0].scale or (low, high)), cells.sum(axis=0)
+        known = np.isfinite(raw) & (sums > _FEWEST)
+        inside[known] = np.clip(((scores @ cells)[known] / sums[known] - low) / half - 1, -1.0, 1.0)
+        return inside
+    if not np.isfinite(raw).all():
+        return inside
+    average = min(max(float(shares @ raw), -1.0), 1.0)
+    return _with_average(
+        inside, on_simplex(shares), (mean_between(decoder, pair[0], low + (average + 1) * half) - low) / half - 1
+    )
+
+
+def _with_average(means: Array, shares: Array, average: float) -> Array:
+    """Means of groups between -1 and 1, all moved alike as far as they can be, such that all people have this one.
+
+    >>> _with_average(np.array([1.0, 0.2]), np.array([0.5, 0.5]), 0.7).round(9).tolist()
+    [1.0, 0.4]
+    """
+    least, most = -2.0, 2.0
+    if abs(float(shares @ means) - average) < 1e-12:
+        return means
+    for _ in range(60):
+        middle = (least + most) / 2
+        least, most = (middle, most) if shares @ np.clip(means + middle, -1, 1) < average else (least, middle)
+    return np.asarray(np.clip(means + most, -1.0, 1.0))
 
 
 def _form(decoder: Decoder, targets: tuple[Target, ...], slopes: Array, confidence: float) -> LinearForm:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +12,7 @@ from pydantic import Field
 
 from bcdp.policy import Policy
 from bcdp.policy.names import MeanNames
+from bcdp.statistics.one_population import mean_between, shares_among, value_shares
 from bcdp.statistics.shared.follow_ups import ASKED, ASKED_ANSWERED, among_words, asked_mean, asked_mean_sections
 from bcdp.statistics.shared.interval import Estimate, bounded
 from bcdp.statistics.shared.linear_form import LinearForm
@@ -44,7 +47,15 @@ class Mean(Statistic):
     @classmethod
     def sections(cls, policy: Policy, estimates: Mapping[str, Estimate]) -> Iterator[Section]:
         rows = tuple(
-            Row(name, _label(policy, name), mean, policy.features[name].span, (name,), mean.answers)
+            Row(
+                name,
+                _label(policy, name),
+                mean,
+                policy.features[name].span,
+                (name,),
+                mean.answers,
+                in_units=policy.features[name].in_units,
+            )
             for name, mean in estimates.items()
         )
         if rows:
@@ -76,20 +87,45 @@ def _label(policy: Policy, name: str) -> str:
 
 def _mean(decoder: Decoder, name: str, confidence: float) -> Estimate:
     feature, target = decoder.policy.features[name], mean_target(decoder.policy, name)
-    if feature.follows:
-        return asked_mean(decoder, target, feature, confidence)
-    if feature.own:
-        return answered_mean(decoder, target, feature.span, confidence)
+    if feature.extras:
+        among = (
+            asked_mean(decoder, target, feature, confidence)
+            if feature.follows
+            else answered_mean(decoder, target, feature.span, confidence)
+        )
+        return _among(decoder, name, among)
     low, high = feature.span
     scale = (high - low) / 2
     decoded = decoder.decode(target)
     value, se, start, end = (float(number[0]) for number in bounded(decoded, -1.0, confidence))
     value, start, end = (min(max(low + (x + 1) * scale, low), high) for x in (value, start, end))
     raw = low + (float(decoded.raw[0]) + 1) * scale
+    if math.isfinite(raw):
+        value = _nearest_mean(decoder, name, value)
+        start, end = min(start, value), max(end, value)
     linear = LinearForm(decoder, confidence, {target: np.array([scale])}, feature.span)
     return Estimate(
         value, se * scale, start, high=end, answers=decoded.answers, raw=raw, rule=feature.rule, linear=linear
     )
+
+
+def _among(decoder: Decoder, name: str, mean: Estimate) -> Estimate:
+    """A mean among those who have a value: of scores that of the frequencies among them."""
+    feature = decoder.policy.features[name]
+    shares = shares_among(decoder, name) if feature.scale else None
+    if shares is None or math.isnan(mean.value):
+        return mean
+    value = float(shares @ np.array(feature.scale))
+    return replace(mean, value=value, low=min(mean.low, value), high=max(mean.high, value))
+
+
+def _nearest_mean(decoder: Decoder, name: str, mean: float) -> float:
+    """In the population that all estimates describe: of scores that of the frequencies."""
+    feature = decoder.policy.features[name]
+    if feature.is_number:
+        return mean_between(decoder, name, mean)
+    shares = value_shares(decoder, name) if feature.scale else None
+    return mean if shares is None else float(shares @ np.array(feature.scale))
 
 
 def _goal(policy: Policy, name: str, data: Means) -> Goal:

@@ -12,6 +12,7 @@ from bcdp.policy import Policy
 from bcdp.policy.base_feature import Scalar
 from bcdp.policy.field_checks import Accepts, expected
 from bcdp.policy.names import CategoryName
+from bcdp.statistics.one_population import value_shares
 from bcdp.statistics.shared.interval import Estimate, bounded
 from bcdp.statistics.shared.linear_form import LinearForm
 from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statistic, Weight
@@ -77,8 +78,11 @@ class Share(Statistic):
         value, errors, low, high = bounded(decoded, 0.0, confidence)
         if len(labelled) > 1:  # none is below the one before it, and neither are the ends of the intervals
             value, low, high = map(_rising, (value, low, high))
+        shares = value_shares(decoder, name)
+        if shares is not None:
+            value = shares @ np.array(target.numbers)
         rule = decoder.policy.features[name].rule
-        rows = np.column_stack([value, errors, np.fmin(low, value), np.fmax(high, value), decoded.value]).tolist()
+        rows = np.column_stack([value, errors, np.fmin(low, value), np.fmax(high, value), decoded.raw]).tolist()
         linear = [LinearForm(decoder, confidence, {target: factors}, (0.0, 1.0)) for factors in np.eye(len(rows))]
         return {
             label: Estimate(share, se, start, high=end, answers=decoded.answers, raw=raw, rule=rule, linear=form)

@@ -102,7 +102,7 @@ def _bounds_of_messages(
     bounds: dict[str, _Claims] = {}
     for name in features:
         number_of = next((k for k, menu in enumerate(menus) if any(name in asks.features for asks in menu)), None)
-        block = next((asks.features for asks in linked(menus) if name in asks.features and asks.possible), {name})
+        block = next((asks.block(name) for asks in linked(menus) if name in asks.features), {name})
         more, less = map(float, masses_moved(correlation, name, asked.difference(block), seen))
         own = None if number_of is None else single[number_of]
         bounds[name] = _FeatureOfMessages(own, record.excess, (more, less), claims)
@@ -292,7 +292,7 @@ def _views(menu: Menu, name: str, feature: Feature, correlation: Correlation) ->
     """The ways to bound what a menu reveals about a feature; the smallest counts."""
     asked, seen = view_of(menu, correlation)
     own = next((question for question in menu if name in question.features), None)
-    inside = own.features if own is not None and own.possible else {name}
+    inside = {name} if own is None else own.block(name)
     more, less = map(float, masses_moved(correlation, name, asked.difference(inside), seen))
     masses = [part for part in ((more, less), (less, more), (1 - more - less,) * 2) if any(part)]
     if own is None:

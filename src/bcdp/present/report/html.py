@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from bcdp.present.palette import root_style
@@ -14,30 +17,7 @@ from bcdp.present.pictures import save
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_STYLE = """
-body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 0; }
-main { max-width: 52rem; margin: 0 auto; padding: 2rem 1.2rem 4rem; overflow-wrap: anywhere; }
-h1 { font-size: 1.7rem; line-height: 1.25; } h2 { margin-top: 2.6rem; font-size: 1.25rem; }
-h3 { margin: 1.6rem 0 0.4rem; font-size: 1rem; }
-.wide { overflow-x: auto; margin: 0.8rem 0; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.92rem; overflow-wrap: normal; }
-th, td { text-align: right; padding: 0.35rem 0.7rem; border-bottom: 1px solid var(--line); }
-td { white-space: nowrap; } td.words { white-space: normal; min-width: 9rem; } .words { text-align: left; }
-th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; min-width: 7.5rem; }
-thead th { border-bottom: 2px solid var(--soft); vertical-align: bottom; font-weight: 600; }
-img { display: block; width: 100%; max-width: 28rem; height: auto; margin: 0.8rem 0; }
-.quiet { color: var(--soft); font-size: 0.92rem; } li { margin: 0.35rem 0; }
-.key { font-size: 1.1rem; border-left: 4px solid var(--accent); padding-left: 0.9rem; }
-code { font-size: 0.88rem; background: var(--ground); padding: 0.1rem 0.3rem; }
-@media (max-width: 40rem) {
-  thead { display: none; } table, tbody, tr, td { display: block; width: auto; }
-  tr { border-bottom: 1px solid var(--line); padding: 0.5rem 0; }
-  td, td.words { display: flex; justify-content: space-between; gap: 1rem; border: 0; padding: 0.1rem 0; }
-  td::before { content: attr(data-label); color: var(--soft); white-space: normal; text-align: left; }
-  td:first-child { font-weight: 600; } td:first-child::before { content: none; }
-}
-@media print { body { background: var(--paper); } h2 { break-after: avoid; } tr, img { break-inside: avoid; } }
-"""
+_STYLE = "\n" + files("bcdp.present.report").joinpath("report.css").read_text("utf-8")
 
 
 class Html(str):
@@ -63,27 +43,80 @@ def code(text: str) -> Html:
     return Html(f"<code>{joined([text])}</code>")
 
 
-def page(title: str, parts: Iterable[Html]) -> Html:
-    """The whole document."""
+def page(title: str, parts: Iterable[Html], groups: Iterable[PageGroup]) -> Html:
+    """The whole document: what stands above, a table of contents, and the groups that it lists."""
+    filled = [group for group in groups if group.sections]
+    contents = Html(f'<nav aria-label="Contents"><ul>{joined(map(_entry, filled))}</ul></nav>')
+    body = joined([contents, *(group.body for group in filled)])
     return Html(
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{root_style()}{_STYLE}</style></head>"
-        f"<body><main><h1>{escape(title)}</h1>{joined(parts)}</main></body></html>\n"
+        f"<body><main><h1>{escape(title)}</h1>{joined(parts)}{body}</main></body></html>\n"
     )
 
 
-def section(head: str, *parts: Html) -> Html:
+@dataclass(frozen=True)
+class PageSection:
+    """A part of the page under a head of its own; without a body it is left out."""
+
+    head: str
+    body: Html
+
+    @property
+    def id(self) -> str:
+        """What links to it name."""
+        return "-".join(re.findall(r"[a-z0-9]+", self.head.lower())) or "section"
+
+
+NOTHING = PageSection("", Html())
+
+
+@dataclass(frozen=True)
+class PageGroup:
+    """Sections that the table of contents lists together."""
+
+    head: str
+    listed: tuple[PageSection, ...]
+
+    @property
+    def id(self) -> str:
+        """What links to it name: no section's id has this form."""
+        return f"part-{self.head.lower()}"
+
+    @property
+    def sections(self) -> tuple[PageSection, ...]:
+        """Those that are not empty."""
+        return tuple(part for part in self.listed if part.body)
+
+    @property
+    def body(self) -> Html:
+        """The group as it stands on the page."""
+        parts = (f'<section id="{part.id}"><h3>{escape(part.head)}</h3>{part.body}</section>' for part in self.sections)
+        return Html(f'<section class="part" id="{self.id}"><h2>{escape(self.head)}</h2>{"".join(parts)}</section>')
+
+
+def _entry(group: PageGroup) -> Html:
+    entries = "".join(f'<li><a href="#{part.id}">{escape(part.head)}</a></li>' for part in group.sections)
+    return Html(f'<li><a href="#{group.id}">{escape(group.head)}</a><ul>{entries}</ul></li>')
+
+
+def section(head: str, *parts: Html) -> PageSection:
     """A part of the page under its own head."""
-    return Html(f"<section><h2>{escape(head)}</h2>{joined(parts)}</section>")
+    return PageSection(head, joined(parts))
 
 
 def heading(text: str) -> Html:
-    return Html(f"<h3>{escape(text)}</h3>")
+    return Html(f"<h4>{escape(text)}</h4>")
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[int] = ()) -> Html:
-    """A table; the columns numbered in `words` hold text and may break."""
+def folded(summary: str, *parts: Html) -> Html:
+    """What is shown on demand, and always on paper."""
+    return Html(f"<details><summary>{escape(summary)}</summary>{joined(parts)}</details>")
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[int] = (), kind: str = "") -> Html:
+    """A table; the columns numbered in `words` hold text and may break. `kind` is a class of the style sheet."""
     kinds = [' class="words"' if number in words else "" for number in range(len(columns))]
     opened = [f'<td{kind} data-label="{escape(column)}">' for kind, column in zip(kinds, columns, strict=True)]
     tags = ["th" if column else "td" for column in columns]  # an empty one heads nothing
@@ -91,7 +124,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence
     head = "".join(f"<{tag}{kind}>{escape(column)}</{tag}>" for tag, kind, column in heads)
     lines = ("".join(f"{start}{joined([cell])}</td>" for start, cell in zip(opened, row, strict=True)) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return Html(f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>')
+    drawn = f' class="{kind}"' if kind else ""
+    return Html(f'<div class="wide"><table{drawn}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>')
 
 
 def paragraph(*parts: str, kind: str = "") -> Html:

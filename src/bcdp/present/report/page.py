@@ -14,7 +14,8 @@ from bcdp.plan import Plan
 from bcdp.present.pictures import Truth
 from bcdp.present.promise import promises
 from bcdp.present.report import protection, results
-from bcdp.present.report.html import Html, page, paragraph
+from bcdp.present.report.footnotes import LinkedFootnotes
+from bcdp.present.report.html import NOTHING, Html, PageGroup, page, paragraph
 
 
 def write_report(
@@ -61,25 +62,43 @@ def report_page(
     day: date | None = None,
 ) -> Html:
     """The text of that page; `day` is when it is made, today if left out."""
-    errors, promised = compare(plan, plan.correlation_model), promises(plan)
-    parts = [
+    errors, promised, notes = compare(plan, plan.correlation_model), promises(plan), LinkedFootnotes()
+    accuracy = results.accuracy(plan, errors, users, simulated)
+    learned = accuracy if estimates is None else results.learned(plan, estimates, truth)
+    known = PageGroup("Accuracy" if estimates is None else "Results", (learned,))
+    people = users if estimates is None else estimates.people
+    adversary = protection.adversary(plan, promised, notes)
+    promised_sections = (
+        protection.summary(plan, promised, errors, notes),
+        protection.batch(plan, users, notes),
+        protection.promises(plan, promised, notes),
+        protection.counts(plan, promised, people, notes),
+        protection.assumption(plan, notes),  # after all that name a condition
+        protection.audit(plan, audited) if audited is not None else NOTHING,
+        *adversary,
+    )
+    methods = (
         protection.organiser(plan),
-        protection.summary(plan, promised, errors, users, estimates, kept=audited is None or audited.kept),
-        protection.batch(plan, users),
-        protection.promises(plan, promised),
-        protection.counts(plan, promised, users if estimates is None else estimates.people),
-        protection.assumption(plan),
-        results.learned(plan, estimates, truth) if estimates is not None else Html(),
+        accuracy if estimates else NOTHING,
         results.fakes(plan, liars),
-        results.accuracy(plan, errors, users, simulated),
         protection.leakage(plan),
-        protection.audit(plan, audited) if audited is not None else Html(),
-        protection.adversary(plan, promised),
         protection.policy(plan),
-    ]
-    footer = f"Made on {(day or date.today()).isoformat()}."
-    survey = plan.policy.survey
-    parts.insert(0, paragraph(f"{survey.organiser}. {footer}" if survey else footer, kind="quiet"))
+    )
+    groups = (known, PageGroup("Promises", promised_sections), PageGroup("Methods", methods))
     head = "What was collected" if estimates is not None else "What is to be collected"
+    survey = plan.policy.survey
     named = f"{survey.title}: {head[0].lower()}{head[1:]}" if survey else head
-    return page(title or f"{named}, and what stays private", parts)
+    above = [
+        paragraph(_line(plan, users, estimates, day or date.today()), kind="quiet"),
+        *([] if audited is None or audited.kept else [paragraph(protection.BROKEN, kind="alarm")]),
+        *(paragraph(alarm, kind="alarm") for alarm in results.alarms(estimates)),
+    ]
+    return page(title or f"{named}, and what stays private", above, groups)
+
+
+def _line(plan: Plan, users: int, estimates: Estimates | None, day: date) -> str:
+    """Who asked whom, and when the page was made."""
+    survey = plan.policy.survey
+    who = f"{survey.organiser}. " if survey else ""
+    answered = f"{estimates.people:,} people answered" if estimates else f"{users:,} people are expected to answer"
+    return f"{who}{answered}. Made on {day.isoformat()}."

@@ -8,14 +8,26 @@ from fractions import Fraction
 
 from bcdp.audit import PlanAudit
 from bcdp.compare.baselines import Errors
-from bcdp.estimates import Estimates
 from bcdp.plan import Plan, certify, demands_if_wrong, mechanism_of
 from bcdp.policy import Feature
 from bcdp.present.batch_promise import batch_promise
 from bcdp.present.pictures import leakage_figure
 from bcdp.present.promise import MEANING, Promise, open_said, operator_says, panel_said, promise_of_all
 from bcdp.present.published_counts import counts_promises, least_people, trusted, void
-from bcdp.present.report.html import Html, bold, code, joined, listing, paragraph, picture, section, table
+from bcdp.present.report.footnotes import LinkedFootnotes
+from bcdp.present.report.html import (
+    NOTHING,
+    Html,
+    PageSection,
+    bold,
+    code,
+    joined,
+    listing,
+    paragraph,
+    picture,
+    section,
+    table,
+)
 from bcdp.present.trust_choices import MOST_COLUMNS, choice_cells, trust_choices
 from bcdp.present.words import finer_guesses, number, odds, one_in, posterior_at_most, rounded_up, small_odds
 
@@ -28,36 +40,32 @@ BROKEN = joined(
 
 
 def summary(
-    plan: Plan,
-    promised: Mapping[str, Promise],
-    errors: Mapping[str, Errors],
-    users: int,
-    estimates: Estimates | None,
-    kept: bool,
-) -> Html:
-    """Three sentences for who reads no further, after a warning where an audit did not find the promises kept."""
-    people = (
-        f"{estimates.people:,} people answered" if estimates is not None else f"{users:,} people are expected to answer"
-    )
+    plan: Plan, promised: Mapping[str, Promise], errors: Mapping[str, Errors], notes: LinkedFootnotes
+) -> PageSection:
+    """Sentences for who reads no further: what is promised, what it saves, and how people answer."""
     where = (
         "Where people's own devices answer, nothing else leaves them. Where the reports were computed from a file, the "
         "promises below are about the reports: people who have the file know the records."
     )
+    lines = [_promise(plan, promised, notes), *_saving(errors)]
     how = f"{mechanism_of(plan).description(plan)} {where}"
-    lines = [*([] if kept else [BROKEN]), f"{people}. {how}", _promise(plan, promised)]
+    return section("In short", *(paragraph(line, kind="key") for line in lines), paragraph(how))
+
+
+def _saving(errors: Mapping[str, Errors]) -> list[Html]:
     gains = sorted(error.uniform / error.plan for error in errors.values() if 0 < error.plan < math.inf)
-    if gains and 1.05 < gains[-1] < math.inf:
-        few, many = number(gains[0], 2), number(gains[-1], 2)
-        times = bold(f"{f'{few} to {many}' if few != many else few} times as many people")
-        lines.append(joined(["Protecting all features alike would need ", times, " for the same precision."]))
-    return joined(paragraph(line, kind="key") for line in lines)
+    if not gains or not 1.05 < gains[-1] < math.inf:
+        return []
+    few, many = number(gains[0], 2), number(gains[-1], 2)
+    times = bold(f"{f'{few} to {many}' if few != many else few} times as many people")
+    return [joined(["Protecting all features alike would need ", times, " for the same precision."])]
 
 
-def organiser(plan: Plan) -> Html:
+def organiser(plan: Plan) -> PageSection:
     """What people read about the survey, as the organiser's own words; nothing if the policy has none."""
     survey = plan.policy.survey
     if survey is None:
-        return Html()
+        return NOTHING
     entries = [("What for", survey.purpose), ("Who asks", survey.organiser), ("Contact", survey.contact)]
     entries += [("How long it takes", f"about {survey.minutes} min")] if survey.minutes else []
     entries += [("People who decline", survey.decline)] if survey.decline else []
@@ -65,7 +73,7 @@ def organiser(plan: Plan) -> Html:
     return section(f"“{survey.title}”", intro, listing(joined([bold(name), f": {text}"]) for name, text in entries))
 
 
-def _promise(plan: Plan, promised: Mapping[str, Promise]) -> Html:
+def _promise(plan: Plan, promised: Mapping[str, Promise], notes: LinkedFootnotes) -> Html:
     """The sensitive features' factors, strictest first, each with its condition; the whole record's rests on none."""
     record = joined([bold(odds(certify(plan).epsilon)), " with nothing assumed."])
     guarded = sorted((feature.delta, name) for name, feature in plan.policy.features.items())
@@ -75,7 +83,7 @@ def _promise(plan: Plan, promised: Mapping[str, Promise]) -> Html:
         groups.setdefault(promised[name].condition, []).append(joined(factor))
     if not groups:
         return joined(["Whoever sees a report can multiply the odds of any guess about the person by at most ", record])
-    parts = [part for condition, factors in groups.items() for part in (*factors, f"{condition}; ")]
+    parts = [part for condition, factors in groups.items() for part in (*factors, notes.words(condition), "; ")]
     start, end = "Whoever sees a report can multiply the odds of a guess ", "about the whole record, by at most "
     return joined([start, *parts, end, record])
 
@@ -89,28 +97,29 @@ def _strictest(plan: Plan, promised: Mapping[str, Promise]) -> tuple[str, Promis
     return _label(plan, name), promised[name]
 
 
-def promises(plan: Plan, promised: Mapping[str, Promise]) -> Html:
+def promises(plan: Plan, promised: Mapping[str, Promise], notes: LinkedFootnotes) -> PageSection:
     """The certificate in words: each promise, its condition, and what is left without it."""
     rows, wrong = [], any(promise.if_wrong for promise in promised.values())
     for name, promise in promised.items():
         asked = plan.certificate.features[name].asked
-        rows.append([_label(plan, name), number(asked), f"{promise.level:.4f}", *_cells(promise)])
+        rows.append([_label(plan, name), number(asked), f"{promise.level:.4f}", *_cells(promise, notes)])
     record = promise_of_all(plan)
-    rows.append(["the whole record", number(plan.policy.epsilon), f"{record.level:.4f}", *_cells(record)])
+    rows.append(["the whole record", number(plan.policy.epsilon), f"{record.level:.4f}", *_cells(record, notes)])
     label, promise = _strictest(plan, promised)
     return section(
         "What is promised",
         paragraph(
-            f"Take “{label}”. {promise.condition[0].upper()}{promise.condition[1:]}, whoever sees a person's report, "
-            f"and knows how people in general are, can multiply the odds of a guess about it by at most "
-            f"{odds(promise.level)}: "
+            f"Take “{label}”. Whoever sees a person's report, and knows how people in general are, can multiply the "
+            f"odds of a guess about it by at most {odds(promise.level)}, ",
+            notes.words(promise.condition),
+            ": "
             f"a guess that was right with probability 50% becomes right with at most "
             f"{posterior_at_most(promise.level)}. That counts what the answers about other features give away."
         ),
         table(
             ["feature", "δ asked", "δ certified", "odds move by at most", "50% becomes at most",
-             "on condition", "if that is wrong" if wrong else "at twice that", "with nothing assumed"],
-            rows, words=(5,),
+             "condition", "if that is wrong" if wrong else "at twice that", "with nothing assumed"],
+            rows,
         ),
         paragraph(
             "The certified numbers are computed from the plan's integer tables and rounded up; ",
@@ -122,13 +131,13 @@ def promises(plan: Plan, promised: Mapping[str, Promise]) -> Html:
     )  # fmt: skip
 
 
-def batch(plan: Plan, users: int) -> Html:
+def batch(plan: Plan, users: int, notes: LinkedFootnotes) -> PageSection:
     """The main promise about a batch, whom one trusts for it, and what is left without; nothing where there is none."""
     promise = batch_promise(plan)
     if promise is None:
-        return Html()
+        return NOTHING
     rows = [
-        [counted.label, rounded_up(counted.epsilon), f"× {small_odds(counted.level)}", counted.condition]
+        [counted.label, rounded_up(counted.epsilon), f"× {small_odds(counted.level)}", notes.cell(counted.condition)]
         for counted in promise.counted
     ]
     choices = trust_choices(plan.policy, users)
@@ -136,7 +145,7 @@ def batch(plan: Plan, users: int) -> Html:
     return section(
         "The main promise",
         paragraph(f"What a person's answers reveal to {promise.against}:"),
-        table(["feature", "ε of a batch", "odds move by at most", "on condition"], rows, words=(3,)),
+        table(["feature", "ε of a batch", "odds move by at most", "condition"], rows),
         paragraph(promise.holds),
         listing(promise.conditions),
         paragraph(promise.without),
@@ -151,22 +160,22 @@ def batch(plan: Plan, users: int) -> Html:
     )  # fmt: skip
 
 
-def _cells(promise: Promise) -> list[str]:
+def _cells(promise: Promise, notes: LinkedFootnotes) -> list[str]:
     twice = "-" if promise.twice is None else f"× {odds(promise.twice)}"
     if promise.if_wrong is not None:
         times, level = promise.if_wrong
         twice = f"× {odds(level)} at {times:g} times"
-    return [f"× {odds(promise.level)}", posterior_at_most(promise.level), promise.condition, twice,
+    return [f"× {odds(promise.level)}", posterior_at_most(promise.level), notes.cell(promise.condition), twice,
             f"× {odds(promise.nothing)}"]  # fmt: skip
 
 
-def counts(plan: Plan, promised: Mapping[str, Promise], people: int) -> Html:
+def counts(plan: Plan, promised: Mapping[str, Promise], people: int, notes: LinkedFootnotes) -> PageSection:
     """What the published counts alone reveal, and whom one has to trust for which promise; nothing of few people."""
     counted = counts_promises(plan, promised, least_people(plan, people))
     if not counted:
-        return Html()
+        return NOTHING
     rows = [
-        [promise.label, rounded_up(promise.epsilon), f"× {small_odds(promise.level)}", promise.condition]
+        [promise.label, rounded_up(promise.epsilon), f"× {small_odds(promise.level)}", notes.cell(promise.condition)]
         for promise in counted
     ]
     chance, people = one_in(counted[0].chance), counted[0].people
@@ -176,7 +185,7 @@ def counts(plan: Plan, promised: Mapping[str, Promise], people: int) -> Html:
             f"Whoever sees only the counts of at least {people:,} people, and no single report, learns far less about "
             f"one of them. Except with {chance}, the odds of a guess, on its condition, move by at most:"
         ),
-        table(["feature", "ε of the counts", "odds move by at most", "on condition"], rows, words=(3,)),
+        table(["feature", "ε of the counts", "odds move by at most", "condition"], rows),
         paragraph(
             f"{void(plan)} ε of the counts: no outcome becomes more than e^ε times as likely, plus {chance}, whatever "
             "the person's answer is; odds are stated separately, because they may move by more than e^ε more often.",
@@ -186,25 +195,27 @@ def counts(plan: Plan, promised: Mapping[str, Promise], people: int) -> Html:
     )
 
 
-def assumption(plan: Plan) -> Html:
+def assumption(plan: Plan, notes: LinkedFootnotes) -> PageSection:
     """What the conditions mean, and what the operator says of them."""
     multiple = "as many times (q and odds - 1)" if demands_if_wrong(plan) else "twice"
     return section(
         "What must be true for it",
+        notes.listed(),
         paragraph(
             f"{MEANING} A q of 0 says that the other answers do not depend on it. If a condition is wrong, the last "
-            f"column above holds, and the one before it if its numbers are at most {multiple} as large."
+            "column under “What is promised” holds, and the one before it if its numbers are at most "
+            f"{multiple} as large."
         ),
         paragraph(f"{operator_says(plan)}."),
         *map(paragraph, [*open_said(plan), *panel_said(plan)]),
     )
 
 
-def leakage(plan: Plan) -> Html:
+def leakage(plan: Plan) -> PageSection:
     """What the answers to each menu say of every feature, asked or not."""
     figure = leakage_figure(plan)
     if figure is None:
-        return Html()
+        return NOTHING
     return section(
         "What one device's answers tell",
         paragraph(
@@ -217,7 +228,7 @@ def leakage(plan: Plan) -> Html:
     )
 
 
-def audit(plan: Plan, audited: PlanAudit) -> Html:
+def audit(plan: Plan, audited: PlanAudit) -> PageSection:
     """The claims and the exact levels of one population, with the feature that fares worst."""
     features = plan.policy.features
     levels = {features[name].label: level for name, level in audited.delta.items()}
@@ -246,14 +257,19 @@ def audit(plan: Plan, audited: PlanAudit) -> Html:
     )
 
 
-def adversary(plan: Plan, promised: Mapping[str, Promise]) -> Html:
+def adversary(plan: Plan, promised: Mapping[str, Promise], notes: LinkedFootnotes) -> tuple[PageSection, ...]:
     """What somebody who sees a report can and cannot find out."""
     label, promise = _strictest(plan, promised)
     cannot = [
-        f"Read “{label}” off a report: a guess about it that was right with probability 50% becomes right "
-        f"with at most {posterior_at_most(promise.level)}, one of 1% with at most "
-        f"{posterior_at_most(promise.level, Fraction(1, 100))}, "
-        f"{promise.condition}.",
+        joined(
+            [
+                f"Read “{label}” off a report: a guess about it that was right with probability 50% becomes right "
+                f"with at most {posterior_at_most(promise.level)}, one of 1% with at most "
+                f"{posterior_at_most(promise.level, Fraction(1, 100))}, ",
+                notes.words(promise.condition),
+                ".",
+            ]
+        ),
         "Learn more by asking the same device again: it keeps its first answer and repeats it.",
         "Learn anything from which question a device was asked: chance alone decides that.",
     ]
@@ -278,12 +294,10 @@ def adversary(plan: Plan, promised: Mapping[str, Promise]) -> Html:
             ]
         ),
     ]
-    return joined(
-        [section("What an adversary cannot do", listing(cannot)), section("What an adversary can do", listing(can))]
-    )
+    return section("What an adversary cannot do", listing(cannot)), section("What an adversary can do", listing(can))
 
 
-def policy(plan: Plan) -> Html:
+def policy(plan: Plan) -> PageSection:
     """The policy as it was stated."""
     rows = [
         [feature.label, name, feature.type, _values(feature), number(feature.delta)]

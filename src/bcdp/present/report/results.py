@@ -12,47 +12,100 @@ from bcdp.estimates import Estimates
 from bcdp.plan import Plan
 from bcdp.present.check_sentences import check_lines
 from bcdp.present.fake_shifts import fake_shifts
-from bcdp.present.pictures import Truth, estimate_figure, gain_figure
-from bcdp.present.report.html import Html, heading, joined, paragraph, picture, section, table
-from bcdp.present.words import interval, measured, missing_note, number
+from bcdp.present.pictures import Truth, gain_figure
+from bcdp.present.report.charts import curve, dot, scales_of
+from bcdp.present.report.html import (
+    NOTHING,
+    Html,
+    PageSection,
+    folded,
+    heading,
+    joined,
+    paragraph,
+    picture,
+    section,
+    table,
+)
+from bcdp.present.words import in_unit, interval_in_unit, missing_note, number
 from bcdp.statistics import Row, Section, error_without_privacy
 
 
-def learned(plan: Plan, estimates: Estimates, truth: Truth | None) -> Html:
-    """The estimates as a picture and a table, with the truth where it is known."""
-    sections = list(estimates.sections())
-    counted = [row for each in sections for row in each.rows if row.answers is not None]
-    fakes = [f"{100 * estimates.liars:g}% fakes shift it by up to"] if estimates.liars else []
-    rows = [_cells(row, row.truth(truth)) + [_shift(row)] * len(fakes) for row in counted]
-    columns = [
-        "",
-        "estimate",
-        f"{100 * estimates.level:g}% interval",
-        "answers",
-        *(["truth"] if truth is not None else []),
-        *fakes,
-    ]
-    parts = [table(columns, rows)] if rows else []
+def learned(plan: Plan, estimates: Estimates, truth: Truth | None) -> PageSection:
+    """The estimates, each drawn on the scale of its variable next to its numbers, with the truth where it is known."""
     note = missing_note({feature.label: feature.rule for feature in plan.policy.features.values()})
+    parts = [_shown(each, estimates, truth) for each in estimates.sections() if each.rows]
     return section(
         "What was learned",
-        picture(estimate_figure(plan, estimates, truth), "each estimate in its own units, with its interval"),
+        paragraph(_key(parts, estimates.level, truth), kind="quiet"),
         *parts,
-        *(_apart(each, estimates.level, truth, fakes) for each in sections if not set(each.rows) & set(counted)),
         *([paragraph(note, kind="quiet")] if note else []),
         paragraph(" ".join(check_lines(estimates.checks)), kind="quiet"),
         paragraph(
             "A mean of a feature with two values is the share of the second. Each interval is for the population that "
-            f"the people were drawn from, and counts the noise that protects them; {_misses(estimates.level)}.",
+            f"the people were drawn from, and counts the noise that protects them; {_misses(estimates.level)}. The "
+            "equivalent open sample is how many openly asked people would have the same standard error.",
             kind="quiet",
         ),
     )
 
 
-def _cells(row: Row, truth: float | None) -> list[str]:
-    estimate = row.number
-    cells = [row.label, measured(estimate.value, estimate.se), interval(estimate), f"{row.answers:,}"]
-    return cells if truth is None else [*cells, measured(truth, estimate.se)]
+def alarms(estimates: Estimates | None) -> list[str]:
+    """What makes the numbers doubtful, which stands above them."""
+    checks = {} if estimates is None else estimates.checks
+    return [" ".join(check_lines(checks))] if any(check.alarm for check in checks.values()) else []
+
+
+def _key(parts: Sequence[Html], level: float, truth: Truth | None) -> str:
+    """How to read the drawings."""
+    marks = f"Dots are estimates and bars their {100 * level:g}% intervals"
+    return f"{marks}{', crosses the truth' * (truth is not None)}." if parts else "Nothing was estimated."
+
+
+def _shown(each: Section, estimates: Estimates, truth: Truth | None) -> Html:
+    """A section of the estimates: its rows as a table with drawings; of a curve the curve, and the table folded."""
+    head = heading(each.subject)
+    remarks = [paragraph(remark, kind="quiet") for remark in each.remarks]
+    if each.drawn == "curve":
+        numbers = folded("The numbers of the curve", _table(each, estimates, truth, drawn=False))
+        return joined([head, curve(each, [row.truth(truth) for row in each.rows]), numbers, *remarks])
+    return joined([head, _table(each, estimates, truth, drawn=True), *remarks])
+
+
+def _table(each: Section, estimates: Estimates, truth: Truth | None, *, drawn: bool) -> Html:
+    rows = each.told
+    truths = [row.truth(truth) for row in rows]
+    columns: dict[str, list[str]] = {each.heads[0]: [_name(each, row) for row in rows]}
+    if drawn:
+        columns["on the scale of the variable"] = _drawings(each, truths)
+    columns[each.heads[1]] = [in_unit(row.number.value, row.number.se, row.percent) for row in rows]
+    columns[f"{100 * estimates.level:g}% interval{each.interval}"] = [
+        interval_in_unit(row.number, row.percent) for row in rows
+    ]
+    if any(true is not None for true in truths):
+        columns["truth"] = [
+            "" if true is None else in_unit(true, row.number.se, row.percent)
+            for row, true in zip(rows, truths, strict=True)
+        ]
+    for name, counts in (("answers", [row.answers for row in rows]),
+                         ("equivalent open sample", [row.open_people for row in rows])):  # fmt: skip
+        if any(count is not None for count in counts):
+            columns[name] = ["" if count is None else f"{count:,}" for count in counts]
+    if estimates.liars:
+        columns[f"{100 * estimates.liars:g}% fakes shift it by up to"] = [_shift(row) for row in rows]
+    return table(list(columns), zip(*columns.values(), strict=True), kind="drawn" if drawn else "")
+
+
+def _name(each: Section, row: Row) -> str:
+    """What a row is about: in a section about several variables its label, else the value or group alone."""
+    return row.name if each.drawn != "points" or each.heads[0] == "quantile" else row.label
+
+
+def _drawings(each: Section, truths: Sequence[float | None]) -> list[str]:
+    """The dots, with the numbers of a scale below the last row that has it."""
+    scales = scales_of(each, truths)
+    following = [*scales[1:], None]
+    drawn = zip(each.rows, scales, following, truths, strict=True)
+    return [dot(row, scale, true, axis=scale != after) for row, scale, after, true in drawn]
 
 
 def _misses(confidence: float) -> str:
@@ -63,36 +116,14 @@ def _shift(row: Row) -> str:
     """How far fakes could have shifted an estimate."""
     if row.moved is None:
         return "not bounded here"
-    return measured(row.moved, row.number.se) if math.isfinite(row.moved) else "any amount"
+    return in_unit(row.moved, row.number.se, row.percent) if math.isfinite(row.moved) else "any amount"
 
 
-def _apart(section: Section, confidence: float, truth: Truth | None, fakes: Sequence[str]) -> Html:
-    """A section that no single question answers, as a table of its own."""
-    known = [row.truth(truth) for row in section.told]
-    columns = ["", section.heads[1], f"{100 * confidence:g}% interval{section.interval}"]
-    rows = [[row.name, measured(row.number.value, row.number.se), interval(row.number)] for row in section.told]
-    if any(true is not None for true in known):
-        columns.append("truth")
-        for cells, true, row in zip(rows, known, section.told, strict=True):
-            cells.append("" if true is None else measured(true, row.number.se))
-    if fakes:
-        columns += fakes
-        for cells, row in zip(rows, section.told, strict=True):
-            cells.append(_shift(row))
-    return joined(
-        [
-            heading(section.subject),
-            table(columns, rows),
-            *(paragraph(remark, kind="quiet") for remark in section.remarks),
-        ]
-    )
-
-
-def fakes(plan: Plan, liars: float) -> Html:
+def fakes(plan: Plan, liars: float) -> PageSection:
     """How far so many fake reports could shift estimates, in any population; nothing where none are assumed."""
     shifts = fake_shifts(plan, liars) if liars else {}
     if not shifts:
-        return Html()
+        return NOTHING
     rows = [[plan.policy.features[name].label, number(shift)] for name, shift in shifts.items()]
     return section(
         "What fake reports could do",
@@ -104,7 +135,7 @@ def fakes(plan: Plan, liars: float) -> Html:
     )
 
 
-def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Sequence[Point]) -> Html:
+def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Sequence[Point]) -> PageSection:
     """The errors to expect and, where collections were simulated, those that were seen."""
     rows = []
     for name, error in errors.items():

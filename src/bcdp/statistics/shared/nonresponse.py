@@ -181,8 +181,20 @@ def mean_sections(policy: Policy, means: Mapping[str, Estimate]) -> Iterator[Sec
         )
         rows = (
             Row("answered", f"{feature.label}: share of the people who answered", mean.answered, (0.0, 1.0)),
-            Row("lowest", f"{feature.share}, of all, if it were {least} for all others", mean.lowest, feature.span),
-            Row("highest", f"{feature.share}, of all, if it were {most} for all others", mean.highest, feature.span),
+            Row(
+                "lowest",
+                f"{feature.share}, of all, if it were {least} for all others",
+                mean.lowest,
+                feature.span,
+                in_units=feature.in_units,
+            ),
+            Row(
+                "highest",
+                f"{feature.share}, of all, if it were {most} for all others",
+                mean.highest,
+                feature.span,
+                in_units=feature.in_units,
+            ),
         )
         title = f"{name}: what no answer leaves open"
         yield Section(f"{feature.label}: no answer", ("what", "value"), rows, title=title, remarks=(remark,))

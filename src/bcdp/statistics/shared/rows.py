@@ -33,7 +33,7 @@ class Row:
 
     `key` leads to its truth, where that is known: the feature and, for a share, the value; of two features the pair; of
     a distribution `(feature,)` and then "below" and the edge, or "quantiles" and the share. `raw` is the unbiased
-    number behind it, where the two differ.
+    number behind it, where the two differ. `in_units` says that it is in the units of a number or score, not a share.
     """
 
     name: str
@@ -43,6 +43,12 @@ class Row:
     key: tuple[Any, ...] = ()
     answers: int | None = None
     raw: float | None = None
+    in_units: bool = False
+
+    @property
+    def percent(self) -> bool:
+        """Whether it is a share, or a difference of shares, which pages show in percent."""
+        return not self.in_units and self.possible in ((0.0, 1.0), (-1.0, 1.0))
 
     def truth(self, known: Mapping[Any, Any] | None) -> float | None:
         """Its truth among what is known, None where it is not."""
@@ -56,6 +62,7 @@ class Row:
         number = {name: _finite(getattr(self.number, name)) for name in ("value", "se", "low", "high")}
         possible = [_finite(end) for end in self.possible]
         document = {"name": self.name, "label": self.label, **number, "answers": self.answers, "possible": possible}
+        document["percent"] = self.percent
         more = {"open_people": self.open_people, "moved": None if self.moved is None else _finite(self.moved)}
         return document | {name: number for name, number in more.items() if number is not None}
 

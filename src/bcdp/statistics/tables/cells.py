@@ -101,8 +101,8 @@ def margins_of(cells: Array) -> list[Array]:
     return [cells.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes]
 
 
-def nearest_table(raw: Array) -> Array:
-    """The nearest table of shares that are at least 0, whose margins are the nearest possible to those of `raw`.
+def nearest_table(raw: Array, margins: Sequence[Array | None] = ()) -> Array:
+    """The nearest table of shares that are at least 0, whose margins are those given, or the nearest to those of `raw`.
 
     Alternating projections (Dykstra) on the margins and on what is at least 0; the last step is on the latter, and the
     margins are met to about 1e-9. Margins agree with the frequencies that are given for each feature.
@@ -110,7 +110,8 @@ def nearest_table(raw: Array) -> Array:
     >>> nearest_table(np.array([[0.5, -0.1], [0.2, 0.4]])).round(3).tolist()
     [[0.4, 0.0], [0.3, 0.3]]
     """
-    wanted = [on_simplex(margin) for margin in margins_of(raw)]
+    given = margins or (None,) * raw.ndim
+    wanted = [on_simplex(own) if margin is None else margin for own, margin in zip(margins_of(raw), given, strict=True)]
     table, held = raw, np.zeros_like(raw)
     for _ in range(_PROJECTIONS):
         fitted = table - (raw.ndim - 1) * (1 - table.sum()) / raw.size

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Annotated, Any, ClassVar, TypeVar
 
@@ -19,8 +18,7 @@ from bcdp.policy.base_feature import Values
 from bcdp.policy.field_checks import Accepts, Writable, expected
 from bcdp.policy.names import TwoOrThree
 from bcdp.statistics.shared.cell_targets import TableAxis, TableCells
-from bcdp.statistics.shared.interval import Estimate, confined
-from bcdp.statistics.shared.linear_form import LinearForm
+from bcdp.statistics.shared.interval import Estimate
 from bcdp.statistics.shared.protocol import (
     Decoder,
     Expected,
@@ -32,20 +30,16 @@ from bcdp.statistics.shared.protocol import (
     expected_error,
     scale_of_shares,
 )
-from bcdp.statistics.shared.ratios import width
 from bcdp.statistics.shared.rows import Row, Section
 from bcdp.statistics.shared.target import Codes, Target
-from bcdp.statistics.tables.association import Association, Independence, associations, independence
 from bcdp.statistics.tables.cells import (
     cell_count,
-    cells_of,
     cuts_of,
     error_weights,
-    nearest_table,
-    parts_of,
-    shrunk,
-    table_values,
+    margins_of,
 )
+from bcdp.statistics.tables.lines import CellLines, TableEstimate, ThreeWayEstimate, listed
+from bcdp.statistics.tables.pairs import Axes, largest_share, towards_independence, with_pairs
 
 Array = npt.NDArray[np.float64]
 _Cell = TypeVar("_Cell")
@@ -53,46 +47,6 @@ Pair = tuple[str, str]
 Triple = tuple[str, str, str]
 
 MOST_CELLS = 1024
-
-
-@dataclass(frozen=True)
-class TableEstimate:
-    """The share of every pair of values, row by row, with what follows from them."""
-
-    values: tuple[tuple[Any, ...], tuple[Any, ...]]
-    cells: tuple[tuple[Estimate, ...], ...]
-    association: Mapping[str, Association]
-    independence: Independence
-
-    @property
-    def every(self) -> Iterator[Estimate]:
-        """All cells, one after the other."""
-        return (cell for row in self.cells for cell in row)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The table in plain JSON."""
-        every = zip(product(*self.values), self.every, strict=True)
-        cells = [{"values": list(values), **cell.to_dict()} for values, cell in every]
-        association = {name: estimates.to_dict() for name, estimates in self.association.items()}
-        return {"cells": cells, "association": association, "independence": self.independence.to_dict()}
-
-
-@dataclass(frozen=True)
-class ThreeWayEstimate:
-    """The share of every three values, the last feature's changing fastest."""
-
-    values: tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]
-    cells: tuple[tuple[tuple[Estimate, ...], ...], ...]
-
-    @property
-    def every(self) -> Iterator[Estimate]:
-        """All cells, one after the other."""
-        return (cell for layer in self.cells for row in layer for cell in row)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The table in plain JSON."""
-        cells = zip(product(*self.values), self.every, strict=True)
-        return {"cells": [{"values": list(values), **cell.to_dict()} for values, cell in cells]}
 
 
 class ContingencyTable(Statistic):
@@ -119,7 +73,7 @@ class ContingencyTable(Statistic):
 
     @field_validator("items")
     @classmethod
-    def _listed(cls, items: dict[str, Any] | None, info: ValidationInfo) -> dict[str, Any] | None:
+    def listed(cls, items: dict[str, Any] | None, info: ValidationInfo) -> dict[str, Any] | None:
         known = (info.context or {}).get("values")
         for name, wanted in (items or {}).items():
             if name not in info.data.get("features", ()):
@@ -158,10 +112,21 @@ class ContingencyTable(Statistic):
         return 4 / math.prod(cell_count(policy, name) for name in self.features)
 
     def estimate(self, decoder: Decoder, confidence: float) -> dict[tuple[str, ...], TableEstimate | ThreeWayEstimate]:
-        shrink = self.shrink is not False
         return {
-            lines.names: lines.estimate(decoder, confidence, shrink=shrink) for lines in self._tables(decoder.policy)
+            lines.names: lines.estimate(decoder, confidence, self._published(decoder, lines))
+            for lines in self._tables(decoder.policy)
         }
+
+    def _published(self, decoder: Decoder, lines: CellLines) -> Array:
+        """The cells that are reported: of three features, such that sums are the tables of two that are reported."""
+        cells = lines.nearest(decoder, shrink=self.shrink is not False)
+        if not np.isfinite(cells).all():
+            return cells
+        if cells.ndim == 2:
+            return towards_independence(cells, _share_kept(decoder))
+        pairs = _pairs_inside(decoder, lines.names)
+        share = _share_kept(decoder) if pairs else 1.0
+        return with_pairs(cells, {axes: towards_independence(pair, share) for axes, pair in pairs.items()})
 
     @classmethod
     def document(cls, estimates: Mapping[tuple[str, ...], TableEstimate | ThreeWayEstimate]) -> dict[str, Any]:
@@ -191,25 +156,60 @@ class ContingencyTable(Statistic):
             else math.prod(cell_count(policy, name) for name in self.features)
         )
         error, scale = math.sqrt(total / people / cells), scale_of_shares(cells)
-        subject = f"table of {_listed(self.features)}"
+        subject = f"table of {listed(self.features)}"
         return [expected_error(subject, "the share of a cell", error, scale, {"table": list(self.features)})]
 
     def goals(self, policy: Policy, data: Means) -> Sequence[Goal]:
         return [lines.goal(data) for lines in self._tables(policy)]
 
-    def _tables(self, policy: Policy) -> list[_Lines]:
+    def _tables(self, policy: Policy) -> list[CellLines]:
         """Its tables: of lists one for each item."""
         cells = self._by_cells(policy)
-        return [_Lines.of_cells(policy, each) for each in cells] or [_Lines.of_parts(policy, self.features)]
+        return [CellLines.of_cells(policy, each) for each in cells] or [CellLines.of_parts(policy, self.features)]
+
+
+def _pairs_inside(decoder: Decoder, names: tuple[str, ...]) -> dict[Axes, Array]:
+    """The tables of two of three features that are wanted as well, the nearest to what answers reveal."""
+    pairs: dict[Axes, Array] = {}
+    for task in decoder.policy.tasks:
+        if not isinstance(task, ContingencyTable) or len(task.features) != 2:
+            continue
+        for lines in task._tables(decoder.policy):
+            if names.count(lines.names[0]) and names.count(lines.names[1]):
+                cells = lines.nearest(decoder, shrink=task.shrink is not False)
+                first, second = map(names.index, lines.names)
+                if np.isfinite(cells).all():
+                    pairs[min(first, second), max(first, second)] = cells if first < second else cells.T
+    return pairs
+
+
+def _share_kept(decoder: Decoder) -> float:
+    """How much of the departures from independence of tables of two is reported: what those of three can have."""
+    share = 1.0
+    for task in decoder.policy.tasks:
+        if isinstance(task, ContingencyTable) and len(task.features) == 3:
+            for lines in task._tables(decoder.policy):
+                pairs = _pairs_inside(decoder, lines.names)
+                if len(pairs) == 3:
+                    margins = [*margins_of(pairs[0, 1]), margins_of(pairs[0, 2])[1]]
+                    share = min(share, largest_share(margins, pairs))
+    return share
+
+
+def published_pair(decoder: Decoder, names: Pair) -> Array | None:
+    """The table of two features as it is reported, if it is wanted."""
+    for task in decoder.policy.tasks:
+        if isinstance(task, ContingencyTable) and set(task.features) == set(names):
+            for lines in task._tables(decoder.policy):
+                if set(lines.names) == set(names):
+                    cells = task._published(decoder, lines)
+                    return cells if lines.names == names else cells.T
+    return None
 
 
 def is_linked(policy: Policy, name: str) -> bool:
     """Whether a feature is in a block, or a list to tick: its cells are asked by one question about its block."""
     return name in policy.blocks or isinstance(policy.features[name], MultipleFeature)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _label(policy: Policy, name: str) -> str:
@@ -242,101 +242,3 @@ def _section(
     subject = f"{at}: " * bool(at) + " x ".join(labels[len(fixed) :])
     title = f"{subject}, from {cells[0][0].answers:,} answers"
     return Section(subject, ("values", "share"), rows, "grid", title, remarks=notes, grid=grid)
-
-
-@dataclass(frozen=True)
-class _Lines:
-    """All cells of a table, the last feature's values changing fastest, as straight lines in the values of targets."""
-
-    policy: Policy
-    names: tuple[str, ...]
-    features: tuple[str, ...]
-    values: tuple[tuple[Any, ...], ...]
-    wanted: tuple[Target, ...]
-    constant: Array
-    slopes: Array
-
-    @classmethod
-    def of_parts(cls, policy: Policy, names: tuple[str, ...]) -> _Lines:
-        """Those of features by themselves: from margins and interactions."""
-        values = tuple(table_values(policy.features[name]) for name in names)
-        constant, slopes = cells_of(policy, names)
-        return cls(
-            policy,
-            names,
-            features=names,
-            values=values,
-            wanted=parts_of(policy, names),
-            constant=constant,
-            slopes=slopes,
-        )
-
-    @classmethod
-    def of_cells(cls, policy: Policy, cells: TableCells) -> _Lines:
-        """Those that are asked as they are."""
-        names, values = zip(*((axis.name(policy), axis.rows(policy)) for axis in cells.axes), strict=True)
-        size = cells.size(policy)
-        return cls(
-            policy, names, features=cells.features, values=values, wanted=(cells,), constant=np.zeros(size),
-            slopes=np.eye(size),
-        )  # fmt: skip
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """How many values each feature has."""
-        return tuple(map(len, self.values))
-
-    def estimate(self, decoder: Decoder, confidence: float, *, shrink: bool) -> TableEstimate | ThreeWayEstimate:
-        """The table, its interval at a cell holding what is unbiased there."""
-        joint, size = decoder.together(self.wanted), len(self.constant)
-        raw, covariance = np.full(size, math.nan), np.full((size, size), math.nan)
-        if joint is not None:
-            raw, covariance = self.constant + self.slopes @ joint.value, self.slopes @ joint.covariance @ self.slopes.T
-        rules = ((name, self.policy.features[name].rule) for name in self.features)
-        rule = "; ".join(f"{name}: {rule}" for name, rule in rules if rule) or None
-        known, table = bool(np.isfinite(raw).all()), raw.reshape(self.shape)
-        inside, errors, low, high = raw, np.full(size, math.inf), np.zeros(size), np.ones(size)
-        if known:
-            nearest = nearest_table(table)
-            inside = (shrunk(nearest, table, covariance) if shrink else nearest).ravel()
-            errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-            low, high = confined(raw, width(confidence) * errors, (0.0, 1.0), inside)
-        answers = 0 if joint is None else joint.answers[-1]
-        unbiased = raw if joint is None else self.constant + self.slopes @ joint.raw
-        numbers = np.column_stack([inside, errors, low, high, unbiased]).tolist()
-        ends = np.cumsum([part.size(self.policy) for part in self.wanted])[:-1]
-        cells = [
-            Estimate(
-                value, se, start, high=end, answers=answers, raw=exact, rule=rule,
-                linear=LinearForm(decoder, confidence, dict(zip(self.wanted, factors, strict=True)), (0.0, 1.0)),
-            )
-            for (value, se, start, end, exact), *factors in zip(
-                numbers, *np.split(self.slopes, ends, axis=1), strict=True
-            )
-        ]  # fmt: skip
-        lines = _in_lines(cells, self.shape[-1])
-        if len(self.values) == 3:
-            return ThreeWayEstimate(self.values, _in_lines(lines, self.shape[1]))
-        first, second = self.values
-        measures = associations(table, covariance, inside.reshape(self.shape), confidence) if known else {}
-        return TableEstimate((first, second), lines, measures, independence(table, covariance))
-
-    def goal(self, data: Means) -> Goal:
-        """The cells, for a simulation."""
-        size = len(self.constant)
-
-        def solved(means: Means) -> Array:
-            if not all(target in means for target in self.wanted):
-                return np.full(size, np.nan)
-            cells = self.constant + self.slopes @ np.concatenate([means[target] for target in self.wanted])
-            return nearest_table(cells.reshape(self.shape)).ravel() if np.isfinite(cells).all() else cells
-
-        def reported(tables: Mapping[tuple[str, ...], TableEstimate | ThreeWayEstimate]) -> Array:
-            return np.array([cell.value for cell in tables[self.names].every])
-
-        equally = np.full(size, 1 / size)
-        return Goal(f"table of {_listed(self.names)}", reported, solved, solved(data), np.diag(equally), equally)
-
-
-def _in_lines(cells: Sequence[_Cell], length: int) -> tuple[tuple[_Cell, ...], ...]:
-    return tuple(tuple(cells[start : start + length]) for start in range(0, len(cells), length))

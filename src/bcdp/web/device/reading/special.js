@@ -45,8 +45,10 @@ export function checkProduct(path, { levels, categories }, asked) {
     throw refuse(`${path}.categories`, categories, "one entry for each feature");
   }
   categories.forEach((category, index) => {
-    const { type, inputs, extras } = asked[index];
-    if (type === "categorical" || type === "ordinal" || extras) whole(`${path}.categories`, category, 0, inputs - 1);
-    else if (category !== null) throw refuse(`${path}.categories`, category, "null for what is not categorical");
+    const feature = asked[index];
+    const { type, extras } = feature;
+    if (feature.type !== "numeric" && (type === "categorical" || type === "ordinal" || extras)) {
+      whole(`${path}.categories`, category, 0, feature.inputs - 1);
+    } else if (category !== null) throw refuse(`${path}.categories`, category, "null for what is not categorical");
   });
 }
