@@ -67,7 +67,7 @@ class Extended(Sequence[Scalar]):
 
 
 class ValuedFeature(BaseFeature):
-    values: Values | Annotated[range, Integers(MOST_VALUES)] | None = None
+    values: Annotated[tuple[Scalar, ...] | range, Integers(MOST_VALUES, Values)] | None = None
     missing: Annotated[Scalar | None, Accepts(SCALARS)] = None
     value_labels: ValueNames | None = None  # the words of the values in other languages
 
@@ -134,7 +134,8 @@ class CategoricalFeature(ValuedFeature):
 
     type: Annotated[Literal["categorical"], ONE_TYPE]
     values: Annotated[
-        Annotated[Values, Field(min_length=1, max_length=MOST_LISTED)] | Annotated[range, Integers(MOST_VALUES)],
+        tuple[Scalar, ...] | range,
+        Integers(MOST_VALUES, Annotated[Values, Field(min_length=1, max_length=MOST_LISTED)]),
         Accepts(f"a list of 1 to {MOST_LISTED} different values, each {SCALARS}; or {INTEGERS.format(MOST_VALUES)}"),
     ]
 
@@ -148,7 +149,8 @@ class OrdinalFeature(ValuedFeature):
 
     type: Annotated[Literal["ordinal"], ONE_TYPE]
     values: Annotated[
-        Annotated[Values, Field(min_length=2, max_length=MOST_STEPS)] | Annotated[range, Integers(MOST_STEPS)],
+        tuple[Scalar, ...] | range,
+        Integers(MOST_STEPS, Annotated[Values, Field(min_length=2, max_length=MOST_STEPS)]),
         Accepts(
             f"a list of 2 to {MOST_STEPS} different values from low to high, each {SCALARS}; or "
             f"{INTEGERS.format(MOST_STEPS)}"
