@@ -60,7 +60,7 @@ Values = Annotated[tuple[Scalar, ...], BeforeValidator(ordered), AfterValidator(
 
 @dataclass(frozen=True)
 class Integers:
-    """Values of a `listed` type, or `{integers: [first, last]}`: all whole numbers from one to another, at most so many.
+    """Values of a `listed` type, or `{integers: [first, last]}`: at most so many whole numbers, all between these.
 
     >>> from pydantic import TypeAdapter
     >>> TypeAdapter(Annotated[tuple[Scalar, ...] | range, Integers(1000, Values)]).validate_python({"integers": [0, 9]})
