@@ -92,6 +92,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/studies/batch_worth.py
 	$(BIN)/python benchmarks/sweeps/blocks.py
 	$(BIN)/python benchmarks/sweeps/panels.py
+	$(BIN)/python benchmarks/studies/most_frequent.py
 	$(BIN)/python benchmarks/studies/panel_rivals.py
 	$(BIN)/python benchmarks/studies/panel_coverage.py
 	$(BIN)/python benchmarks/studies/weekly_plans.py

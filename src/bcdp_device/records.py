@@ -51,8 +51,8 @@ def code_of(name: str, feature: Feature, value: Any) -> Code:
         return _imputed(name, feature)
     if feature.number is not None:
         return _number(name, feature.number, value)
-    if feature.whole is not None:
-        return _whole(name, feature.whole, _word(value))
+    if feature.between is not None:
+        return _whole(name, feature.between, _word(value))
     code = _words(feature).get(_word(value))
     if code is None:
         listed = ", ".join(repr(known) for known, _ in feature.listed[:12]) + ", ..." * (len(feature.listed) > 12)

@@ -93,7 +93,7 @@ def test_every_kind_of_table_gives_the_same_codes(name: str) -> None:
     encoded = encode(POLICY, as_arrow(TABLES[name]))
     assert {name: values.tolist() for name, values in encoded.items()} == CODES
     assert {name: values.dtype for name, values in encoded.items()} == {
-        name: np.dtype(np.float64 if name in ("income", "age") else np.int16) for name in CODES
+        name: np.dtype(np.float64 if name in ("income", "age") else np.int32) for name in CODES
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -109,3 +110,13 @@ def test_fake_reports_are_not_allowed_for_where_most_values_are_not_reported() -
     assert len(estimate(tally).to_dict()["frequencies"]["code"]) == 100
     with pytest.raises(InputError, match="liars: got"):
         estimate(tally, liars=0.1)
+
+
+def test_several_features_with_a_million_values_have_countable_answers() -> None:
+    """Geometries give way until all answers can be counted, the levels that are kept stay what was asked."""
+    million: dict[str, Any] = {"type": "categorical", "values": {"integers": [1, 1_000_000]}, "delta": 3.0}
+    alone = make_plan(Policy(epsilon=3, features={"a": million})).tables[0]
+    plan = make_plan(Policy(epsilon=3, features=dict.fromkeys("abc", million)))
+    assert len(plan.menus) * (alone.symbols + 1) > 2**24 >= sum(math.prod(sizes) for sizes in plan.symbols)
+    assert all(claim.certified <= 3.0 for claim in plan.certificate.features.values())
+    assert {plan.tables[plan.questions[menu.questions[0]].table].levels for menu in plan.menus} == {1_000_000}

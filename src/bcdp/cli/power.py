@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bcdp.cli.options import AsJson, PlanFile
 from bcdp.cli.output import show, show_json, table
-from bcdp.errors import refuse
+from bcdp.errors import InputError, refuse
+from bcdp.present.words import most_frequent_line
 
 if TYPE_CHECKING:
     from bcdp.estimates.power import Difference
+    from bcdp.plan import Plan
 
 _DIGITS = 3  # of people, rounded up
 
@@ -32,6 +36,13 @@ def power(
     chance: Annotated[float, typer.Option("--power", metavar="P", help="The chance to see a difference.")] = 0.8,
     share: Annotated[float, typer.Option(metavar="P", help="Of all people in the first group.")] = 0.5,
     confidence: Annotated[float, typer.Option(metavar="P", help="Of the intervals.")] = 0.95,
+    top: Annotated[
+        int | None, typer.Option(metavar="K", min=1, help="Find the K most frequent values, with the chance --power.")
+    ] = None,
+    shares: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FILE", help="A CSV of values and how frequent each is, for --top; may be repeated."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell how many people a plan takes: for a standard error, for a difference between two groups, for a table.
@@ -41,13 +52,15 @@ def power(
     people for this standard error of each number, and of all numbers of a table. With --people, the standard errors,
     and the least difference between two groups of different people, such as the values of an open feature, that is
     seen with the chance --power. With --against, the people for the difference between the two guesses, or the chance
-    to see it.
+    to see it. With --top, the people of whose answers the K most frequent values of a feature come out above all
+    others, with the chance --power; values are as frequent as --shares says, else one over their rank.
 
     Examples:
 
         bcdp power plan.json --se 0.01
         bcdp power plan.json --people 20000 --guess smoker=0.2
         bcdp power plan.json --guess smoker=0.2 --against smoker=0.25 --power 0.9
+        bcdp power plan.json --top 20 --power 0.9 --shares job=jobs.csv
     """
     from bcdp.estimates.power import differences
     from bcdp.plan import Plan
@@ -56,9 +69,12 @@ def power(
         raise refuse("--se", se, "a number above 0, in the features' own units")
     if not 0 < chance < 1:
         raise refuse("--power", chance, "a number above 0 and below 1")
-    if se is None and people is None and not against:
+    if se is None and people is None and not against and top is None:
         raise refuse("--se, --people and --against", "none of them", "at least one: what the people are for")
     loaded = Plan.load(plan)
+    if top is not None:
+        _show_top(loaded, top, chance, shares or [], as_json)
+        return
     other = _guesses(loaded, "--against", against) if against else None
     guesses = _guesses(loaded, "--guess", guess)
     known = [row for row in differences(loaded, guesses, other, share, confidence) if math.isfinite(row.error)]
@@ -75,6 +91,43 @@ def power(
             largest[about] = max(largest.get(about, 0.0), number.first.people(se))
     together = [f"every number of {about}: {_up(most):,} people" for about, most in largest.items()]
     show(table(list(heads.values()), shown), *(["", *together] if together else []))
+
+
+def _show_top(plan: Plan, top: int, chance: float, given: list[str], as_json: bool) -> None:
+    """How many people find the most frequent values of each feature that has more of them."""
+    from bcdp.estimates.most_frequent import people_to_find, valued_features
+
+    laws = dict(_law(plan, text) for text in given)
+    names = [*laws] or valued_features(plan, top)
+    if not names:
+        raise refuse("--top", top, "fewer values than some feature of the plan has that is asked for frequencies")
+    needed = {name: people_to_find(plan, name, laws.get(name), top, chance) for name in names}
+    if as_json:
+        rows = [
+            {"feature": name, "top": top, "chance": chance, "people": people, "shares": name in laws}
+            for name, people in needed.items()
+        ]
+        show_json({"plan": plan.id, "numbers": [], "most_frequent": rows})
+        return
+    show(*(most_frequent_line(name, people, top, chance, name in laws) for name, people in needed.items()))
+
+
+def _law(plan: Plan, text: str) -> tuple[str, dict[str, float]]:
+    """The feature, and how frequent the values in a file are: a value and a number in each line, after the names."""
+    from bcdp.files import read_text
+
+    name, equals, path = text.partition("=")
+    if not equals or name not in plan.policy.features:
+        raise refuse("--shares", text, f"NAME=FILE, NAME one of {', '.join(plan.policy.features)}")
+    law: dict[str, float] = {}
+    lines = csv.reader(read_text(Path(path), "a CSV file of values and how frequent each is").splitlines())
+    for number, row in enumerate(lines, 1):
+        try:
+            if number > 1 and row:
+                law[row[0]] = law.get(row[0], 0.0) + float(row[1])
+        except (ValueError, IndexError):
+            raise InputError(f"{path}: got no number on line {number}; accepted: a value, a comma, a number") from None
+    return name, law
 
 
 _WORDS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context
 from itertools import pairwise
@@ -60,16 +60,17 @@ Values = Annotated[tuple[Scalar, ...], BeforeValidator(ordered), AfterValidator(
 
 @dataclass(frozen=True)
 class Integers:
-    """The values are all whole numbers from one to another, at most so many: `{integers: [first, last]}`.
+    """Values of a `listed` type, or `{integers: [first, last]}`: at most so many whole numbers, all between these.
 
     >>> from pydantic import TypeAdapter
-    >>> TypeAdapter(Annotated[range, Integers(1000)]).validate_python({"integers": [0, 999]})
-    range(0, 1000)
+    >>> TypeAdapter(Annotated[tuple[Scalar, ...] | range, Integers(1000, Values)]).validate_python({"integers": [0, 9]})
+    range(0, 10)
     """
 
     most: int
+    listed: Any
 
-    def read(self, stated: Any) -> range:
+    def check(self, stated: Any, validate: Callable[[Any], Any]) -> Any:
         """The values that a document states."""
         match stated:
             case range(start=first, stop=stop, step=1):
@@ -77,24 +78,25 @@ class Integers:
             case {"integers": [int() as first, int() as last], **rest} if not rest:
                 pass
             case _:
-                raise ValueError
-        whole = type(first) is type(last) is int and -_LARGEST_WHOLE <= first < last <= _LARGEST_WHOLE
-        if not whole or last - first >= self.most:
+                return validate(stated)
+        integers = type(first) is type(last) is int and -_LARGEST_WHOLE <= first < last <= _LARGEST_WHOLE
+        if not integers or last - first >= self.most:
             raise ValueError
         return range(first, last + 1)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        written = core_schema.plain_serializer_function_ser_schema(_written)
-        return core_schema.no_info_plain_validator_function(self.read, serialization=written)
+        inner = handler.generate_schema(self.listed)
+        written = core_schema.wrap_serializer_function_ser_schema(_written, schema=inner)
+        return core_schema.no_info_wrap_validator_function(self.check, inner, serialization=written)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         ends = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
         form = {"type": "object", "required": ["integers"], "properties": {"integers": ends}}
-        return {**form, "additionalProperties": False}
+        return {"anyOf": [handler(schema), {**form, "additionalProperties": False}]}
 
 
-def _written(values: range) -> dict[str, list[int]]:
-    return {"integers": [values[0], values[-1]]}
+def _written(values: Any, write: Callable[[Any], Any]) -> Any:
+    return {"integers": [values[0], values[-1]]} if isinstance(values, range) else write(values)
 
 
 def _listed(condition: Any) -> Any:

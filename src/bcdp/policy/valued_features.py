@@ -43,7 +43,7 @@ def listed_value(values: Sequence[Scalar], value: object) -> int | None:
     """
     if isinstance(values, range):
         return values.index(value) if type(value) is int and value in values else None
-    return next((place for place, known in enumerate(values) if type(known) is type(value) and known == value), None)
+    return next((index for index, known in enumerate(values) if type(known) is type(value) and known == value), None)
 
 
 class Extended(Sequence[Scalar]):
@@ -59,15 +59,15 @@ class Extended(Sequence[Scalar]):
         yield from self._values
         yield from self._extras
 
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return tuple(self[each] for each in range(*place.indices(len(self))))
-        inside = place if place >= 0 else len(self) + place
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return tuple(self[each] for each in range(*index.indices(len(self))))
+        inside = index if index >= 0 else len(self) + index
         return self._values[inside] if inside < len(self._values) else self._extras[inside - len(self._values)]
 
 
 class ValuedFeature(BaseFeature):
-    values: Values | Annotated[range, Integers(MOST_VALUES)] | None = None
+    values: Annotated[tuple[Scalar, ...] | range, Integers(MOST_VALUES, Values)] | None = None
     missing: Annotated[Scalar | None, Accepts(SCALARS)] = None
     value_labels: ValueNames | None = None  # the words of the values in other languages
 
@@ -107,8 +107,8 @@ class ValuedFeature(BaseFeature):
     def codes_with(self, value: Scalar) -> tuple[int, ...]:
         if self.values is None:
             return (int(value),) if value in (0, 1) else ()
-        place = listed_value(self.values, value)
-        return () if place is None else (place,)
+        index = listed_value(self.values, value)
+        return () if index is None else (index,)
 
     @property
     def shares_inputs(self) -> bool:
@@ -134,7 +134,8 @@ class CategoricalFeature(ValuedFeature):
 
     type: Annotated[Literal["categorical"], ONE_TYPE]
     values: Annotated[
-        Annotated[Values, Field(min_length=1, max_length=MOST_LISTED)] | Annotated[range, Integers(MOST_VALUES)],
+        tuple[Scalar, ...] | range,
+        Integers(MOST_VALUES, Annotated[Values, Field(min_length=1, max_length=MOST_LISTED)]),
         Accepts(f"a list of 1 to {MOST_LISTED} different values, each {SCALARS}; or {INTEGERS.format(MOST_VALUES)}"),
     ]
 
@@ -148,7 +149,8 @@ class OrdinalFeature(ValuedFeature):
 
     type: Annotated[Literal["ordinal"], ONE_TYPE]
     values: Annotated[
-        Annotated[Values, Field(min_length=2, max_length=MOST_STEPS)] | Annotated[range, Integers(MOST_STEPS)],
+        tuple[Scalar, ...] | range,
+        Integers(MOST_STEPS, Annotated[Values, Field(min_length=2, max_length=MOST_STEPS)]),
         Accepts(
             f"a list of 2 to {MOST_STEPS} different values from low to high, each {SCALARS}; or "
             f"{INTEGERS.format(MOST_STEPS)}"

@@ -11,8 +11,7 @@ from bcdp.errors import refuse
 from bcdp.plan import Plan
 from bcdp.plan.mechanism import mechanism_of
 from bcdp.present.words import number
-from bcdp.statistics import LARGEST_SHARE_OF_FAKES, headline
-from bcdp.statistics.frequency import LISTED
+from bcdp.statistics import LARGEST_SHARE_OF_FAKES, LISTED, headline
 
 
 def fake_shifts(plan: Plan, liars: float) -> dict[str, float]:

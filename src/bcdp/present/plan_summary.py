@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from bcdp.compare.baselines import Errors, compare, is_mean, open_people, standard_error, uniform_plans
 from bcdp.correlation import Correlation
+from bcdp.estimates.most_frequent import CHANCE, TOP, people_to_find, valued_features
 from bcdp.mechanisms.survey.design.budget_limits import binding
 from bcdp.mechanisms.survey.estimation.prospective_covariance import SurveyProspect
 from bcdp.plan import Plan, mechanism_of
 from bcdp.present.batch_promise import BatchPromise, batch_promise, document_of
 from bcdp.present.promise import Promise, promises
 from bcdp.present.published_counts import CountsPromise, counts_document, counts_promises, least_people
-from bcdp.present.words import number
+from bcdp.present.words import most_frequent_line, number
 from bcdp.records.encoding import Codes
-from bcdp.statistics import Expected, headline, scale_of_shares
+from bcdp.statistics import MANY, Expected, headline, scale_of_shares
 
 _USELESS, _USEFUL = 0.1, 0.05  # half widths of 95% intervals, as shares of what they are compared with
 _UNLIKELY = 0.5  # the chance of showing anything below which a regression is of little use
@@ -70,6 +71,7 @@ def planned(plan: Plan, correlation: Correlation, people: int) -> Planned:
         features[name] |= {"budget_alone": limit.budget, "limited_by": limit.by or "epsilon"}
     counted = counts_promises(plan, promised, least_people(plan, people))
     expected = _beside(expectations(survey, people), uniform, people) if survey else []
+    findable = list(_findable(survey)) if survey else []
     document = {
         "id": plan.id,
         "epsilon": plan.certificate.epsilon,
@@ -80,12 +82,13 @@ def planned(plan: Plan, correlation: Correlation, people: int) -> Planned:
         **({"open": list(plan.policy.open)} if plan.policy.open else {}),
         "features": features,
         **({"expected": [expectation.document for expectation in expected]} if expected else {}),
+        **({"most_frequent": [each.document for each in findable]} if findable else {}),
         "tasks_of_little_use": tasks_of_little_use(expected, people),
         "counts": counts_document(counted),
     }
     batch = batch_promise(plan)
     document |= document_of(batch)
-    return Planned(plan, survey, promised, counted, expected, document=document, batch=batch)
+    return Planned(plan, survey, promised, counted, [*expected, *findable], document=document, batch=batch)
 
 
 def _feature(plan: Plan, name: str, errors: Errors, promise: Promise, people: int) -> dict[str, Any]:
@@ -130,6 +133,15 @@ def expectations(plan: Plan, people: int, records: Mapping[str, Codes] | None = 
     """What every task of a survey will be able to reveal from so many people; of those with these codes, if given."""
     prospect = SurveyProspect(plan)
     return [expectation for task in plan.policy.tasks for expectation in task.expected(prospect, people, records)]
+
+
+def _findable(plan: Plan) -> Iterator[Expected]:
+    """How many people find the most frequent values of each feature with many."""
+    for name in valued_features(plan, MANY):
+        needed = people_to_find(plan, name)
+        line = most_frequent_line(name, needed, TOP, CHANCE, known=False)
+        document = {"feature": name, "top": TOP, "chance": CHANCE, "people": needed}
+        yield Expected(f"most frequent values of {name}", (line,), document)
 
 
 def _beside(expected: Sequence[Expected], uniform: Sequence[Plan], people: int) -> list[Expected]:

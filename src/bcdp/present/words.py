@@ -191,6 +191,20 @@ def missing_note(rules: Mapping[str, str | None]) -> str | None:
     return f"{sentences}. {known}" if sentences else None
 
 
+def most_frequent_line(name: str, people: int | None, top: int, chance: float, known: bool) -> str:
+    """How many people find the most frequent values of a feature, in one sentence.
+
+    >>> most_frequent_line("code", 12345, 20, 0.9, known=False)
+    'code: 12,400 people find the 20 most frequent values in 90% of collections, if shares fall as one over the rank'
+    """
+    assumed = "as frequent as stated" if known else "if shares fall as one over the rank"
+    if people is None:
+        return f"{name}: no number of people finds the {top} most frequent values, {assumed}"
+    unit = 10 ** max(0, len(str(people)) - 3)
+    stated = f"{math.ceil(people / unit) * unit:,} people find the {top} most frequent values"
+    return f"{name}: {stated} in {100 * chance:g}% of collections, {assumed}"
+
+
 def in_unit(value: float, error: float, percent: bool) -> str:
     """A number of a row as pages show it: shares in percent, others in units of their own, as precise as the error.
 

@@ -286,15 +286,20 @@ def _multiples(field: int, dimension: int, factor: int) -> list[Integers]:
     return codes
 
 
-def projective(levels: int, budget: float) -> Projective:
+def projective(levels: int, budget: float, most: int = MOST_HYPERPLANES) -> Projective:
     """The geometry of least second moment within the budget; refused where integers cannot express it.
+
+    It has at most so many hyperplanes.
 
     >>> table = projective(10_000, 2.0)
     >>> table.level <= 2.0, table.field, table.dimension
     (True, 7, 6)
     """
     check_whole("levels", levels, 2, MOST_POINTS)
-    field, dimension = min(geometries(levels), key=lambda shape: _ideal_moment(levels, budget, *shape))
+    shapes = [shape for shape in geometries(levels) if count(*shape) <= most]
+    if not shapes:
+        raise refuse("most", most, f"as many hyperplanes as hold {levels} points")
+    field, dimension = min(shapes, key=lambda shape: _ideal_moment(levels, budget, *shape))
     total, held = count(field, dimension), count(field, dimension - 1)
     bound = exp_down(budget)
     low = math.floor(TOTAL / (held * bound + total - held))

@@ -62,8 +62,8 @@ def _stored(feature: Feature, column: pa.ChunkedArray) -> Stored | None:
     values, known = column.chunk(0), rules.codes_of(feature.values)
     kind = values.type
     if isinstance(known, WholeWords):
-        whole = pa.types.is_integer(kind) and kind != pa.uint64()
-        return _within(values, np.arange(len(known), dtype=np.int32), known.values_listed.start) if whole else None
+        integers = pa.types.is_integer(kind) and kind != pa.uint64()
+        return _within(values, np.arange(len(known), dtype=np.int32), known.values_listed.start) if integers else None
     if pa.types.is_boolean(kind):
         first, skipped = divmod(values.offset, 8)
         packed = np.frombuffer(values.buffers()[1] or b"", dtype=np.uint8)[first:]

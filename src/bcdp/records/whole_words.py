@@ -46,8 +46,8 @@ class WholeWords(Mapping[str, int]):
 
     def coded(self, numbers: pa.Array) -> npt.NDArray[np.int32]:
         """The code of each whole number; a missing one has the code of the empty word."""
-        places = np.asarray(numbers.fill_null(0), dtype=np.int64) - self.values_listed.start
-        codes = np.where((places >= 0) & (places < len(self.values_listed)), places, UNKNOWN).astype(np.int32)
+        offsets = np.asarray(numbers.fill_null(0), dtype=np.int64) - self.values_listed.start
+        codes = np.where((offsets >= 0) & (offsets < len(self.values_listed)), offsets, UNKNOWN).astype(np.int32)
         codes[np.asarray(numbers.is_null())] = self.others.get("", UNKNOWN)
         return codes
 

@@ -20,14 +20,12 @@ from bcdp.statistics.shared.interval import Estimate, bounded, on_simplex
 from bcdp.statistics.shared.linear_form import LinearForm, OneNumber
 from bcdp.statistics.shared.nonresponse import answered_shares, share_sections
 from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statistic, Weight
-from bcdp.statistics.shared.rows import Row, Section
+from bcdp.statistics.shared.rows import LISTED, MANY, Row, Section
 from bcdp.statistics.shared.target import Single, Target
 from bcdp.statistics.shared.value_targets import ValueMeans
 
 _LEAST = 1e-3  # a budget below which errors keep their ratio
 
-LISTED = 10_000  # values, beyond which only the most frequent are written down
-MANY = 100  # values, beyond which all intervals hold together, and the most frequent values are shown
 _SHOWN = 20  # of them
 
 Shares = Mapping[Any, Estimate]  # of each value

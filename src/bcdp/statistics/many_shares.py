@@ -28,10 +28,10 @@ class ManyShares(Mapping[Any, Estimate]):
 
     def __getitem__(self, value: Any) -> Estimate:
         codes = self.feature.codes_with(value)
-        places = codes or [place for place, name in self._extras() if name == value]
-        if not places:
+        matching = codes or [code for code, name in self._extras() if name == value]
+        if not matching:
             raise KeyError(value)
-        return self.at(places[0])
+        return self.at(matching[0])
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.feature.categories)
@@ -42,10 +42,10 @@ class ManyShares(Mapping[Any, Estimate]):
     def at(self, code: int) -> Estimate:
         """The share of the value with this number."""
         value, error, low, high, raw = (float(column[code]) for column in self.columns)
-        found = Estimate(value, error, low, high, self.answers, raw, rule=self.feature.rule)
+        share = Estimate(value, error, low, high, self.answers, raw, rule=self.feature.rule)
         for change in self.changes:
-            found = change(found)
-        return found
+            share = change(share)
+        return share
 
     def changed(self, change: Callable[[Any], Any]) -> ManyShares:
         """The same with every estimate changed."""
@@ -55,8 +55,8 @@ class ManyShares(Mapping[Any, Estimate]):
         """The values with the largest unbiased shares, of equal ones those listed first."""
         raw = self.columns[-1]
         least = np.partition(raw, -count)[-count] if count < len(raw) else raw.min()
-        places = np.flatnonzero(raw >= least)
-        best = places[np.argsort(-raw[places], kind="stable")][:count]
+        largest = np.flatnonzero(raw >= least)
+        best = largest[np.argsort(-raw[largest], kind="stable")][:count]
         return [(self.feature.categories[code], self.at(code)) for code in best.tolist()]
 
     def _extras(self) -> Iterator[tuple[int, Any]]:

@@ -116,7 +116,7 @@ class Feature:
     number: Number | None = None
     own: bool = False
     listed: tuple[tuple[Any, frozenset[int]], ...] = ()  # its values, with their numbers
-    whole: range | None = None  # its values, where they are too many whole numbers to be listed
+    between: range | None = None  # its values, where they are too many whole numbers to be listed
     condition: Condition | None = None  # of a feature that is not always asked; its last value is not applicable
     imputed: int | None = None  # the number of the value that no answer counts as
     sets: tuple[Ticked, ...] = ()  # of a list to tick: what may be ticked
@@ -312,7 +312,7 @@ def _whole_numbers(path: str, stated: Any, values: range, delta: float) -> Featu
     if stated.get("value_labels") is not None:
         raise refuse(f"{path}.value_labels", "labels", f"no such key for more than {MOST_LISTED} values")
     imputed = values.index(missing) if counted else None
-    return Feature("categorical", len(values) + own, delta, counted, own=own, imputed=imputed, whole=values)
+    return Feature("categorical", len(values) + own, delta, counted, own=own, imputed=imputed, between=values)
 
 
 def _with_second(path: str, stated: Mapping[str, Any], feature: Feature) -> Feature:

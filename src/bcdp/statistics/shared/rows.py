@@ -23,6 +23,10 @@ class AnyEstimate(Protocol):
     def high(self) -> float: ...
 
 
+LISTED = 10_000  # values, beyond which only the most frequent are written down
+MANY = 100  # values, beyond which all intervals hold together, and the most frequent values are shown
+
+
 @dataclass(frozen=True)
 class Row:
     """One number to show: `name` as the policy has it, `label` in words, `possible` the range it may have.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, cast
@@ -9,13 +10,15 @@ from typing import Any, cast
 import numpy as np
 
 from bcdp.correlation import Correlation
+from bcdp.errors import InputError
 from bcdp.exact import TOTAL
 from bcdp.mechanisms.survey.design.joint.cell_questions import CellQuestion
 from bcdp.mechanisms.survey.design.joint.tables import Shape
 from bcdp.mechanisms.survey.design.menu_assignment import Asked, Menu
 from bcdp.plan import collection_of
+from bcdp.plan.structure import MOST_ANSWERS
 from bcdp.policy import Policy
-from bcdp.randomizers import Table, joint
+from bcdp.randomizers import Projective, Table, joint, projective
 from bcdp.statistics import Askable, Margin, Role, Target
 
 
@@ -44,11 +47,15 @@ def document_of(policy: Policy, correlation: Correlation, menus: list[Menu]) -> 
     pairs = (
         (name, others) for asked in asked_sets for name in policy.features if (others := policy.outside(name, asked))
     )
+    asked_tables = [
+        [cast("int", documents[questions[question, since]]["table"]) for question in asked]
+        for _, _, since, asked in in_waves
+    ]
     return {
         "mechanism": "survey",
         "collection": collection_of(policy),
         "correlation": correlation.restricted(pairs).to_dict(),
-        "tables": [table.to_dict() for table in tables],
+        "tables": [table.to_dict() for table in _countable(list(tables), asked_tables)],
         "questions": documents,
         "menus": [
             {"weight": weight, "questions": [questions[question, since] for question in asked]}
@@ -58,6 +65,32 @@ def document_of(policy: Policy, correlation: Correlation, menus: list[Menu]) -> 
             )
         ],
     }
+
+
+def _countable(tables: list[Table], menus: list[list[int]]) -> list[Table]:
+    """The tables, with fewer hyperplanes where all menus together would have more answers than can be counted.
+
+    The largest geometry that has a smaller one gives way first: it is a little less accurate at the same level.
+    """
+    while sum(math.prod(tables[number].symbols for number in menu) for menu in menus) > MOST_ANSWERS:
+        smaller = {
+            number: other
+            for number, table in enumerate(tables)
+            if isinstance(table, Projective) and (other := _smaller(table)) is not None
+        }
+        if not smaller:
+            break
+        largest = max(smaller, key=lambda number: tables[number].symbols)
+        tables = [*tables[:largest], smaller[largest], *tables[largest + 1 :]]
+    return tables
+
+
+def _smaller(table: Projective) -> Projective | None:
+    """The best geometry of the same level with fewer hyperplanes; None if there is none."""
+    try:
+        return projective(table.levels, table.level, table.hyperplanes - 1)
+    except InputError:
+        return None
 
 
 def _in_waves(policy: Policy, menus: list[Menu]) -> Iterator[tuple[Fraction, int | None, int | None, list[Asked]]]:
