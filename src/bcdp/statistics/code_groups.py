@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from bcdp.statistics.shared.target import Codes, OneFeature, Role, Single
 MOST_READ = 2**20  # codes times groups of a level: what each answer says of each group is written out
 _TOGETHER = 256  # values that joint questions may ask as well, whose answers count differently
 
-Places = npt.NDArray[np.int64]
+Places = npt.NDArray[Any]
 
 
 class Prefixes(Record):
@@ -138,7 +138,7 @@ def fitted_levels(policy: Policy, name: str, lengths: Sequence[int], unbiased: A
     levels.append(np.arange(len(unbiased)))
     above, whole, result = np.zeros(len(unbiased), dtype=np.int64), np.ones(1), list[Array]()
     for own in levels:
-        sums, sizes = np.bincount(own, unbiased), np.bincount(own)
+        sums, sizes = _summed(own, unbiased), np.bincount(own)
         parents = np.empty(len(sums), dtype=np.int64)
         parents[own] = above
         shares = np.empty(len(sums))
@@ -148,6 +148,11 @@ def fitted_levels(policy: Policy, name: str, lengths: Sequence[int], unbiased: A
         above, whole = own, shares
         result.append(shares)
     return result
+
+
+def _summed(own: Places, numbers: Array) -> Array:
+    """The sum of the numbers of each group."""
+    return np.asarray(np.bincount(own, numbers), dtype=np.float64)
 
 
 def _nearest(sums: Array, sizes: Places, total: float) -> Array:
@@ -198,7 +203,7 @@ def _sums(decoder: Decoder, target: CodeGroups, codes: Decoded) -> Decoded:
     Where joint questions may ask the codes as well, by the covariance of the shares of all codes.
     """
     own = groups_of(decoder.policy.features[target.feature], target.length).own
-    sums, raw = np.bincount(own, codes.value), np.bincount(own, codes.raw)
+    sums, raw = _summed(own, codes.value), _summed(own, codes.raw)
     joint = decoder.together([Single(target.feature)]) if len(own) <= _TOGETHER else None
     if joint is None:
         return replace(decoder.decode(target), value=sums, unbiased=raw)

@@ -103,6 +103,7 @@ class Share(Statistic):
     def _labelled(self, policy: Policy, name: str) -> Labelled:
         """The sets that are asked for, by what they are called."""
         categories, wanted = list(policy.features[name].categories), self.sets[name]
+        assert not isinstance(wanted, Prefixes)
         if wanted == CUMULATIVE:
             last = len(policy.features[name].scale) - 1
             return {f"at most {categories[code]}": tuple(range(code + 1)) for code in range(last)}
