@@ -122,20 +122,23 @@ def test_the_question_is_that_about_frequencies(plan: Any) -> None:
 
 
 def test_many_groups_are_reported_with_intervals_that_hold_together() -> None:
-    codes = [f"{group:03}{number}" for group in range(120) for number in range(2)]
+    codes = [f"{group:03}{number}" for group in range(130) for number in range(2)]
     plan, rng = make_plan(policy(codes, [2, 3])), np.random.default_rng(4)
-    found = estimate(collected(plan, rng.integers(0, 240, 20_000), rng))
+    found = estimate(collected(plan, rng.integers(0, 260, 20_000), rng))
     few, many, _ = found.sections()
-    assert (len(few.rows), few.interval) == (12, "")
+    assert (len(few.rows), few.interval) == (13, "")
     assert few.title.startswith("job by the first 2 characters")
     assert (len(many.rows), many.interval) == (20, ", of all groups together")
-    assert many.remarks == ("The 20 largest of 120 groups.",)
-    assert len(found.to_dict()["shares"]["job"]) == 132
+    assert many.remarks == ("The 20 largest of 130 groups.",)
+    assert len(found.to_dict()["shares"]["job"]) == 143
+    for label in ("05*", "051*"):  # codes that follow each other may be estimated alike
+        share = found.shares["job"][label]
+        assert share.linear.standard_error() == pytest.approx(share.se)
     wide: dict[int, list[float]] = {3: [], 4: []}
     for label, share in found.shares["job"].items():
         if share.raw > 0:
             wide[len(label)].append((share.high - share.raw) / share.se)
-    assert max(wide[3]) < 2.5 < 3 < min(wide[4])  # 1.96 standard errors for one, 3.5 for 120 together
+    assert max(wide[3]) < 2.5 < 3 < min(wide[4])  # 1.96 standard errors for one, 3.6 for 130 together
 
 
 def test_tables_frequencies_and_groups_are_one_population() -> None:
@@ -149,6 +152,19 @@ def test_tables_frequencies_and_groups_are_one_population() -> None:
     for label, share in found.shares["job"].items():
         codes = [each.value for code, each in found.frequencies["job"].items() if str(code).startswith(label[0])]
         assert share.value == pytest.approx(sum(codes), abs=1e-9)
+
+
+def test_no_answer_is_beside_the_groups() -> None:
+    feature = {"type": "categorical", "values": ["11", "12", "21", "22"], "missing": "own"}
+    tasks = [{"share": {"job": {"prefixes": [1]}}}, {"frequency": ["job"]}]
+    plan = make_plan(Policy(epsilon=3, features={"job": feature}, tasks=tasks))
+    answers = ["11", "12", "21", None] * 5000
+    found = estimate(Tally(plan).add(privatize(plan, {"job": answers})))
+    groups = found.shares["job"]
+    assert list(groups) == ["1*", "2*"]
+    assert abs(groups["1*"].raw - 0.5) < 7 * groups["1*"].se
+    whole = groups["1*"].value + groups["2*"].value + found.frequencies["job"]["no answer"].value
+    assert whole == pytest.approx(1)
 
 
 @pytest.mark.parametrize(

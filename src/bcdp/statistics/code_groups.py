@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -136,7 +136,7 @@ def fitted_levels(policy: Policy, name: str, lengths: Sequence[int], unbiased: A
     """
     levels = [groups_of(policy.features[name], length).own for length in lengths]
     levels.append(np.arange(len(unbiased)))
-    above, whole, result = np.zeros(len(unbiased), dtype=np.int64), np.ones(1), list[Array]()
+    above, totals, result = np.zeros(len(unbiased), dtype=np.int64), np.ones(1), list[Array]()
     for own in levels:
         sums, sizes = _summed(own, unbiased), np.bincount(own)
         parents = np.empty(len(sums), dtype=np.int64)
@@ -144,8 +144,8 @@ def fitted_levels(policy: Policy, name: str, lengths: Sequence[int], unbiased: A
         shares = np.empty(len(sums))
         order = np.argsort(parents, kind="stable")
         for members in np.split(order, np.flatnonzero(np.diff(parents[order])) + 1):
-            shares[members] = _nearest(sums[members], sizes[members], float(whole[parents[members[0]]]))
-        above, whole = own, shares
+            shares[members] = _nearest(sums[members], sizes[members], float(totals[parents[members[0]]]))
+        above, totals = own, shares
         result.append(shares)
     return result
 
@@ -198,19 +198,22 @@ def group_shares(
 
 
 def _sums(decoder: Decoder, target: CodeGroups, codes: Decoded) -> Decoded:
-    """The sums of the codes' shares over each group, and their variances.
+    """The sums of the codes' shares over each group, with the variances that the answers' own spread reveals.
 
-    Where joint questions may ask the codes as well, by the covariance of the shares of all codes.
+    Where joint questions may ask the codes as well, these are by the covariance of the shares of all codes.
     """
     own = groups_of(decoder.policy.features[target.feature], target.length).own
     sums, raw = _summed(own, codes.value), _summed(own, codes.raw)
-    joint = decoder.together([Single(target.feature)]) if len(own) <= _TOGETHER else None
-    if joint is None:
-        return replace(decoder.decode(target), value=sums, unbiased=raw)
-    members = np.eye(len(sums))[own]
-    variance = np.maximum(np.diag(members.T @ joint.covariance @ members), 0.0)
+    few = len(own) <= _TOGETHER
+    joint = decoder.together([Single(target.feature) if few else target])
+    assert joint is not None  # every survey knows it, and no other mechanism has such tasks
+    covariance = joint.covariance
+    if few:
+        members = np.eye(len(sums))[own]
+        covariance = members.T @ covariance @ members
+    variance = np.maximum(np.diag(covariance), 0.0)
     nothing, doubt = np.zeros(len(sums)), variance**2 / max(codes.answers - 1, 1)
-    return Decoded(sums, variance, nothing, 0.0, doubt, codes.answers, raw)
+    return Decoded(sums, variance, nothing, 0.0, doubt, codes.answers, unbiased=raw)
 
 
 def by_level(policy: Policy, name: str, shares: Mapping[str, Estimate]) -> Iterator[tuple[int, dict[str, Estimate]]]:

@@ -31,7 +31,7 @@ from bcdp.statistics.shared.interval import Estimate, bounded
 from bcdp.statistics.shared.linear_form import LinearForm
 from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statistic, Weight
 from bcdp.statistics.shared.rows import MANY, Row, Section
-from bcdp.statistics.shared.target import Single, Target
+from bcdp.statistics.shared.target import Role, Single, Target
 from bcdp.statistics.shared.value_targets import ValueMeans
 
 CUMULATIVE = "cumulative"
@@ -67,8 +67,7 @@ class Share(Statistic):
         ordinal: Mapping[str, object] = (info.context or {}).get("types") or {}
         for name, values in sets.items():
             if isinstance(values, Prefixes):
-                listed = known.get(name) if ordinal.get(name) == "categorical" else None
-                if mistake := info.context and mistake_in(name, values.prefixes, listed):
+                if mistake := info.context and mistake_in(name, values.prefixes, known.get(name)):
                     raise expected(mistake)
                 continue
             if values == CUMULATIVE:
@@ -88,7 +87,7 @@ class Share(Statistic):
             )
 
     def scale(self, policy: Policy, target: Target, budget: float) -> float:
-        if isinstance(target, Single):
+        if target.role is Role.FEATURE:
             return scale_of_frequencies(target.size(policy), budget)
         return 4.0 / target.size(policy)  # a share is a mean on half the scale
 
