@@ -37,7 +37,7 @@ def size_of(document: Any) -> int:
     """How many chances the enumeration goes through."""
     return sum(
         math.prod(len(states) for _, states in _asked(document, menu))
-        * math.prod(len(_rows(document["tables"][document["questions"][k]["table"]])[0]) for k in menu["questions"])
+        * math.prod(_symbols(document["tables"][document["questions"][k]["table"]]) for k in menu["questions"])
         for menu in document["menus"]
     )
 
@@ -289,6 +289,13 @@ def _rows(table: Any) -> list[list[int]]:
     cell = WORDS // table["order"]
     sent = [[f"{row & x:b}".count("1") % 2 == bit for row in range(table["order"]) for bit in (0, 1)] for x in levels]
     return [[table["keep"] if true else cell - table["keep"] for true in row] for row in sent]
+
+
+def _symbols(table: Any) -> int:
+    """How many answers a table has."""
+    if table["family"] == "projective":
+        return int((table["field"] ** table["dimension"] - 1) // (table["field"] - 1)) + 1
+    return len(_rows({**table, "levels": 1} if table["family"] == "hadamard" else table)[0])
 
 
 def hyperplane_rows(table: Any) -> list[list[int]]:
