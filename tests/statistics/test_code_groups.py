@@ -133,6 +133,7 @@ def test_many_groups_are_reported_with_intervals_that_hold_together() -> None:
     assert len(found.to_dict()["shares"]["job"]) == 143
     for label in ("05*", "051*"):  # codes that follow each other may be estimated alike
         share = found.shares["job"][label]
+        assert share.linear is not None
         assert share.linear.standard_error() == pytest.approx(share.se)
     wide: dict[int, list[float]] = {3: [], 4: []}
     for label, share in found.shares["job"].items():
