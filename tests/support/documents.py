@@ -36,7 +36,7 @@ from support.paths import ROOT
 from support.spark import SETTINGS
 from support.system import require
 
-LANGUAGES = {"python", "r", "sh", "yaml", "js", "json", "sql", "text", "nginx", "ini", "dockerfile"}
+LANGUAGES = {"python", "r", "sh", "yaml", "js", "json", "sql", "csv", "text", "nginx", "ini", "dockerfile"}
 FEWER = {"experiment": ["--trials", "1", "--n", "500"], "simulate": ["--trials", "2", "--users", "500"]}
 ELSEWHERE = {"R", "apt-get", "docker", "systemctl"}  # they would change the machine
 QUICK = " ".join(f"--conf '{name}={value}'" for name, value in (SETTINGS | {"spark.sql.shuffle.partitions": 1}).items())

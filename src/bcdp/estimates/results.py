@@ -207,7 +207,10 @@ def estimate(
     if not liars:  # else each estimate is bounded by its own answers
         decoder = consistent(decoder)
     results = results_of(decoder, level, agreeing=not liars)
-    if liars and any(isinstance(shares, ManyShares) for shares in results["frequencies"].values()):
+    if liars and (
+        any(isinstance(shares, ManyShares) for shares in results["frequencies"].values())
+        or any(share.linear is None for shares in results["shares"].values() for share in shares.values())
+    ):
         raise refuse("liars", liars, "0 where a feature has so many values that only the most frequent are reported")
     collection = hashlib.sha256(json.dumps([group, tally.to_dict()]).encode()).hexdigest()
     fakes = math.ceil(liars * (tally.people if reports is None else reports))

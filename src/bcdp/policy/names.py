@@ -125,7 +125,7 @@ def stated_values(features: object) -> dict[str, list[Any]]:
     """The values that features seem to have; whether they are right is checked elsewhere."""
     stated = features.items() if isinstance(features, Mapping) else ()
     listed = ((name, feature.get("values")) for name, feature in stated if isinstance(feature, Mapping))
-    return {name: values for name, values in listed if isinstance(values, list)}
+    return {name: list(values) for name, values in listed if isinstance(values, list | tuple)}
 
 
 def linked_names(features: object) -> frozenset[str]:

@@ -12,12 +12,13 @@ from pydantic import Field
 from bcdp.policy import Feature, MultipleFeature, Policy
 from bcdp.policy.names import CountedNames
 from bcdp.randomizers import binary_information, categorical_information
+from bcdp.statistics.code_groups import fitted
 from bcdp.statistics.many_shares import ManyShares
 from bcdp.statistics.shared.block_targets import item_labels, item_target
 from bcdp.statistics.shared.decoded_values import Decoded
 from bcdp.statistics.shared.follow_ups import asked_items, asked_share_sections, asked_shares
-from bcdp.statistics.shared.interval import Estimate, bounded, on_simplex
-from bcdp.statistics.shared.linear_form import LinearForm, OneNumber
+from bcdp.statistics.shared.interval import Estimate, bounded
+from bcdp.statistics.shared.linear_form import LinearForm, SomeNumbers
 from bcdp.statistics.shared.nonresponse import answered_shares, share_sections
 from bcdp.statistics.shared.protocol import Array, Decoder, Goal, Means, Statistic, Weight
 from bcdp.statistics.shared.rows import LISTED, MANY, Row, Section
@@ -26,7 +27,7 @@ from bcdp.statistics.shared.value_targets import ValueMeans
 
 _LEAST = 1e-3  # a budget below which errors keep their ratio
 
-_SHOWN = 20  # of them
+SHOWN = 20  # of them
 
 Shares = Mapping[Any, Estimate]  # of each value
 
@@ -50,12 +51,10 @@ class Frequency(Statistic):
         return ((_target(policy, name), 1.0) for name in self.features)
 
     def scale(self, policy: Policy, target: Target, budget: float) -> float:
-        # the error of a binary feature at the same budget over the feature's own
         size = target.size(policy)
-        budget = max(budget, _LEAST)
         if isinstance(target, ValueMeans):  # items, each of which is a mean on half the scale
             return 4.0 / size
-        return float(categorical_information(size, budget) / binary_information(budget)) if size > 1 else 1.0
+        return scale_of_frequencies(size, budget)
 
     def estimate(self, decoder: Decoder, confidence: float) -> dict[str, Shares]:
         return {name: _shares(decoder, name, confidence) for name in self.features}
@@ -99,6 +98,12 @@ class Frequency(Statistic):
         return [_goal(policy, name, data) for name in self.features]
 
 
+def scale_of_frequencies(size: int, budget: float) -> float:
+    """The error of a binary feature over that of so many frequencies at the same budget."""
+    budget = max(budget, _LEAST)
+    return float(categorical_information(size, budget) / binary_information(budget)) if size > 1 else 1.0
+
+
 def _written(shares: Shares) -> Iterable[tuple[Any, Estimate]]:
     """The values in their order; of more than can be looked through the most frequent."""
     return shares.largest(MANY) if isinstance(shares, ManyShares) else shares.items()
@@ -109,8 +114,8 @@ def _shown(shares: Shares) -> Iterable[tuple[Any, Estimate]]:
     if len(shares) <= MANY:
         return shares.items()
     if isinstance(shares, ManyShares):
-        return shares.largest(_SHOWN)
-    return nlargest(_SHOWN, shares.items(), key=lambda item: item[1].raw)
+        return shares.largest(SHOWN)
+    return nlargest(SHOWN, shares.items(), key=lambda item: item[1].raw)
 
 
 def _target(policy: Policy, name: str) -> Target:
@@ -145,11 +150,11 @@ def _shares(decoder: Decoder, name: str, confidence: float) -> Shares:
         return ManyShares(
             feature, confidence, decoded.answers, (clipped, errors, low, high, _unbiased(decoded, feature))
         )
-    inside = on_simplex(shares.value) if np.all(np.isfinite(shares.value)) else shares.value
+    inside = fitted(decoder.policy, name, shares.value) if np.all(np.isfinite(shares.value)) else shares.value
     low, high = np.fmin(low, inside), np.fmax(high, inside)
     rows = np.column_stack([inside, errors, low, high, _unbiased(decoded, feature)]).tolist()
     factors: Iterable[Mapping[Target, Array]] = (
-        (OneNumber(target, number, len(rows)) for number in range(len(rows)))
+        (SomeNumbers(target, (number,), len(rows)) for number in range(len(rows)))
         if feature.counts_values
         else ({target: np.array([half])} for half in (-0.5, 0.5))
     )
@@ -181,7 +186,8 @@ def _goal(policy: Policy, name: str, data: Means) -> Goal:
         if isinstance(target, ValueMeans):
             return np.clip(exact[: len(item_labels(cast("MultipleFeature", policy.features[name])))], 0.0, 1.0)
         shares = exact if policy.features[name].counts_values else (1 + np.append(-exact, exact)) / 2
-        return on_simplex(shares) if np.isfinite(shares).all() and len(shares) <= LISTED else np.clip(shares, 0.0, 1.0)
+        known = np.isfinite(shares).all() and len(shares) <= LISTED
+        return fitted(policy, name, shares) if known else np.clip(shares, 0.0, 1.0)
 
     truth = solved(data)
     size = len(truth)

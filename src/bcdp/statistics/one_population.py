@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.policy import MultipleFeature
+from bcdp.statistics.code_groups import fitted
 from bcdp.statistics.quantiles import monotone
 from bcdp.statistics.shared.block_targets import item_target
 from bcdp.statistics.shared.cell_targets import TableAxis
@@ -45,7 +46,7 @@ def value_shares(decoder: Decoder, name: str) -> Array | None:
     if Single(name) in decoder.concerned:
         decoded = decoder.decode(Single(name))
         shares = decoded if feature.counts_values else decoded.shares()
-        return on_simplex(shares.value) if np.isfinite(shares.value).all() else None
+        return fitted(decoder.policy, name, shares.value) if np.isfinite(shares.value).all() else None
     linear = [target for target in decoder.concerned if target.role is Role.VALUES and target.features == (name,)]
     wanted = [(target, decoder.decode(target).value) for target in linear]
     if len(linear) < 2 or not all(np.isfinite(value).all() for _, value in wanted):

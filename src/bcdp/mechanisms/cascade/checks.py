@@ -102,6 +102,6 @@ def check_complete(policy: Policy) -> None:
 def check_tasks(policy: Policy) -> None:
     """Raises `InputError` for a task that asks for more than features by themselves: sums do not reveal products."""
     for number, task in enumerate(policy.tasks):
-        if not all(target.role is Role.FEATURE for target, _ in task.targets(policy)):
+        if task.kind == "share" or not all(target.role is Role.FEATURE for target, _ in task.targets(policy)):
             accepted = "means and frequencies of all people; the mechanism survey tells everything else too"
             raise refuse(f"tasks.{number}", task.kind, accepted)

@@ -39,17 +39,19 @@ class HonestRange(NamedTuple):
 
 
 @dataclass(frozen=True)
-class OneNumber(Mapping[Target, Array]):
-    """The coefficients of one number of a target, which are written out when they are asked for."""
+class SomeNumbers(Mapping[Target, Array]):
+    """The coefficients of a sum of some numbers of a target, which are written out when they are asked for."""
 
     target: Target
-    number: int
+    numbers: tuple[int, ...]
     size: int
 
     def __getitem__(self, target: Target) -> Array:
         if target != self.target:
             raise KeyError(target)
-        return np.asarray(np.eye(1, self.size, self.number)[0])
+        coefficients = np.zeros(self.size)
+        coefficients[list(self.numbers)] = 1.0
+        return coefficients
 
     def __iter__(self) -> Iterator[Target]:
         return iter((self.target,))
