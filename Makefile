@@ -73,6 +73,7 @@ nightly: $(VENV)/.dev system
 	$(BIN)/python benchmarks/sweeps/bounds.py
 	$(BIN)/python benchmarks/sweeps/odds_plans.py
 	$(BIN)/python benchmarks/sweeps/if_wrong.py
+	$(BIN)/python benchmarks/sweeps/many_demands.py
 	$(BIN)/python benchmarks/studies/two_way_tables.py
 	$(BIN)/python benchmarks/sweeps/table_sweep.py
 	$(BIN)/python benchmarks/studies/table_coverage.py

@@ -11,6 +11,7 @@ import math
 from bisect import bisect
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,9 +33,6 @@ _FEW_CLASSES = 12
 _MOST_GROUPS = 12  # of the largest size, to try them all
 _FAVOURITES = 5
 _OFFERED = 3
-_SEEDS = 2  # of the dearest features, and of those that reveal most
-_CANDIDATES = 15  # likewise, classes that a group may grow by
-_STILL_TRIED = 12  # of many candidates, when a group has grown
 _TRIED_INTERACTIONS = 8  # that are wanted: so many of the dearest, and of those that reveal most
 _MOST_CELL_WEIGHTS = 2**16  # of a table whose cells are wanted, whose subsets may have any size
 _MOST_FAMILIES = 12  # of three features, smallest tables first
@@ -47,13 +45,32 @@ _RESHAPED = 20
 _WORTHWHILE = 1e-4  # of a group's value: what one more feature has to add
 
 
+class Growth(NamedTuple):
+    """How widely groups of features are sought."""
+
+    seeds: int  # of the dearest features, and of those that reveal most
+    candidates: int  # likewise, classes that a group may grow by
+    still_tried: int  # of many candidates, when a group has grown
+
+
+_USUAL = (Growth(seeds=2, candidates=15, still_tried=12),)
+_OF_MANY_CLASSES = (Growth(seeds=15, candidates=15, still_tried=6), Growth(seeds=2, candidates=15, still_tried=30))
+
+
 class ShapeOffers:
     """The best jointly shaped question for any prices; remembers good starts between calls."""
 
-    def __init__(self, classes: tuple[FeatureClass, ...], epsilon: float, outside: float = np.inf) -> None:
+    def __init__(
+        self,
+        classes: tuple[FeatureClass, ...],
+        epsilon: float,
+        outside: float = np.inf,
+        growths: tuple[Growth, ...] = (),
+    ) -> None:
         """`outside` is the largest LDP level that the features of no class can live with.
 
-        Classes of features come first, then those of their interactions; all others are not looked at.
+        Classes of features come first, then those of their interactions; all others are not looked at. Of the
+        `growths`, the next is tried where one finds nothing; if none are named, those that are worth the time.
         """
         self._prices: dict[Group, list[int]] = {}  # of two or three features together: the classes that want it
         for number, c in enumerate(classes):
@@ -67,7 +84,9 @@ class ShapeOffers:
         self._hints = [math.tanh(min(c.delta, 2.0) / 2) for c in classes]  # what a feature asked alone would reveal
         self._tried: dict[Group, list[tuple[SubsetFamily, ...]]] = {}  # subsets worth trying again
         few, features = len(classes) <= _FEW_CLASSES, sum(len(c.members) for c in classes)
-        self._largest = min(features, LARGEST_GROUP if few else LARGEST_GROUP - 1)
+        limited = not few and bool(self._prices)  # joint questions about interactions take longer to shape
+        self._growths = growths or (_USUAL if few or limited else _OF_MANY_CLASSES)
+        self._largest = min(features, LARGEST_GROUP - 1 if limited else LARGEST_GROUP)
         everything = list(islice(self.groups(self._largest), _MOST_GROUPS + 1)) if few and features > 1 else []
         self._all = everything if len(everything) <= _MOST_GROUPS else []
         self._known: dict[Group, Shape] = {}
@@ -79,8 +98,10 @@ class ShapeOffers:
             return self._many(prices, enough)
         best = sorted(self._known, key=lambda group: -self._worth(group, prices))[:_FAVOURITES]
         self._seek(best, prices)
-        if not any(self._worth(group, prices) > enough for group in best):
-            best = sorted({*best, *self._grown(prices), *self._all, *self._dearest(prices)})
+        for growth in self._growths:
+            if any(self._worth(group, prices) > enough for group in best):
+                break
+            best = sorted({*best, *self._grown(prices, growth), *self._all, *self._dearest(prices)})
             self._seek(best, prices)
         best = sorted(best, key=lambda group: -self._worth(group, prices))[:_OFFERED]
         return [(ClassQuestion(g, self.total(g), self._known[g]),) for g in best if self._worth(g, prices) > enough]
@@ -94,7 +115,7 @@ class ShapeOffers:
         if best:  # known from other prices: those worth most are shaped for these
             self._seek(best[:_RESHAPED], prices)
         else:
-            best = list(dict.fromkeys((*self._prices, *self._grown(prices), *self._known)))
+            best = list(dict.fromkeys((*self._prices, *self._grown(prices, self._growths[0]), *self._known)))
             self._seek(best, prices)
         good = sorted((g for g in best if self._worth(g, prices) > enough), key=lambda g: -self._worth(g, prices))
         return [(ClassQuestion(g, self.total(g), self._known[g]),) for g in good]
@@ -150,15 +171,16 @@ class ShapeOffers:
         lines = all(self._classes[j].kind.values == 2 for j in group if self._classes[j].parts)
         return once and enough and lines and weights <= _MOST_WEIGHTS
 
-    def _grown(self, prices: Array) -> set[Group]:
+    def _grown(self, prices: Array, growth: Growth) -> set[Group]:
         """Groups that no feature would improve, grown from the most promising features."""
         dearest = sorted(range(len(self._classes)), key=lambda j: -prices[j])
         telling = sorted(range(len(self._classes)), key=lambda j: -prices[j] * self._hints[j] ** 2)
-        able = sorted({*dearest[:_CANDIDATES], *telling[:_CANDIDATES]})
-        seeds = dict.fromkeys((*dearest[:_SEEDS], *telling[:_SEEDS]))
-        return {group for seed in seeds if len(group := self._grow(seed, able, prices)) > 1}
+        able = sorted({*dearest[: growth.candidates], *telling[: growth.candidates]})
+        seeds = dict.fromkeys((*dearest[: growth.seeds], *telling[: growth.seeds]))
+        grown = (self._grow(seed, able, prices, growth.still_tried) for seed in seeds)
+        return {group for group in grown if len(group) > 1}
 
-    def _grow(self, seed: int, able: list[int], prices: Array) -> Group:
+    def _grow(self, seed: int, able: list[int], prices: Array, still_tried: int) -> Group:
         """The group from one feature on, always with the next that adds most."""
         group: Group = (seed,)
         hits: tuple[float, ...] = (self._hints[seed],)
@@ -186,7 +208,7 @@ class ShapeOffers:
             if best[0] <= value * (1 + _WORTHWHILE):
                 break
             if len(able) > _FEW_CLASSES:  # what adds little to a small group adds little to a larger one
-                adding = sorted(larger, reverse=True)[:_STILL_TRIED]
+                adding = sorted(larger, reverse=True)[:still_tried]
                 able = sorted({j for _, grown, _ in adding for j in able if grown.count(j) > group.count(j)})
             value, group, hits = best
         return group
