@@ -120,10 +120,16 @@ def agree_about_groups(found: Estimates) -> None:
         assert own[known] * table.sum(axis=1)[known] == pytest.approx((table @ scores)[known], abs=10 * CLOSE)
 
 
+def collected(plan: Plan, seed: int, size: int) -> Tally:
+    """The counts of so many people, the same ones whenever the seed is."""
+    records = people(np.random.default_rng(seed), size)
+    return Tally(plan).add(privatize(plan, records, key=bytes(range(seed, seed + 32)), ids=range(size)))
+
+
 @pytest.mark.parametrize("size", [300, 3_000, 20_000])
 def test_every_result_describes_the_same_population(plan: Plan, size: int) -> None:
     for seed in range(2):
-        found = estimate(Tally(plan).add(privatize(plan, people(np.random.default_rng(seed), size))))
+        found = estimate(collected(plan, seed, size))
         agree_about_one_feature(found)
         agree_about_tables(found)
         agree_about_groups(found)
@@ -146,7 +152,7 @@ def test_identities_are_those_of_every_population(plan: Plan) -> None:
 
 
 def test_the_unbiased_values_are_kept_and_errors_fall(plan: Plan) -> None:
-    tally = Tally(plan).add(privatize(plan, people(np.random.default_rng(2), 3_000)))
+    tally = collected(plan, 2, 3_000)
     found, alone = estimate(tally), tally.decoder()
     frequencies = alone.decode(Single("mood"))
     assert [share.raw for share in found.frequencies["mood"].values()] == pytest.approx(frequencies.value.tolist())

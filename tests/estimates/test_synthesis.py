@@ -38,7 +38,7 @@ def collected(people: int, seed: int) -> tuple[Plan, Tally]:
         "y": rng.beta(2, 4, people) * 9, "z": (rng.random(people) < np.where(a, 0.7, 0.2)).astype(int),
     }  # fmt: skip
     plan = make_plan(Policy(epsilon=3, correlation=0.2, features=FEATURES, tasks=TASKS))
-    return plan, Tally(plan).add(privatize(plan, records))
+    return plan, Tally(plan).add(privatize(plan, records, key=bytes(range(32)), ids=range(people)))
 
 
 @pytest.fixture(scope="module")
