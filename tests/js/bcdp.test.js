@@ -7,6 +7,8 @@ import test from "node:test";
 import * as bcdp from "../../src/bcdp/web/bcdp.js";
 import { checkKept, readReceipt } from "../../src/bcdp/web/device/receipt.js";
 import { menuWord } from "../../src/bcdp/web/device/ticket.js";
+import { ENGLISH } from "../../src/bcdp/web/device/wording/english.js";
+import { tellHint } from "../../src/bcdp/web/device/wording/tell.js";
 
 const { InputError, answer, answerOnce, explain, keptReport, logUp, oddsOf, parsePlan, randomWords, verifyPlan } = bcdp;
 
@@ -281,6 +283,20 @@ test("plain words: what is hinted, with what chance, and the odds rounded up", a
   const [, hint] = explain(subset, { menu: 0, answer: 0 }).sentences;
   assert.match(hint, /hints at v0 or v1\. .* at least .*% and at most .*%/);
   assert.throws(() => explain(subset, { menu: 0, answer: 99 }), InputError);
+});
+
+test("combinations that a hint names keep to themselves", () => {
+  const features = new Map(["a", "b"].map((label) => [label, { label, type: "binary", values: ["no", "yes"] }]));
+  const hinted = { features: ["a", "b"], levels: [2, 2], kind: "table", rest: 1, least: 0.1, most: 0.2 };
+  const told = (digits) => tellHint({ ...hinted, digits }, ENGLISH, features).hint;
+  assert.equal(
+    told([
+      [0, 1],
+      [1, 0],
+    ]),
+    "(no · yes), (yes · no) or 1 more",
+  );
+  assert.equal(tellHint({ ...hinted, rest: 0, digits: [[0, 1]] }, ENGLISH, features).hint, "no and yes");
 });
 
 test("every random word comes from the operating system, and is used as it comes", async (t) => {

@@ -191,7 +191,7 @@ def test_uniform_ldp_starves_no_feature() -> None:
 def test_what_the_paper_cannot_do_is_a_dash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wanted = {"epsilon": 2, "features": FEATURES, "correlation": 0.1}
     tasks = [{"mean": ["smoker"]}, {"regression": {"target": "income", "features": ["smoker"]}}]
-    reason = "cannot serve a regression too"
+    reason = "no means next to a regression"
     for stated, unable in ((wanted, False), ({**wanted, "tasks": tasks}, True)):
         file = tmp_path / "policy.yaml"
         file.write_text(yaml.safe_dump(stated))

@@ -62,7 +62,7 @@ def test_from_nothing_to_estimates_without_a_terminal(visit: Visit, studio: Stud
     learned = page.locator("#learned")
     expect(learned).to_contain_text("100,000 ±")
     before = learned.inner_text()
-    condition = "if what you say below of how features go together is right"
+    condition = "if your assumption below holds"
     expect(page.locator("#features .slide", has_text="0.4: a guess")).to_contain_text(condition)
     slide(page, "Protection of salary", 0)
     page.wait_for_selector("body[data-state=planning]", state="attached")

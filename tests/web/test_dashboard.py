@@ -15,7 +15,7 @@ from playwright.sync_api import Page, Response, expect
 
 from bcdp import Plan, Policy, Tally, make_plan, privatize
 from bcdp.collector.dashboard import operator_document
-from bcdp.present.plan_summary import own_errors
+from bcdp.present.plan_summary import follow_up_words, own_errors
 from bcdp.present.report import write_report
 from bcdp.present.words import measured
 from support.npm_packages import npm_packages
@@ -69,6 +69,17 @@ def test_it_says_how_far_the_collection_is_and_when_to_stop(visit: Visit, asked:
     expect(progress).to_contain_text("25% of the people who were planned.")
     expect(progress).to_contain_text("To stop when a number looks good makes it look better than it is")
     expect(page.get_by_role("progressbar", name="People so far")).to_have_attribute("value", "1000")
+
+
+def test_a_mean_among_those_asked_has_no_target() -> None:
+    """Its width depends on how many are asked, which no plan knows; one that is about all people has a target."""
+    features = {"drugs": {"type": "binary", "values": ["no", "yes"]},
+                "spent": {"type": "numeric", "bounds": [0, 100], "asked_if": {"drugs": "yes"}}}  # fmt: skip
+    plan = make_plan(Policy(epsilon=2, features=features))
+    told = {one["name"]: one["target"] for one in operator_document(Tally(plan), 4000)["precision"]}
+    assert told == {"drugs": 2 * own_errors(plan, 4000)["drugs"], "spent": None}
+    assert "divide its standard error by their share" in " ".join(follow_up_words(plan))
+    assert follow_up_words(make_plan(Policy(epsilon=2, features={"drugs": features["drugs"]}))) == []
 
 
 def test_the_target_is_a_width_beside_what_it_is_now(visit: Visit, asked: Plan) -> None:

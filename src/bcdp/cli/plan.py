@@ -242,8 +242,9 @@ def _limit(plan: Plan, correlation: Correlation) -> float | None:
 
 
 def _show(summary: Planned, document: dict[str, Any], output: Path | None, choices: list[str | Table]) -> None:
-    from bcdp.compare.baselines import NO_REGRESSION
+    from bcdp.compare.baselines import NO_PAPER
     from bcdp.present.footnotes import Footnotes
+    from bcdp.present.plan_summary import follow_up_words
     from bcdp.present.promise import open_said, operator_says, panel_said
 
     plan, promised = summary.plan, summary.promised
@@ -272,8 +273,8 @@ def _show(summary: Planned, document: dict[str, Any], output: Path | None, choic
         "",
         *(line for each in summary.expected for line in _wrapped(_expectation(each))),
         *([""] if summary.expected else []),
-        *_wrapped(" ".join([*promise_words(promised), *_WORDS])),
-        *([f"the paper: {NO_REGRESSION}."] if unable else []),
+        *_wrapped(" ".join([*promise_words(promised), *_WORDS, *follow_up_words(plan)])),
+        *([f"the paper: {NO_PAPER}."] if unable else []),
         "nothing written; -o plan.json keeps the plan" if output is None else f"{output} written, id {plan.id[:12]}..",
     )
 

@@ -16,6 +16,7 @@ from bcdp.collector.settings import Settings
 from bcdp.collector.shown_counts import ShownCounts
 from bcdp.collector.storage.store import Store, StoreError
 from bcdp.collector.waves import expected_shares, today, waves_document
+from bcdp.compare.baselines import is_mean
 from bcdp.estimates import estimate
 from bcdp.plan import Menu, Plan
 from bcdp.present.check_sentences import check_lines
@@ -130,11 +131,17 @@ def _precision(plan: Plan, sections: list[Section], planned: int) -> list[dict[s
         name: [rounded(row.to_dict())["se"] for row in rows if row.key[0] == name] for name in plan.policy.features
     }
     targets = own_errors(plan, planned)
+
+    def partial(name: str) -> bool:
+        """Whether a mean is about some of the people only: how many these are, no plan knows."""
+        feature = plan.policy.features[name]
+        return is_mean(plan.policy, name) and (feature.follows or feature.own)
+
     return [
         {
             "name": name,
             "now": None if not errors[name] or None in errors[name] else 2 * max(errors[name]),
-            "target": 2 * targets[name] if math.isfinite(targets[name]) else None,
+            "target": 2 * targets[name] if math.isfinite(targets[name]) and not partial(name) else None,
         }
         for name in plan.policy.features
     ]

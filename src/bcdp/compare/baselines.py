@@ -29,7 +29,7 @@ from bcdp.statistics.shared.value_targets import mean_target
 
 Array = npt.NDArray[np.float64]
 
-NO_REGRESSION = "its mechanism for means cannot serve a regression too; bcdp simulate runs the one for both"
+NO_PAPER = "its mechanism has no mean scores, and no means next to a regression; bcdp simulate compares regressions"
 
 
 @dataclass(frozen=True)

@@ -129,6 +129,13 @@ def own_errors(plan: Plan, people: int) -> dict[str, float]:
     }
 
 
+def follow_up_words(plan: Plan) -> list[str]:
+    """What the standard error of a follow-up's mean leaves out: nobody knows beforehand how many are asked it."""
+    if not any(feature.follows and is_mean(plan.policy, name) for name, feature in plan.policy.features.items()):
+        return []
+    return ["a follow-up's mean is about those who are asked it: divide its standard error by their share."]
+
+
 def expectations(plan: Plan, people: int, records: Mapping[str, Codes] | None = None) -> list[Expected]:
     """What every task of a survey will be able to reveal from so many people; of those with these codes, if given."""
     prospect = SurveyProspect(plan)

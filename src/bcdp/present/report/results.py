@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from bcdp.compare import Point
-from bcdp.compare.baselines import NO_REGRESSION, Errors, standard_error
+from bcdp.compare.baselines import NO_PAPER, Errors, standard_error
 from bcdp.compare.simulation import PAPER, SURVEY, UNIFORM
 from bcdp.estimates import Estimates
 from bcdp.plan import Plan
@@ -159,7 +159,7 @@ def accuracy(plan: Plan, errors: Mapping[str, Errors], users: int, simulated: Se
             "Uniform LDP protects every feature like the most sensitive one; of two such surveys, the one of least "
             "total error and the one that asks every feature equally often, the better is shown for each feature. "
             "The paper's mechanism is the one that introduced these guarantees, run at its best level"
-            f"{f' (a dash: {NO_REGRESSION})' * unable}. 'Asked openly' is "
+            f"{f' (a dash: {NO_PAPER})' * unable}. 'Asked openly' is "
             "the largest error that chance alone leaves when everybody tells the truth. For a feature with several "
             "values a typical share is shown.",
             kind="quiet",

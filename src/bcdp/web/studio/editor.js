@@ -49,7 +49,7 @@ function featureRow(policy, name, place, change) {
     ],
     [
       field(path("label"), `Words of feature ${place}`, feature.label ?? "", (text) => set("label", text || undefined)),
-      "Asked",
+      "Question",
     ],
     [
       chooser(`Kind of feature ${place}`, TYPES, feature.type, (type) =>
@@ -57,7 +57,7 @@ function featureRow(policy, name, place, change) {
       ),
       "Answer",
     ],
-    [possible(feature, path, set, place), "Possible"],
+    [possible(feature, path, set, place), "Possible answers"],
     feature.type === "open"
       ? [element("p", { class: "hint" }, english.openField), "Protection"]
       : [protection(policy, name, path, set), "Protection, more to the right"],
@@ -70,7 +70,7 @@ function featureRow(policy, name, place, change) {
 function protection(policy, name, path, set) {
   const most = policy.epsilon;
   const own = (at) => (at <= 0 ? undefined : levelAt(100 - at, most)); // to the right the level falls
-  const resting = (level) => (level < most ? ", if what you say below of how features go together is right" : "");
+  const resting = (level) => (level < most ? ", if your assumption below holds" : "");
   const sentence = (level) => `${level}: ${levelSentence(level)}${resting(level)}`;
   return slider(path("delta"), `Protection of ${name}`, 100 - placeOf(deltaOf(policy, name), most), {
     now: sentence(deltaOf(policy, name)),
@@ -202,7 +202,7 @@ function assumption(policy, change, dropped) {
       "p",
       { class: "hint" },
       "If you knew everything else about a person, by how much could it move the odds of one answer? The promises about " +
-        "single answers rest on this; what is left if it is wrong stands beside each of them.",
+        "single answers rest on this assumption. Each of them says what is left if it is wrong.",
     ),
     odds,
     q,

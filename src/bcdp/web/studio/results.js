@@ -8,6 +8,7 @@ import { openNames, protectedNames } from "./policy.js";
 import { digits, example, own } from "./words.js";
 
 const LEVELS = 8; // shades of the map
+const FOLLOW_UP = "The mean of a follow-up has a larger error: divide it by the share of the people who are asked.";
 
 /** The errors to expect, for other people than those of the numbers if need be: errors fall as one over the root. */
 export function shownLearned(policy, numbers, people, advise) {
@@ -26,9 +27,10 @@ export function shownLearned(policy, numbers, people, advise) {
   }
   const caption =
     `With ${people.toLocaleString("en")} people, in each feature's own units. ± is what holds 95 times out of 100: ` +
-    "two standard errors, for a share of one half and numbers at their bounds, where they are largest. Protecting all " +
-    "alike gives every feature the protection of the most sensitive one.";
-  const errors = table(caption, ["Feature", "An estimate would be", "Standard error", "Protecting all alike"], rows);
+    "two standard errors, for a share of one half and numbers at their bounds, where they are largest. The last " +
+    "column is for a survey that protects every feature like the most sensitive one." +
+    (Object.values(policy.features).some((feature) => feature.asked_if) ? ` ${FOLLOW_UP}` : "");
+  const errors = table(caption, ["Feature", "An estimate would be", "Standard error", "Equal protection"], rows);
   errors.className = "stacked";
   const cards = told.map(({ subject, lines }) =>
     element(
@@ -47,7 +49,7 @@ export function shownLearned(policy, numbers, people, advise) {
   return [element("h2", {}, "What you will learn"), errors, ...(people === numbers.users ? useless : []), ...cards];
 }
 
-/** An estimate with its error, and beside it the error with all features protected alike, which may be on its way. */
+/** An estimate with its error, then the error with all features protected equally, which may be on its way. */
 function errorCells(feature, error, alike) {
   const times = alike && error ? `${digits((alike / error) ** 2)} times the people` : "–";
   const compared = alike === undefined ? "…" : `${own(feature, alike)}; ${times}`;

@@ -19,7 +19,7 @@ export const SENTENCES = {
     "knowing all the other answers could move the odds of it at most {low} to {high} times, as the plan lists",
   "byLaws": "the other answers depend on it as the plan's table of shares says",
   "condition": "if {parts}",
-  "apart": ", the answers that depend on it by the questionnaire apart",
+  "apart": ", not counting answers that the questionnaire ties to it",
   "within": ", among people with the same {labels}",
   "ranges": ", for guesses which of these ranges it is in and no finer ones: {ranges}",
   "leftDoubled": "{times} at twice {numbers}, {nothing} with nothing assumed",

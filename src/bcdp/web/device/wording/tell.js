@@ -100,6 +100,7 @@ export function tellCondition({ points, times, byLaws, ends, block }, words, ope
  * @type {(hint: Hinted, words: Words, features: Named<Feature>) => Hint}
  */
 export function tellHint({ features: names, levels, kind, cuts, digits, rest, least, most }, words, features) {
+  const joint = names.length > 1 && digits.length > 1; // each combination keeps to itself
   /** @type {(digits: readonly number[]) => string} */
   const told = ([...input]) => {
     if (kind === "product") {
@@ -107,7 +108,8 @@ export function tellHint({ features: names, levels, kind, cuts, digits, rest, le
     }
     /** @type {(place: number) => Steps} */
     const steps = (place) => ({ size: levels[place], cuts: cuts?.[place] });
-    return words.and(input.map((digit, place) => digitWord(features.get(names[place]), digit, steps(place), words)));
+    const parts = input.map((digit, place) => digitWord(features.get(names[place]), digit, steps(place), words));
+    return joint ? `(${parts.join(" · ")})` : words.and(parts);
   };
   const shown = digits.map(told);
   const about = words.and(names.map((name) => quoted(features.get(name).label)));
