@@ -26,7 +26,7 @@ TYPES = {
     "estimates.means['a']": f"{ESTIMATE} | {ANSWERED}Mean | {ASKED}Mean",
     "estimates.means['a'].low": "float",
     "estimates.frequencies['a']['b']": f"{ESTIMATE} | {ANSWERED}Share | {ASKED}Share",
-    "estimates.tables['a', 'b']": "bcdp.statistics.tables.statistic.TableEstimate",
+    "estimates.tables['a', 'b']": "bcdp.statistics.tables.lines.TableEstimate",
     "estimates.groups['a', 'b']": "bcdp.statistics.group_means.GroupEstimate",
     "estimates.distributions['a']": "bcdp.statistics.distribution.DistributionEstimate",
     "estimates.regressions[0]": "bcdp.statistics.regression.model.RegressionEstimate",

@@ -114,8 +114,8 @@ def test_devices_collector_and_dashboard_run_what_only_python_knows(
         page.goto(f"{server.url}/dashboard")
         page.get_by_label("The operator's token").fill(TOKEN)
         page.get_by_role("button", name="Open").click()
-        row = page.get_by_role("table", name="Percentages").get_by_role("row", name="smoker")
-        expect(row).to_contain_text(measured(smokers["value"], smokers["se"]))
+        card = page.get_by_role("article").filter(has_text="smoker = 1, in percent")
+        expect(card).to_contain_text(measured(smokers["value"], smokers["se"]))
         page.context.close()
 
 

@@ -41,7 +41,7 @@ def people_to_find(
     >>> from bcdp import Policy, make_plan
     >>> code = {"type": "categorical", "values": {"integers": [1, 300]}}
     >>> plan = make_plan(Policy(epsilon=3, features={"code": code}))
-    >>> 100_000 < people_to_find(plan, "code", top=3) < people_to_find(plan, "code", top=5)
+    >>> 5_000 < people_to_find(plan, "code", top=3) < people_to_find(plan, "code", top=5)
     True
     """
     check_menus(plan)
