@@ -173,7 +173,7 @@ def test_a_plan_has_one_spelling() -> None:
     rng = np.random.default_rng(12)
     texts = []
     for path in sorted(VECTORS.glob("*.json")):
-        if path.stem in ("refused", "spellings", "messages-of-groups"):  # no plans, and one like messages.json, but slow
+        if path.stem in ("refused", "spellings", "messages-of-groups"):  # no plans, and one that is slow
             continue
         text = json.loads(path.read_text("utf-8"))["plan"]
         found = [match for match in re.finditer(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*', text) if match[0][0] != '"']
