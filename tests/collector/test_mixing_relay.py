@@ -6,6 +6,7 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -64,7 +65,12 @@ def totals(waiting: int, accepted: int = 0, duplicate: int = 0, refused: int = 0
 
 
 def files(folder: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in folder.glob("relay.db*"))
+    """All that is on disk; a file that is settled meanwhile is gone."""
+    found = b""
+    for path in folder.glob("relay.db*"):
+        with suppress(FileNotFoundError):
+            found += path.read_bytes()
+    return found
 
 
 def in_seconds(seconds: float) -> str:
