@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bcdp.errors import refuse
+from bcdp.estimates.power import least_people
+from bcdp.exact import TOTAL
 from bcdp.plan import GROUP, Plan, check_menus
 from bcdp.policy import Feature
 from bcdp.records.encoding import codes_of, spelled
@@ -24,15 +26,13 @@ CHANCE = 0.9
 _IMAGINED = 2**40  # people, of whom each menu has as many as its weight says
 _APART = 2000  # values below the top that are looked at one by one; the rest in groups, each by its largest share
 _CUTS = np.linspace(0.02, 0.98, 49)  # where between the least share of the top and the next one a threshold may be
-_PAIRS = 1.05  # by how much errors of two values may vary more against each other than those of most
-_MOST_PEOPLE = 1e15
-_STEPS = 60  # of bisection
+_PAIRS = 1.05  # an allowance, set by simulation: errors of two values may vary more against each other than most do
 
 
 def people_to_find(
     plan: Plan, name: str, shares: Mapping[Any, float] | None = None, top: int = TOP, chance: float = CHANCE
 ) -> int | None:
-    """How many people find the `top` most frequent values of a feature, all of them, with at least this chance.
+    """How many people find the `top` most frequent values of a feature, all of them, with this chance.
 
     They are found if their estimates are above those of all other values. `shares` are those of the population, by
     value; others do not occur. Unless stated they fall as one over the rank (Zipf's law). None if no number of people
@@ -56,20 +56,15 @@ def people_to_find(
     if not (math.isfinite(errors[0]) and law[top - 1] > law[top]):
         return None
     above, below = (law[:top], errors[:top], np.ones(top)), _grouped(law[top:], errors[top:])
-    least, most = 1.0, _MOST_PEOPLE
-    if _missed(most, above, below) > 1 - chance:
-        return None
-    for _ in range(_STEPS):
-        middle = math.sqrt(least * most)
-        least, most = (least, middle) if _missed(middle, above, below) <= 1 - chance else (middle, most)
-    return math.ceil(most)
+    people = least_people(lambda people: _missed(people, above, below) <= 1 - chance)
+    return math.ceil(people) if math.isfinite(people) else None
 
 
 Values = tuple[Array, Array, Array]  # shares, n times the squared error of each, and of how many values that is
 
 
 def _missed(people: float, above: Values, below: Values) -> float:
-    """At most the chance that a value of the top is not found: the better of two bounds (theory.md, 4.25).
+    """About the chance that a value of the top is not found: the smaller of two sums (theory.md, 4.25).
 
     Either one of these, or another, is beyond a threshold; or one of these is below one of the others.
     """
@@ -133,7 +128,7 @@ def _values(feature: Feature) -> int:
 def _errors(plan: Plan, name: str, law: Array) -> Array:
     """n times the squared error of the share of each value, from as many answers to each menu as there would be."""
     menus = range(len(plan.menus))
-    weights = np.array([menu.weight for menu in plan.menus]) / 2.0**32
+    weights = np.array([menu.weight for menu in plan.menus]) / TOTAL
     counts = np.rint(weights * _IMAGINED).astype(np.int64)
     reports = {"menu": list(menus), "answer": [0 for _ in menus], "count": counts}
     group = {GROUP: [0 for _ in menus]} if plan.policy.open else {}

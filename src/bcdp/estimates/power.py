@@ -62,7 +62,7 @@ class Precision:
 
     def people(self, se: float) -> float:
         """How many people leave this standard error."""
-        return self.error / se**2 if not self.fewer else _least(lambda people: self.se(people) <= se)
+        return self.error / se**2 if not self.fewer else least_people(lambda people: self.se(people) <= se)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Difference:
         if not self.value:
             return math.inf
         if self.first.fewer or self.second.fewer:
-            return _least(lambda people: self.power(people) >= power)
+            return least_people(lambda people: self.power(people) >= power)
         return self.error * (self._width + float(ndtri(power))) ** 2 / self.value**2
 
     def power(self, people: float) -> float:
@@ -115,8 +115,8 @@ class Difference:
         return (self._width + float(ndtri(power))) * math.sqrt(self.error_at(people) / people)
 
 
-def _least(enough: Callable[[float], bool]) -> float:
-    """The least number of people that is enough."""
+def least_people(enough: Callable[[float], bool]) -> float:
+    """The least number of people that is enough, where more are enough too; infinite if none is."""
     low, high = 0.0, math.log(_MANY)
     if not enough(math.exp(high)):
         return math.inf

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,6 @@ from bcdp.statistics.tables.lines import CellLines, TableEstimate, ThreeWayEstim
 from bcdp.statistics.tables.pairs import Axes, largest_share, towards_independence, with_pairs
 
 Array = npt.NDArray[np.float64]
-_Cell = TypeVar("_Cell")
 Pair = tuple[str, str]
 Triple = tuple[str, str, str]
 

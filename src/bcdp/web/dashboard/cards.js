@@ -28,7 +28,8 @@ export const inUnit = (value, { se, percent }) =>
 /** The ends of an interval, the lower one first in any language. */
 export const between = (row) => `${inUnit(row.low, row)} to ${inUnit(row.high, row)}`;
 
-const widthOf = (half, percent) => {
+/** Half the width of an interval, in points for a share. */
+export const widthOf = (half, percent) => {
   const two = Number((percent ? 100 * half : half).toPrecision(2));
   return `± ${number(two)}${percent ? " points" : ""}`;
 };

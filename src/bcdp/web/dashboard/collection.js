@@ -1,7 +1,7 @@
 /** How the collection goes: people and days, waves of a panel, and menus against what chance should draw. */
 
 import { drawn, element, measured, number, table } from "../page.js";
-import { stacked } from "./cards.js";
+import { stacked, widthOf } from "./cards.js";
 import { line, picture, place, WIDTH } from "./pictures.js";
 
 /** How far it is to the people that were planned, and that one stops there and not where it looks good. */
@@ -20,11 +20,7 @@ export function shownProgress({ people, planned, precision, features, waiting })
 
 /** How wide intervals are and how wide they are to become: the target, which was fixed with the number of people. */
 function shownPrecision(precision, features, planned) {
-  const width = (value, shares) => {
-    if (value === null) return "–";
-    const two = Number((shares ? 100 * value : value).toPrecision(2));
-    return `± ${number(two)}${shares ? " points" : ""}`;
-  };
+  const width = (value, shares) => (value === null ? "–" : widthOf(value, shares));
   const rows = precision.map(({ name, now, target }) => {
     const { label, type } = features[name];
     return [label, ...[now, target].map((value) => width(value, !["numeric", "ordinal"].includes(type)))];
